@@ -58,11 +58,12 @@ pub(crate) fn describe_error(error: &(dyn Error + 'static)) -> String {
 }
 
 /// Texts in hints of the library, and what they are here.
-const FLAGS: [(&str, &str); 7] = [
+const FLAGS: [(&str, &str); 8] = [
     ("`Replace::InPlace`", "--in-place"),
     ("`columns` or `--columns`", "--columns"),
     ("`missing_words` or `--missing-words`", "--null-values"),
     ("`types`", "--dtypes"),
+    ("read it with `arrow::batches` (Python: `swath.read_arrow`)", "pass it alone"),
     ("read the form `fixed`", "pass --from fixed"),
     ("the delimiter, to blanks", "--delimiter, to blanks"),
     ("set another quote", "pass another one with --quote"),

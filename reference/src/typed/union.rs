@@ -4,7 +4,7 @@ use super::column::Reading;
 use super::decode::{Decoded, decode};
 use super::fault::Fault;
 use super::names::{self, Renamed};
-use super::options::{Between, Comment, Encoding, Header, Options};
+use super::options::{Between, Comment, Encoding, Options};
 use super::records::{Dialect, Place, Record};
 use super::rows::{self, SetAside};
 use super::{Table, count_columns, fixed, open, readings, take_header};
@@ -157,7 +157,6 @@ pub fn read_united(texts: &[&[u8]], options: &Options) -> Result<Table, (usize, 
     let mut opened: Vec<Opened<'_>> = Vec::new();
     for (at, Decoded { text, .. }) in decoded.iter().enumerate() {
         let one = Opened::new(text, &options).map_err(|fault| moved((at, fault)))?;
-        options.header = Header::Lines(one.header.len());
         options.comment = one.dialect.comment.map_or(Comment::None, Comment::Byte);
         // One of a single column says nothing about the others.
         options.delimiter = options.delimiter.or(Some(one.dialect.between));

@@ -1,5 +1,7 @@
 //! `swath head`: the first rows of a table. No more of it is read than they need.
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 use arrow_array::RecordBatch;
 use clap::{Args, ValueHint};
@@ -7,9 +9,7 @@ use swath::Source;
 use swath_formats::table::{ColumnType, TableReport, arrow};
 
 use super::convert::several;
-use super::tabular::{
-    HEAD, Rows, columns, facts_json, refuse_binary, set_aside_text, usual_form,
-};
+use super::tabular::{HEAD, Rows, columns, facts_json, lost_texts, refuse_binary, usual_form};
 use super::{Command, Outcome};
 use crate::args::{TableArgs, input};
 use crate::failure::Refused;
@@ -52,15 +52,13 @@ pub struct Head {
 impl Command for Head {
     fn run(&self) -> Result<Outcome> {
         let files = several::of(&self.path)?.unwrap_or_default();
-        let mut files = files.into_iter().map(Input::Path);
-        let first = files.next().unwrap_or_else(|| self.path.clone());
+        let first = files.first().cloned().map_or_else(|| self.path.clone(), Input::Path);
         let peeked = first.peeked(HEAD)?;
         let rows = self.table.rows.unwrap_or(ROWS);
         if peeked.head.starts_with(b"ARROW1") || peeked.head.starts_with(&[0xff; 4]) {
-            self.arrow(&first, peeked, files, rows)?;
+            self.arrow(&first, peeked, files.into_iter().skip(1).map(Input::Path), rows)?;
         } else {
-            let more = files.map(|file| file.source()).collect::<std::io::Result<_>>()?;
-            self.text(&first, peeked, more, rows)?;
+            self.text(&first, peeked, &files, rows)?;
         }
         Ok(Outcome::Done)
     }
@@ -86,19 +84,21 @@ fn first_rows(batches: arrow::ArrowBatches, left: &mut usize) -> Result<Vec<Reco
 }
 
 impl Head {
-    fn text(&self, first: &Input, peeked: Peeked, more: Vec<Source>, rows: u64) -> Result<()> {
+    fn text(&self, first: &Input, peeked: Peeked, files: &[PathBuf], rows: u64) -> Result<()> {
         let Peeked { head, source } = peeked;
         let name = first.name();
         refuse_binary(&head, name, &self.table)?;
         let form = usual_form(name, &head, &self.table);
         let read = swath::ReadOptions::new();
         let options = self.table.batch_options(form, read).with_rows(rows);
+        let more = files.iter().skip(1).map(|path| Source::from(path.as_path()));
         let table = options.read_batches_of(std::iter::once(source).chain(more))?;
         let report = table.report();
-        if let Some(text) = set_aside_text(report) {
+        for text in lost_texts(report, files) {
             complain(format!("note: {}: {text}", self.path));
         }
-        let shown = Rows { columns: columns(report), batches: table.batches() };
+        let batches = table.batches();
+        let shown = Rows { columns: columns(report, batches), batches };
         self.show(&shown, Some(report))
     }
 

@@ -1,15 +1,16 @@
 //! What commands that show tables have in common: rows for people and for programs, and what was
 //! found in a table.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use arrow_array::RecordBatch;
 use serde::{Serialize, Serializer};
 use swath_formats::FileFormat;
 use swath_formats::compressed;
 use swath_formats::table::{
-    BatchForm, Changes, ColumnReport, ColumnType, Delimiter, FixedColumn, RecordLine, Scalar,
-    TableReport,
+    BatchForm, Changes, ColumnReport, ColumnType, Delimiter, FixedColumn, RecordLine, Renamed,
+    Scalar, TableReport,
 };
 
 use super::convert::format::Format;
@@ -25,7 +26,7 @@ pub(super) const HEAD: usize = 64 << 10;
 pub(super) struct Rows<'r> {
     /// The name and the type of each column.
     pub(super) columns: Vec<(&'r str, String)>,
-    pub(super) batches: &'r [arrow_array::RecordBatch],
+    pub(super) batches: &'r [RecordBatch],
 }
 
 impl Rows<'_> {
@@ -100,7 +101,7 @@ fn is_number(value: &Scalar) -> bool {
 
 /// A row of a batch, as JSON.
 struct Row<'r> {
-    batch: &'r arrow_array::RecordBatch,
+    batch: &'r RecordBatch,
     row: usize,
 }
 
@@ -137,9 +138,17 @@ impl Serialize for Json {
     }
 }
 
-/// Returns the names and types of the columns of a table.
-pub(super) fn columns(report: &TableReport) -> Vec<(&str, String)> {
-    report.columns.iter().map(|it| (it.name.as_str(), it.kind.to_string())).collect()
+/// Returns the names and types of the columns of a table, of which these are some batches.
+pub(super) fn columns<'r>(
+    report: &'r TableReport,
+    batches: &'r [RecordBatch],
+) -> Vec<(&'r str, String)> {
+    let columns = report.columns.iter().map(|it| (it.name.as_str(), it.kind.to_string()));
+    // The report leaves out the column of the file names.
+    let fields = batches.iter().take(1).flat_map(|batch| batch.schema_ref().fields().iter());
+    let more = fields.skip(report.columns.len());
+    let more = more.map(|it| (it.name().as_str(), ColumnType::word_of(it.data_type())));
+    columns.chain(more).collect()
 }
 
 /// The word for a delimiter, as the flag takes it.
@@ -158,7 +167,7 @@ pub(super) fn positions_word(columns: &[FixedColumn]) -> String {
 
 /// Returns how a table is written in its file, and what was done with it.
 pub(super) fn facts_json(report: &TableReport) -> impl Serialize + use<> {
-    let renamed = |it: &swath_formats::table::Renamed| {
+    let renamed = |it: &Renamed| {
         object! { index: it.index, from: it.from.clone(), to: it.to.clone() }
     };
     object! {
@@ -199,28 +208,61 @@ fn changes_json(
     shown.collect::<Vec<_>>()
 }
 
-/// Says which lines were left out, or how many in part; `None` if there are none.
-pub(super) fn set_aside_text(report: &TableReport) -> Option<String> {
+/// Says what of the text is not in the table as it is: lines that were left out, fields that were dropped, bytes that
+/// were replaced, and names that became others. There may be several `files`.
+pub(super) fn lost_texts(report: &TableReport, files: &[PathBuf]) -> Vec<String> {
     const LISTED: usize = 5;
-    let set_aside = &report.set_aside;
+    let counted =
+        |count: u64, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
     let what = match (report.fixed.is_empty(), report.delimiter) {
         (false, _) => "with text outside of the columns",
         (true, Some(_)) => "with more or fewer fields",
         // Of lines that are a field each, none is left out.
         (true, None) => "without an object",
     };
-    let listed = set_aside.lines.iter().take(LISTED);
-    let lines: Vec<String> = listed.map(|RecordLine { line, .. }| line.to_string()).collect();
-    let more = if set_aside.count > lines.len() as u64 { ", …" } else { "" };
-    let counted = |count: u64| format!("{count} {}", if count == 1 { "line" } else { "lines" });
-    if report.dropped > 0 {
+    let (aside, dropped, replaced) = (&report.set_aside, report.dropped, report.replaced);
+    let list = |shown: Vec<String>, count: u64| {
+        let more = if count > shown.len() as u64 { ", …" } else { "" };
+        format!("{}{more}", shown.join(", "))
+    };
+    let mut texts = Vec::new();
+    if dropped > 0 {
         let what = what.replace("more or fewer", "more");
-        return Some(format!("{} {what}, which were dropped", counted(report.dropped)));
+        texts.push(format!("{} {what}, which were dropped", counted(dropped, "line")));
     }
-    (set_aside.count > 0).then(|| {
-        let count = counted(set_aside.count);
-        format!("{count} {what} left out: {}{more}", lines.join(", "))
-    })
+    if aside.count > 0 {
+        let lines = aside.lines.iter().take(LISTED).map(|&at| line_word(at, files)).collect();
+        let lines = list(lines, aside.count);
+        texts.push(format!("{} {what} left out: {lines}", counted(aside.count, "line")));
+    }
+    if replaced > 0 {
+        let what = format!("that are not {} became U+FFFD", report.encoding);
+        texts.push(format!("{} {what}", counted(replaced, "sequence of bytes")));
+    }
+    let names = report.renamed.iter().take(LISTED);
+    let names = names.map(|Renamed { from, to, .. }| {
+        format!("`{}` for `{}`", to.escape_debug(), from.escape_debug())
+    });
+    let (names, count) = (names.collect::<Vec<_>>(), report.renamed.len() as u64);
+    if count > 0 {
+        texts.push(format!(
+            "{} from the header became others: {}",
+            counted(count, "name"),
+            list(names, count)
+        ));
+    }
+    texts
+}
+
+/// A line, with its file if there are several.
+pub(super) fn line_word(
+    RecordLine { source, line, .. }: RecordLine,
+    files: &[PathBuf],
+) -> String {
+    match files.get(source).filter(|_| files.len() > 1) {
+        Some(file) => format!("{line} of {}", file.shown()),
+        None => line.to_string(),
+    }
 }
 
 /// The form of a table: fixed if flags say where columns are, otherwise by the end of its name; without

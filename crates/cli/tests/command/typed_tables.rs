@@ -252,7 +252,8 @@ fn what_is_no_table_is_refused_with_what_to_try() {
     assert!(told.contains("`ebcdic` is not an encoding; use utf-8, latin-1"), "{told}");
     let told = setting.refused("head latin.csv");
     assert!(told.contains("or replace such bytes with --encoding-errors"), "{told}");
-    let json = setting.json("head --json --encoding-errors replace latin.csv");
+    let output = setting.run("head --json --encoding-errors replace latin.csv");
+    let json: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
     assert_eq!(
         (&json["replaced"], &json["first_rows"][0][0]),
         (&1.into(), &"K\u{fffd}ln".into())
@@ -265,7 +266,8 @@ fn what_is_no_table_is_refused_with_what_to_try() {
     assert!(
         setting.printed("head --dtypes text,b=f32 --rows 1 ragged.csv").contains("text  f32")
     );
-    assert!(setting.printed("head --fields 3 --ragged pad ragged.csv").contains("column_3"));
+    let padded = setting.run("head --fields 3 --ragged pad ragged.csv");
+    assert!(stdout(&padded).contains("column_3"));
     let drop = setting.run("head --fields 1 --ragged drop ragged.csv");
     assert_eq!(stdout(&drop), "  a\ni64\n  1\n  3\n");
     let told = "swath: note: ragged.csv: 1 line with more fields, which were dropped\n";
@@ -823,4 +825,51 @@ fn notes_say_what_numbers_lost() {
     let setting = Setting::with(&[("a.csv", b"x\n1.5\nnan\ninf\n")]);
     let notes = stderr(&setting.run("convert a.csv a.jsonl"));
     assert!(notes.contains("written as null, since JSON has none: 2"), "{notes}");
+}
+
+#[test]
+fn what_the_text_lost_is_noted_with_its_file() {
+    let setting =
+        Setting::with(&[("l.csv", b"id,n\n1,Jos\xe9\n2,x\n"), ("n.csv", b"a,a,\n1,2,3\n")]);
+    fs::create_dir(setting.path("m")).expect("room");
+    fs::write(setting.path("m/1.csv"), "a,b\n1,2\n").expect("room");
+    fs::write(setting.path("m/2.csv"), "a,b\n1,0.1234567890123456789\n1,2,3\n").expect("room");
+    let json = |line: &str| -> Value {
+        serde_json::from_str(&stdout(&setting.run(line))).expect("JSON")
+    };
+    let wide = |word: &str| [word; 8].join(",") + "\n";
+    fs::write(setting.path("w.csv"), wide("x") + &wide("0.1234567890123456789")).expect("room");
+    for (line, wanted) in [
+        (
+            "head --ragged set-aside m",
+            "m: 1 line with more or fewer fields left out: 3 of m/2.csv\n",
+        ),
+        (
+            "head --encoding-errors replace l.csv",
+            "l.csv: 1 sequence of bytes that are not utf-8 became U+FFFD\n",
+        ),
+        (
+            "head n.csv",
+            "n.csv: 2 names from the header became others: `a_2` for `a`, `column_3` for ``\n",
+        ),
+    ] {
+        let notes = stderr(&setting.run(line));
+        assert_eq!(notes, format!("swath: note: {wanted}"), "{line}");
+        let notes =
+            stderr(&setting.run(&format!("{} q.csv --force", line.replace("head", "convert"))));
+        assert!(notes.contains(wanted), "{notes}");
+    }
+    let notes = stderr(&setting.run("convert --ragged set-aside m q.arrow"));
+    assert!(
+        notes.contains(
+            "m: column `b`: 1 decimal was rounded in its last digits, in line 2 of m/2.csv"
+        ),
+        "{notes}"
+    );
+    let notes = stderr(&setting.run("convert w.csv w.arrow"));
+    assert!(notes.contains("3 more such notes; --json has all of them"), "{notes}");
+    let noted = json("convert --json --force w.csv w.arrow");
+    assert_eq!(noted["notes"].as_array().map(Vec::len), Some(9));
+    let json = json("head --json --file-column f n.csv");
+    assert_eq!((&json["columns"], &json["fields"][3]["name"]), (&4.into(), &"f".into()));
 }

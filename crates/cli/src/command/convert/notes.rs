@@ -1,42 +1,54 @@
 //! What the new format does not say of a table that was read.
 
+use std::path::PathBuf;
+
 use swath_formats::table::{Changes, ColumnReport, TableReport};
 
 use super::Job;
-use crate::command::tabular::{is_text, set_aside_text};
-use crate::report::ReportName;
+use crate::command::tabular::{is_text, line_word, lost_texts};
 
-/// Says what was left out, and which columns became text after the first records.
+/// Says what of the text was lost, and which columns became text after the first records.
 pub(super) fn add_notes(job: &Job<'_>, report: &TableReport, notes: &mut Vec<String>) {
-    /// More would not be read.
-    const MOST: usize = 5;
     /// Lines that show what a table is.
     const FIRST: u64 = 1000;
-    let name = job.input.name().shown();
-    notes.extend(set_aside_text(report).map(|text| format!("{name}: {text}")));
+    let mut texts = lost_texts(report, &job.files);
     if report.comments > 0 && job.words.table.comment.is_none() {
         let count = report.comments;
         let lines = if count == 1 { "line is a comment" } else { "lines are comments" };
-        notes.push(format!(
-            "{name}: {count} {lines}, since the others are numbers; --comment none reads them"
-        ));
+        let reason = "since the others are numbers; --comment none reads them";
+        texts.push(format!("{count} {lines}, {reason}"));
     }
-    let changed = report.columns.iter().flat_map(changed).take(MOST);
-    notes.extend(changed.map(|text| format!("{name}: {text}")));
+    let changed = report.columns.iter().flat_map(|column| changed(column, &job.files));
+    add_some(job, changed, &mut texts);
     let late = report.columns.iter().filter(|it| !it.is_told && is_text(it.kind));
-    let late = late.filter_map(|it| Some((it, it.deciding?.line)).filter(|it| it.1 > FIRST));
-    notes.extend(late.take(MOST).map(|(column, line)| {
+    let late = late.filter_map(|it| Some((it, it.deciding?)).filter(|it| it.1.line > FIRST));
+    let late = late.map(|(column, at)| {
         let (column, kind) = (column.name.escape_debug(), column.kind);
+        let line = line_word(at, &job.files);
         format!(
-            "{name}: column `{column}` is of type {kind} because of line {line}; --dtypes says another"
+            "column `{column}` is of type {kind} because of line {line}; --dtypes says another"
         )
-    }));
+    });
+    add_some(job, late, &mut texts);
+    let name = &job.words.from;
+    notes.extend(texts.into_iter().map(|text| format!("{name}: {text}")));
+}
+
+/// Adds texts about columns: for people, not more than they read.
+fn add_some(job: &Job<'_>, more: impl Iterator<Item = String>, texts: &mut Vec<String>) {
+    const MOST: usize = 5;
+    let mut more: Vec<String> = more.collect();
+    if more.len() > MOST && !job.words.output.json {
+        let rest = more.split_off(MOST).len();
+        more.push(format!("{rest} more such notes; --json has all of them"));
+    }
+    texts.extend(more);
 }
 
 /// Says what is not in the values of a column but in its text.
-fn changed(column: &ColumnReport) -> Vec<String> {
+fn changed(column: &ColumnReport, files: &[PathBuf]) -> Vec<String> {
     let note = |Changes { count, first, .. }: Changes, one: &str, more: &str, hint: &str| {
-        let line = first?.line;
+        let line = line_word(first?, files);
         let (name, what) = (column.name.escape_debug(), if count == 1 { one } else { more });
         let from = if count == 1 { "in" } else { "from" };
         Some(format!("column `{name}`: {count} {what}, {from} line {line}; {hint}"))

@@ -46,8 +46,12 @@ fn matching(pattern: &str) -> Result<Vec<PathBuf>> {
 /// The files of a folder, without hidden ones and without those below.
 fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    for entry in folder.read_dir()? {
-        let path = entry?.path();
+    let unlisted = |error: std::io::Error| {
+        let what = format!("cannot list the files of {}", folder.shown());
+        Refused::new(what, "ask its owner for access, or name a file").with_source(error)
+    };
+    for entry in folder.read_dir().map_err(unlisted)? {
+        let path = entry.map_err(unlisted)?.path();
         let is_hidden = path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."));
         if !is_hidden && path.is_file() {
             files.push(path);

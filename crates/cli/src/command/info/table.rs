@@ -12,7 +12,7 @@ use crate::args::TableArgs;
 use crate::command::convert::format::Format;
 use crate::command::tabular::{
     Json, Listed, Rows, cell, columns, delimiter_word, facts_json, is_numeric, is_text,
-    positions_word, set_aside_text, usual_form,
+    lost_texts, positions_word, usual_form,
 };
 use crate::grid::{self, Align, Column, MISSING};
 use crate::progress::Bar;
@@ -70,7 +70,7 @@ impl Serialize for Listing {
         let rows = self.rows();
         object! {
             rows: report.rows,
-            columns: report.columns.len(),
+            columns: rows.columns.len(),
             #[serde(flatten)]
             facts: facts_json(report),
             #[serde(flatten)]
@@ -108,7 +108,7 @@ impl Listing {
     }
 
     fn rows(&self) -> Rows<'_> {
-        Rows { columns: columns(&self.0.report), batches: &self.0.first }
+        Rows { columns: columns(&self.0.report, &self.0.first), batches: &self.0.first }
     }
 
     /// Returns all of it in lines that fit the width.
@@ -130,8 +130,8 @@ impl Listing {
             report.columns.len(),
             report.encoding,
         );
-        if let Some(left_out) = set_aside_text(report) {
-            text.push_str(&format!("  {left_out}\n"));
+        for lost in lost_texts(report, &[]) {
+            text.push_str(&format!("  {lost}\n"));
         }
         text.push('\n');
         text.push_str(&self.listed(width.saturating_sub(2).max(1)));

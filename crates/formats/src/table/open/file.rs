@@ -206,7 +206,7 @@ mod tests {
             let file = File::open(Source::from(packed.as_path()), &BatchOptions::new());
             let file = file.expect("a text");
             assert_eq!(file.text.len() < u64::MAX, is_kept, "{len} bytes");
-            assert_eq!(file.text.some(990, u64::MAX).expect("it can be read").len(), len - 990);
+            assert_eq!(file.text.some(990, 10_000).expect("it can be read").len(), len - 990);
             assert_eq!(file.text.len(), len as u64);
         }
     }

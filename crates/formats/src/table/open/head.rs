@@ -253,8 +253,10 @@ impl Opening<'_> {
     ) -> Result<(usize, HeaderReason)> {
         match (self.options.header, self.decided) {
             (Header::Lines(lines), _) => Ok((lines, HeaderReason::Given)),
-            (Header::Auto, Some(decided)) => Ok((decided.lines, HeaderReason::Given)),
-            (Header::Auto, None) => {
+            (Header::Auto, Some(decided)) if !self.options.union_by_name => {
+                Ok((decided.lines, HeaderReason::Given))
+            }
+            (Header::Auto, _) => {
                 let sample = Sample::take(prefix, written.dialect, written.layout)?;
                 if let Some((at, odd)) = sample.odd_number(&prefix.bytes, self.options) {
                     let record = prefix.base + sample.begin() as u64;
@@ -371,7 +373,7 @@ impl Opening<'_> {
             _ => "it has no records",
         };
         let error = Error::reading(self.input.path(), FormatReason::Malformed, detail);
-        error.at(prefix.base + prefix.bytes.len() as u64)
+        error.at(prefix.base + prefix.bytes.len() as u64).hint(faults::WITHOUT_RECORDS)
     }
 }
 

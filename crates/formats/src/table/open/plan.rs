@@ -105,7 +105,12 @@ impl Plan {
         head: &Head,
     ) -> Result<Self> {
         let lookup = Lookup::new(&head.names, options);
-        let invalid = |detail: String| Error::reading(path, FormatReason::Invalid, detail);
+        let invalid = |detail: String| {
+            let error = Error::reading(path, FormatReason::Invalid, detail);
+            error.hint(
+                "name each column once, as the file does, and give it one type and one name",
+            )
+        };
         let count = options.columns.as_ref().map_or(head.names.len(), Vec::len);
         if room_for(count.saturating_mul(COLUMN)).is_err() {
             return Err(faults::no_room(path, count));
@@ -308,7 +313,7 @@ fn columns(
     if let Some(twice) =
         sorted.iter().map(own).chain(file_column).find(|&name| !taken.insert(name))
     {
-        return Err(format!("two columns have the name `{twice}` after `rename`"));
+        return Err(format!("two columns have the name `{twice}`"));
     }
     let column = |&index: &usize| {
         let renamed = shown.get(&index).map(|&name| name.to_owned());

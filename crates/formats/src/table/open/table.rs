@@ -233,7 +233,7 @@ impl Table {
             self.files.iter().for_each(|file| file.text.reached_end());
             let error = Error::reading(path, FormatReason::Malformed, "it has no records");
             let error = error.at(self.files[0].origin().bytes + self.files[0].text.len());
-            return Err(found.error.unwrap_or(error));
+            return Err(found.error.unwrap_or(error.hint(faults::WITHOUT_RECORDS)));
         }
         self.heads[0].names = found.names;
         let mut plan = Plan::new(path, &self.options, &self.heads[0]);

@@ -36,6 +36,10 @@ pub(in crate::table) struct Origin {
     pub(in crate::table) lines: u64,
 }
 
+/// The hint for a text without records.
+pub(in crate::table) const WITHOUT_RECORDS: &str =
+    "check that the file is complete, or leave it out";
+
 /// A fault in a text.
 #[derive(Clone, Debug)]
 pub(in crate::table) struct Problem {

@@ -150,7 +150,10 @@ fn other(array: &dyn Array, row: usize) -> String {
         Some(Ok(())) => {
             let value = String::from_utf8_lossy(fields.value(0));
             // What each member of an object begins with.
-            value.strip_prefix("\"\":").unwrap_or(&value).to_owned()
+            let value = value.strip_prefix("\"\":").unwrap_or(&value);
+            // A time of the day is a text in JSON.
+            let bare = value.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+            bare.unwrap_or(value).to_owned()
         }
         _ => format!("<{}>", array.data_type()),
     }

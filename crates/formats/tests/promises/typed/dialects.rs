@@ -248,7 +248,7 @@ fn a_nul_in_a_name_is_refused_at_its_line() {
 #[test]
 fn two_columns_do_not_get_the_same_name() {
     let renamed = BatchOptions::new().with_rename([("a", "b")]);
-    refused("a,b\n1,2\n", &renamed, "two columns have the name `b` after `rename`");
+    refused("a,b\n1,2\n", &renamed, "two columns have the name `b`; try: name each");
     check("a,b\n1,2\n", &renamed.clone().with_columns(["a"]), &["b 64: 1"]);
     let exchanged = BatchOptions::new().with_rename([("a", "b"), ("b", "a")]);
     check("a,b\n1,x\n", &exchanged, &["b 64: 1", "a text: \"x\""]);

@@ -40,6 +40,9 @@ impl<D: FnMut() -> u64> Dice<D> {
             (0..=self.below(4)).map(|_| left.remove(self.below(left.len()))).collect();
         let names: Vec<_> = columns.iter().map(|(name, _)| *name).collect();
         let mut text = names.join(",") + "\n";
+        if self.below(60) == 0 {
+            text.clear();
+        }
         for _ in 0..self.below(9) {
             let mut fields: Vec<_> =
                 columns.iter().map(|(_, values)| values[self.below(values.len())]).collect();
@@ -187,6 +190,9 @@ fn files_without_names_and_different_columns_without_the_option_are_refused_with
     let (_folder, paths) = written(&["1,2\n3,4\n", "a\nx\n"]);
     let error = united().read_batches_of(&paths).expect_err("no names").to_string();
     assert!(error.contains("columns are united by name; try: set `header`"), "{error}");
+    let (_folder, later) = written(&["a,n\nx,1\n", "y,2\nz,3\n"]);
+    let error = united().read_batches_of(&later).expect_err("no names").to_string();
+    assert!(error.contains("1: its first line is data"), "{error}");
     let none = united().with_header(HeaderLine::Absent);
     let error = none.read_batches_of(&paths).expect_err("no names").to_string();
     assert!(error.contains("try: leave out `union_by_name`"), "{error}");
