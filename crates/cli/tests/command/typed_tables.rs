@@ -266,16 +266,17 @@ fn what_is_no_table_is_refused_with_what_to_try() {
     assert!(
         setting.printed("head --dtypes text,b=f32 --rows 1 ragged.csv").contains("text  f32")
     );
-    let padded = setting.run("head --fields 3 --ragged pad ragged.csv");
-    assert!(stdout(&padded).contains("column_3"));
+    assert!(
+        stdout(&setting.run("head --fields 3 --ragged pad ragged.csv")).contains("column_3")
+    );
     let drop = setting.run("head --fields 1 --ragged drop ragged.csv");
     assert_eq!(stdout(&drop), "  a\ni64\n  1\n  3\n");
-    let told = "swath: note: ragged.csv: 1 line with more fields, which were dropped\n";
-    assert_eq!(stderr(&drop), told);
+    assert!(
+        stderr(&drop).contains("ragged.csv: 1 line with more fields, which were dropped\n")
+    );
     let aside = setting.run("head --ragged set-aside ragged.csv");
     assert_eq!(code(&aside), 0, "{aside:?}");
-    let told = stderr(&aside);
-    assert_eq!(told, "swath: note: ragged.csv: 1 line with more or fewer fields left out: 3\n");
+    assert!(stderr(&aside).contains(": 1 line with more or fewer fields left out: 3\n"));
     // One column, no newline at the end.
     let one = run_with_input(&["head"], b"name\nAnn\nBob");
     assert_eq!(stdout(&one), "name\ntext\nAnn\nBob\n");

@@ -417,18 +417,14 @@ impl<'t> Judge<'t> {
     /// Returns how many columns after the first record have a type that is narrower than text.
     fn narrow(&self, sample: &Sample, columns: usize, ragged: Ragged) -> usize {
         let mut kinds = vec![Kinds::MISSING; columns];
-        for record in sample.records().skip(1) {
-            if ragged.takes(record.len(), columns) {
-                for (&place, kinds) in record.iter().zip(&mut kinds) {
-                    if !kinds.is_text() {
-                        *kinds |= self.with(place, |field| Kinds::of(field, &self.rules));
-                    }
-                }
-            }
+        for record in sample.records().skip(1).filter(|it| ragged.takes(it.len(), columns)) {
+            let open = record.iter().zip(&mut kinds).filter(|(_, kinds)| !kinds.is_text());
+            open.for_each(|(&place, kinds)| {
+                *kinds |= self.with(place, |field| Kinds::of(field, &self.rules));
+            });
         }
-        let is_wide =
-            |kinds: &Kinds| matches!(kinds.column_type(), ColumnType::Null | ColumnType::Text);
-        columns - kinds.iter().filter(|kinds| is_wide(kinds)).count()
+        const WIDE: [ColumnType; 2] = [ColumnType::Null, ColumnType::Text];
+        kinds.iter().filter(|kinds| !WIDE.contains(&kinds.column_type())).count()
     }
 }
 
