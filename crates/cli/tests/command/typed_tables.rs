@@ -277,7 +277,10 @@ fn what_is_no_table_is_refused_with_what_to_try() {
     let aside = setting.run("head --ragged set-aside ragged.csv");
     assert_eq!(code(&aside), 0, "{aside:?}");
     assert!(stderr(&aside).contains(": 1 line with more or fewer fields left out: 3\n"));
-    // One column, no newline at the end.
+}
+
+#[test]
+fn a_column_alone_needs_no_delimiter_and_no_newline_at_its_end() {
     let one = run_with_input(&["head"], b"name\nAnn\nBob");
     assert_eq!(stdout(&one), "name\ntext\nAnn\nBob\n");
 }
