@@ -12,6 +12,8 @@ use super::types::Type;
 
 /// The most records of a sample, beside the first.
 const RECORDS: usize = 1000;
+/// And the most fields of all but the last.
+const FIELDS: usize = 32_768;
 /// A record is in the sample if it begins within this many bytes after the end of the first one.
 const BYTES: usize = 1 << 20;
 /// What is looked for, in this order.
@@ -53,7 +55,8 @@ impl Sample {
                 Err(fault) if fault.wrong == Wrong::Outside => {}
                 Err(fault) => return Self { records, fault: Some(fault) },
             }
-            if records.len() > RECORDS {
+            let fields: usize = records.iter().map(|record| record.fields.len()).sum();
+            if records.len() > RECORDS || fields > FIELDS {
                 return Self { records, fault: None };
             }
         }

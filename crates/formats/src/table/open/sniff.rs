@@ -13,8 +13,9 @@ use crate::table::text::prefix::Prefix;
 use crate::table::text::record::{Line, Place, RecordFault, Records};
 use crate::table::types::{ColumnType, Field, Kinds, Rules, State, has_zone, is_number, whole};
 
-/// The most records of a sample after the first one.
+/// The most records of a sample after the first one, and the most fields of all but its last one.
 pub(in crate::table) const RECORDS: usize = 1000;
+const FIELDS: usize = 1 << 15;
 /// They begin within this many bytes after the end of the first one.
 pub(in crate::table) const BYTES: usize = 1 << 20;
 /// What is tried as a delimiter, in this order.
@@ -53,7 +54,8 @@ impl Sample {
         let mut sample = Self { dialect, fields: Vec::new(), ends: Vec::new(), fault: None };
         let (mut at, mut limit) = (0, usize::MAX);
         while at < text.len() {
-            if at >= limit {
+            let is_full = sample.ends.len() > RECORDS || sample.fields.len() > FIELDS;
+            if at >= limit || is_full {
                 return (sample, true);
             }
             let mut split = records.split(at, |place| sample.fields.push(place));
@@ -79,9 +81,6 @@ impl Sample {
                         limit = next.saturating_add(BYTES);
                     }
                     sample.ends.push(sample.fields.len());
-                    if sample.ends.len() > RECORDS {
-                        return (sample, true);
-                    }
                     at = next;
                 }
             }

@@ -124,7 +124,11 @@ impl Rows {
             self.members.begin(keys);
             return self.add_objects(text, at, end, shape);
         }
-        let (mut at, mut window) = (at, PIECE);
+        // A record that ends after that is found as the others are.
+        let is_inside = end > at && text[end - 1] != b'\n';
+        let more = &text[end..text.len().min(end.saturating_add(PIECE))];
+        let end = find(more, b'\n').filter(|_| is_inside).map_or(end, |len| end + len + 1);
+        let (mut at, mut window) = (at, PIECE.max(end.saturating_sub(at)));
         if shape.dialect.between == Between::Blanks {
             at = self.add_words(text, at, end, shape);
         }

@@ -42,7 +42,15 @@ pub(super) struct Doubles {
 
 impl Put<f64> for Doubles {
     fn many(&self, values: &[f64], rooms: &mut [Room], lens: &mut [usize]) {
-        put_short_doubles(values, rooms, lens);
+        // Of doubles with all their digits, few are short: then the rest is not tried.
+        let first = values.len().min(FIRST);
+        put_short_doubles(&values[..first], &mut rooms[..first], &mut lens[..first]);
+        match lens[..first].iter().any(|len| *len > 0) {
+            true => {
+                put_short_doubles(&values[first..], &mut rooms[first..], &mut lens[first..])
+            }
+            false => lens[first..].fill(0),
+        }
         for ((value, room), len) in values.iter().zip(rooms).zip(lens) {
             if *len == 0 && (self.has_all || value.is_finite()) {
                 *len = put_f64(room, *value);
@@ -51,6 +59,8 @@ impl Put<f64> for Doubles {
     }
 }
 
+/// Doubles that are tried to be short.
+const FIRST: usize = 8;
 /// Values that are put at a time.
 const BATCH: usize = 64;
 
