@@ -272,7 +272,8 @@ impl Rows {
         // Else each such comment would have the whole piece searched once more.
         *window = if is_misled { WINDOW } else { window.saturating_mul(2) };
         // A record that is longer than what was searched, or that the search does not pass.
-        if next == at || searched.is_stopped { self.add(text, next, shape) } else { Ok(next) }
+        let is_left = next == at || (searched.is_stopped && next < end);
+        if is_left { self.add(text, next, shape) } else { Ok(next) }
     }
 
     /// Takes the records that were found, and returns where the one after them begins, and whether the search

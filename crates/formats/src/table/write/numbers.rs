@@ -8,7 +8,7 @@ use swath_simd::{Span, put_short_doubles};
 
 use super::fields::Fields;
 use super::source::{Around, Filled, Source, Unwritable};
-use crate::number::format::room::{ROOM, Room, put_f64};
+use crate::number::format::room::{ROOM, Room, put_f64, put_text};
 
 /// What becomes of a value that has no text.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub(super) enum Otherwise {
 
 /// What puts values into rooms.
 pub(super) trait Put<T>: Send + Sync {
-    /// Puts each value into its room, and the length of its text into `lens`: 0 if it has none.
+    /// Puts each of at most 64 values into its room, and the length of its text into `lens`: 0 if it has none.
     fn many(&self, values: &[T], rooms: &mut [Room], lens: &mut [usize]);
 }
 
@@ -51,8 +51,19 @@ impl Put<f64> for Doubles {
             }
             false => lens[first..].fill(0),
         }
-        for ((value, room), len) in values.iter().zip(rooms).zip(lens) {
-            if *len == 0 && (self.has_all || value.is_finite()) {
+        // All are formatted before one is copied: what was just stored byte by byte is read late.
+        let mut buffers: [_; BATCH] = std::array::from_fn(|_| zmij::Buffer::new());
+        let mut texts = [""; BATCH];
+        let each = values.iter().zip(&*lens).zip(texts.iter_mut().zip(&mut buffers));
+        for ((value, &len), (text, buffer)) in each {
+            if len == 0 && value.is_finite() {
+                *text = buffer.format_finite(*value);
+            }
+        }
+        for (((value, room), len), text) in values.iter().zip(rooms).zip(lens).zip(texts) {
+            if !text.is_empty() {
+                *len = put_text(room, text.as_bytes());
+            } else if *len == 0 && self.has_all {
                 *len = put_f64(room, *value);
             }
         }
@@ -275,8 +286,8 @@ mod tests {
         let near = |value: f64| [value, -value, value.next_up(), value.next_down()];
         let values: Vec<f64> = values.into_iter().flat_map(near).collect();
         for has_all in [false, true] {
-            for values in values.chunks(100) {
-                let (mut rooms, mut lens) = ([[b'x'; ROOM]; 100], [0; 100]);
+            for values in values.chunks(BATCH) {
+                let (mut rooms, mut lens) = ([[b'x'; ROOM]; BATCH], [0; BATCH]);
                 Doubles { has_all }.many(values, &mut rooms, &mut lens);
                 for ((value, room), len) in values.iter().zip(rooms).zip(lens) {
                     let mut wanted = Vec::new();
