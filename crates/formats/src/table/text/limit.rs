@@ -25,8 +25,9 @@ pub(in crate::table) fn end(pass: Pass<'_>, shape: &Shape, limit: u64) -> Result
     if found.known >= pass.input.len() {
         pass.input.reached_end();
     }
-    ended?;
-    Ok((found.end.unwrap_or(pass.wanted.end()), limit - found.left))
+    // A fault is found again when the rows are read, after those that come before it.
+    let end = found.end.filter(|_| ended.is_ok()).unwrap_or(pass.wanted.end());
+    Ok((end, limit - found.left))
 }
 
 struct Found {
