@@ -138,7 +138,7 @@ impl Quoting {
     /// ```
     #[must_use]
     pub fn of(text: &[u8], marks: CutMarks<'_>) -> Self {
-        // Most texts have none, and to find that takes less than half of the time.
+        // Most texts have none: then none has to be where it should be.
         let quote = marks.quote.filter(|&quote| find(text, quote).is_some());
         run(detected(), LookAtQuotes { text, marks: CutMarks { quote, ..marks } })
     }

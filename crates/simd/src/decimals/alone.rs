@@ -1,6 +1,6 @@
 //! The fields of a column, one after the other.
 
-use super::padding::{Wanted, is_padded};
+use super::padding::{WantedNumbers, is_padded};
 use super::{Tokens, each, scalar};
 
 /// Parses tokens from `first` on, one by one; returns how many precede the first that is not plain.
@@ -11,7 +11,7 @@ pub(super) fn doubles(
     out: &mut [f64],
     doubt: &mut bool,
 ) -> usize {
-    each(out, |index| match token(tokens, first + index, is_strict, Wanted::Any)? {
+    each(out, |index| match token(tokens, first + index, is_strict, WantedNumbers::Any)? {
         [] => Some(0.0),
         token => scalar::decimal(token)?.to_nearest(doubt),
     })
@@ -24,7 +24,7 @@ pub(super) fn integers(
     is_strict: bool,
     out: &mut [i64],
 ) -> usize {
-    each(out, |index| match token(tokens, first + index, is_strict, Wanted::Whole)? {
+    each(out, |index| match token(tokens, first + index, is_strict, WantedNumbers::Whole)? {
         [] => Some(0),
         token => scalar::decimal(token)?.to_integer(),
     })
@@ -35,7 +35,7 @@ fn token<'t>(
     tokens: Tokens<'t>,
     index: usize,
     is_strict: bool,
-    wanted: Wanted,
+    wanted: WantedNumbers,
 ) -> Option<&'t [u8]> {
     let (start, end) = (tokens.starts[index], tokens.ends[index]);
     if start >= end {

@@ -13,7 +13,7 @@ use std::arch::x86_64::{
     _mm256_xor_si256,
 };
 
-use super::padding::{Wanted, is_padded};
+use super::padding::{WantedNumbers, is_padded};
 use super::short::{self, kind};
 use super::{Tokens, alone, four_long, wide};
 
@@ -96,7 +96,7 @@ pub(super) fn column_doubles<const KIND: u8>(
     let mut done = 0;
     while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
         let values = short::doubles::<KIND>(tokens, done).or_else(|| {
-            are_plain::<KIND>(tokens, done, Wanted::Any).then_some(())?;
+            are_plain::<KIND>(tokens, done, WantedNumbers::Any).then_some(())?;
             let four = four::<true>(tokens, done).and_then(|four| four.doubles());
             four.or_else(|| long_doubles(tokens, done, doubt))
         });
@@ -121,7 +121,7 @@ pub(super) fn column_integers<const KIND: u8>(tokens: Tokens<'_>, out: &mut [i64
     let mut done = 0;
     while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
         let values = short::integers::<KIND>(tokens, done).or_else(|| {
-            are_plain::<KIND>(tokens, done, Wanted::Whole).then_some(())?;
+            are_plain::<KIND>(tokens, done, WantedNumbers::Whole).then_some(())?;
             four::<true>(tokens, done)?.integers()
         });
         if let Some(values) = values {
@@ -144,7 +144,7 @@ fn is_strict(kind: u8) -> bool {
 
 /// Whether none of the four tokens from `index` on is padded, unless such ones are taken too.
 #[inline]
-fn are_plain<const KIND: u8>(tokens: Tokens<'_>, index: usize, wanted: Wanted) -> bool {
+fn are_plain<const KIND: u8>(tokens: Tokens<'_>, index: usize, wanted: WantedNumbers) -> bool {
     let mut four = index..index + STEP;
     KIND != kind::COLUMN || four.all(|index| !is_padded(tokens, index, wanted))
 }

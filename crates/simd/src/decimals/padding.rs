@@ -12,7 +12,7 @@ use super::Tokens;
 
 /// Which numbers are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum WantedNumbers {
     /// Whole numbers. A negative zero is not one.
     Whole,
     /// Any numbers.
@@ -21,10 +21,10 @@ pub(super) enum Wanted {
 
 /// Whether a token is padded; an empty one, or one outside the text, is not.
 #[inline(always)]
-pub(super) fn is_padded(tokens: Tokens<'_>, index: usize, wanted: Wanted) -> bool {
+pub(super) fn is_padded(tokens: Tokens<'_>, index: usize, wanted: WantedNumbers) -> bool {
     match tokens.get(index) {
         Some([b'+', ..] | [b'0', b'0'..=b'9', ..] | [b'-', b'0', b'0'..=b'9', ..]) => true,
-        Some([b'-', b'0', ..]) => wanted == Wanted::Whole,
+        Some([b'-', b'0', ..]) => wanted == WantedNumbers::Whole,
         _ => false,
     }
 }

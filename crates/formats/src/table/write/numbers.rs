@@ -42,6 +42,7 @@ pub(super) struct Doubles {
 
 impl Put<f64> for Doubles {
     fn many(&self, values: &[f64], rooms: &mut [Room], lens: &mut [usize]) {
+        debug_assert!(values.len() <= BATCH, "the others would have no text");
         // Of doubles with all their digits, few are short: then the rest is not tried.
         let first = values.len().min(FIRST);
         put_short_doubles(&values[..first], &mut rooms[..first], &mut lens[..first]);
