@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! file      a text, decompressed and decoded as far as needed
-//! sniff     its delimiter; head: its names; layout: its positions
+//! sniff     its delimiter, from a sample whose fields judge looks at; head: its names; layout: its positions
 //! plan      the columns of the result, by the options;  union: of several files
 //! guesses   what the values of each column can be, as far as they were parsed
 //! ```
@@ -13,6 +13,7 @@ pub(in crate::table) mod file_names;
 pub(in crate::table) mod fit;
 pub(in crate::table) mod guesses;
 pub(in crate::table) mod head;
+mod judge;
 pub(in crate::table) mod layout;
 pub(in crate::table) mod plan;
 pub(in crate::table) mod report;

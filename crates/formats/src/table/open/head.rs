@@ -107,9 +107,9 @@ impl Opening<'_> {
                 comments: 0,
             });
         }
-        let (dialect, layout) = self.written(&mut prefix)?;
+        let (dialect, layout, sample) = self.written(&mut prefix)?;
         let written = Written { dialect, layout: layout.as_deref() };
-        let (lines, reason) = self.lines(&mut prefix, written)?;
+        let (lines, reason) = self.lines(&mut prefix, written, sample)?;
         let mut header = Vec::new();
         let (mut at, mut named) = (0, prefix.base);
         let of_layout = layout.as_ref().map(|layout| layout.columns().len());
@@ -169,8 +169,11 @@ impl Opening<'_> {
         Ok(())
     }
 
-    /// Finds how records are written.
-    fn written(&self, prefix: &mut Prefix<'_>) -> Result<(Dialect, Option<Arc<Layout>>)> {
+    /// Finds how records are written; returns also the sample that was taken of them.
+    fn written(
+        &self,
+        prefix: &mut Prefix<'_>,
+    ) -> Result<(Dialect, Option<Arc<Layout>>, Option<Sample>)> {
         let sign = match self.options.form {
             BatchForm::Fixed => None,
             _ => excels(&prefix.bytes),
@@ -180,8 +183,8 @@ impl Opening<'_> {
         }
         let sign = sign.map(|(byte, _)| Between::Byte(byte));
         let found = |prefix: &mut Prefix<'_>, comment| {
-            let dialect = self.dialect(prefix, comment, sign)?;
-            Ok((dialect, self.layout(prefix, dialect)?))
+            let (dialect, sample) = self.dialect(prefix, comment, sign)?;
+            Ok((dialect, self.layout(prefix, dialect)?, sample))
         };
         match (self.options.comment, self.decided) {
             (CommentRule::Given(comment), _) => found(prefix, comment),
@@ -190,13 +193,14 @@ impl Opening<'_> {
                 found(prefix, None)
             }
             (CommentRule::Auto, None) => {
-                let (dialect, layout) = found(prefix, Some(NOTE))?;
-                let sample = Sample::take(prefix, dialect, layout.as_deref())?;
+                let (dialect, layout, sample) = found(prefix, Some(NOTE))?;
+                let sample = Sample::or_take(sample, prefix, dialect, layout.as_deref())?;
                 if sample.are_numbers(&prefix.bytes, self.options) {
-                    return Ok((dialect, layout));
+                    return Ok((dialect, layout, Some(sample)));
                 }
                 if swath_simd::find(&prefix.bytes, NOTE).is_none() {
-                    return Ok((Dialect { comment: None, ..dialect }, layout));
+                    let dialect = Dialect { comment: None, ..dialect };
+                    return Ok((dialect, layout, Some(sample.without_comments())));
                 }
                 found(prefix, None)
             }
@@ -208,21 +212,21 @@ impl Opening<'_> {
         prefix: &mut Prefix<'_>,
         comment: Option<u8>,
         sign: Option<Between>,
-    ) -> Result<Dialect> {
+    ) -> Result<(Dialect, Option<Sample>)> {
         if self.options.form == BatchForm::Fixed {
-            return Ok(Dialect { between: Between::Fixed, comment, ..Dialect::JSON });
+            return Ok((Dialect { between: Between::Fixed, comment, ..Dialect::JSON }, None));
         }
         let quote = self.options.quote;
         let escape = self.options.escape.filter(|&escape| Some(escape) != quote);
         let plain = Dialect { between: Between::Nothing, quote, escape, comment };
         let tab = (self.options.form == BatchForm::Tsv).then_some(Between::Byte(b'\t'));
         let given = self.options.delimiter.map(Between::from).or(tab);
-        let between = match given.or(self.decided.and_then(|decided| decided.between)).or(sign)
-        {
-            Some(between) => between,
+        let known = given.or(self.decided.and_then(|decided| decided.between)).or(sign);
+        let (between, sample) = match known {
+            Some(between) => (between, None),
             None => sniff::between(prefix, plain, self.options)?,
         };
-        Ok(Dialect { between, ..plain })
+        Ok((Dialect { between, ..plain }, sample))
     }
 
     /// Returns where columns of fixed width are.
@@ -250,6 +254,7 @@ impl Opening<'_> {
         &self,
         prefix: &mut Prefix<'_>,
         written: Written<'_>,
+        sample: Option<Sample>,
     ) -> Result<(usize, HeaderReason)> {
         match (self.options.header, self.decided) {
             (Header::Lines(lines), _) => Ok((lines, HeaderReason::Given)),
@@ -257,7 +262,7 @@ impl Opening<'_> {
                 Ok((decided.lines, HeaderReason::Given))
             }
             (Header::Auto, _) => {
-                let sample = Sample::take(prefix, written.dialect, written.layout)?;
+                let sample = Sample::or_take(sample, prefix, written.dialect, written.layout)?;
                 if let Some((at, odd)) = sample.odd_number(&prefix.bytes, self.options) {
                     let record = prefix.base + sample.begin() as u64;
                     let problem = faults::odd_number(record, prefix.base + at as u64, odd);
@@ -342,7 +347,7 @@ impl Opening<'_> {
         let mut scratch = Vec::new();
         let mut parts = Vec::with_capacity(columns);
         for place in &record.fields {
-            let raw = &prefix.bytes[place.start..place.end];
+            let raw = place.of(&prefix.bytes);
             let field = quoting.field(raw, &mut scratch);
             match std::str::from_utf8(field.bytes) {
                 Ok(name) if field.is_quoted => parts.push(name.to_owned()),

@@ -2,8 +2,8 @@
 
 use std::cmp::{Ordering, Reverse};
 
+use super::judge::{FieldGroup, Judge, SampleField};
 use super::report::HeaderReason;
-use super::rules;
 use crate::error::Result;
 use crate::table::options::{BatchOptions, Header, Ragged};
 use crate::table::text::dialect::{Between, Dialect, trim};
@@ -11,7 +11,7 @@ use crate::table::text::first_line::OddNumber;
 use crate::table::text::fixed::Layout;
 use crate::table::text::prefix::Prefix;
 use crate::table::text::record::{Line, Place, RecordFault, Records};
-use crate::table::types::{ColumnType, Field, Kinds, Rules, State, has_zone, is_number, whole};
+use crate::table::types::{ColumnType, Field, Kinds, whole};
 
 /// The most records of a sample after the first one, and the most fields of all but its last one.
 pub(in crate::table) const RECORDS: usize = 1000;
@@ -25,19 +25,23 @@ const CANDIDATES: [u8; 4] = [b'\t', b',', b';', b'|'];
 pub(in crate::table) struct Sample {
     dialect: Dialect,
     /// All fields, record by record.
-    fields: Vec<Place>,
+    fields: Vec<SampleField>,
     /// How many fields there are up to the end of each record.
     ends: Vec<usize>,
     fault: Option<RecordFault>,
 }
 
 impl Sample {
-    /// Takes the sample, for which more of the text may have to be read.
-    pub(in crate::table) fn take(
+    /// Returns the sample if it was taken, and takes it otherwise, for which more of the text may have to be read.
+    pub(in crate::table) fn or_take(
+        taken: Option<Self>,
         prefix: &mut Prefix<'_>,
         dialect: Dialect,
         layout: Option<&Layout>,
     ) -> Result<Self> {
+        if let Some(taken) = taken {
+            return Ok(taken);
+        }
         loop {
             let records = Records { text: prefix.sample(dialect), dialect, layout };
             let (sample, is_known) = Self::of(records, prefix.is_enough());
@@ -58,7 +62,7 @@ impl Sample {
             if at >= limit || is_full {
                 return (sample, true);
             }
-            let mut split = records.split(at, |place| sample.fields.push(place));
+            let mut split = records.split(at, |place| sample.fields.push(place.into()));
             if let Some(layout) = records.layout {
                 let before = sample.ends.last().copied().unwrap_or(0);
                 sample.fields.truncate(before + layout.columns().len());
@@ -88,15 +92,20 @@ impl Sample {
         (sample, is_all)
     }
 
-    fn records(&self) -> impl Iterator<Item = &[Place]> {
+    pub(super) fn records(&self) -> impl Iterator<Item = &[SampleField]> {
         let starts = std::iter::once(&0).chain(&self.ends);
         starts.zip(&self.ends).map(|(&start, &end)| &self.fields[start..end])
+    }
+
+    /// The same of a text in which nothing begins a comment.
+    pub(in crate::table) fn without_comments(self) -> Self {
+        Self { dialect: Dialect { comment: None, ..self.dialect }, ..self }
     }
 
     /// How well the delimiter fits; `None` if most records are one field, or there is no record.
     fn fit(&self, text: &[u8], ragged: Ragged) -> Option<DelimiterFit> {
         let whole = self.records().filter(|record| !self.is_torn(text, record));
-        let mut counts: Vec<usize> = whole.map(<[Place]>::len).collect();
+        let mut counts: Vec<usize> = whole.map(<[SampleField]>::len).collect();
         let first = counts.first().copied().filter(|_| ragged != Ragged::Refuse);
         counts.sort_unstable();
         // Of several that are as frequent, that of the first record if others may differ, else the smallest.
@@ -109,10 +118,10 @@ impl Sample {
 
     /// Whether a record is cut in quotes: two of its fields, which are not in quotes, have an odd number
     /// of them.
-    fn is_torn(&self, text: &[u8], record: &[Place]) -> bool {
+    fn is_torn(&self, text: &[u8], record: &[SampleField]) -> bool {
         let Some(quote) = self.dialect.quote else { return false };
-        let is_odd = |place: &&Place| {
-            let raw = &text[place.start..place.end];
+        let is_odd = |field: &&SampleField| {
+            let raw = field.place.of(text);
             let count = raw.iter().filter(|&&byte| byte == quote).count();
             raw.first() != Some(&quote) && count % 2 == 1
         };
@@ -137,12 +146,14 @@ impl Sample {
     fn is_of_numbers(&self, text: &[u8], options: &BatchOptions) -> bool {
         let judge = Judge::new(text, options, self.dialect);
         let Some(first) = self.records().next() else { return false };
-        let are_numbers = |record: &[Place]| record.iter().all(|&it| judge.is_number(it));
-        let is_right = |record: &[Place]| {
-            let is_right = |&place: &Place| judge.is_number(place) || judge.is_missing(place);
+        let is_number = |field: &SampleField| judge.is_number(field.place);
+        let are_numbers = |record: &[SampleField]| record.iter().all(is_number);
+        let is_right = |record: &[SampleField]| {
+            let is_right =
+                |field: &SampleField| is_number(field) || judge.is_missing(field.place);
             record.len() == first.len()
                 && record.iter().all(is_right)
-                && record.iter().any(|&place| judge.is_number(place))
+                && record.iter().any(is_number)
         };
         let others = self.ends.len() > 1 && self.records().skip(1).all(is_right);
         let is_one = self.ends.len() == 1 && are_numbers(first);
@@ -152,8 +163,8 @@ impl Sample {
     /// Whether a comma that is the decimal point separates fields as well: those that have one are in
     /// quotes.
     fn has_quoted_commas(&self, text: &[u8]) -> bool {
-        let is_quoted = |place: &Place| {
-            let raw = &text[place.start..place.end];
+        let is_quoted = |field: &SampleField| {
+            let raw = field.place.of(text);
             raw.first().copied() == self.dialect.quote && raw.contains(&b',')
         };
         self.dialect.quote.is_some() && self.fields.iter().any(is_quoted)
@@ -163,7 +174,7 @@ impl Sample {
     pub(in crate::table) fn are_numbers(&self, text: &[u8], options: &BatchOptions) -> bool {
         let judge = Judge::new(text, options, self.dialect);
         let groups =
-            |from: usize| self.records().skip(from).flatten().map(|&place| judge.group(place));
+            |from: usize| self.records().skip(from).flatten().map(|it| judge.group(it));
         let is_right =
             |group: FieldGroup| matches!(group, FieldGroup::Number | FieldGroup::Missing);
         let names = match options.header {
@@ -185,9 +196,9 @@ impl Sample {
         let judge = Judge::new(text, options, self.dialect);
         let Some(first) = self.first(options) else { return HeaderReason::NoValue };
         let below = judge.below(self, options.fields.unwrap_or(first.len()), options.ragged);
-        let groups = || first.iter().map(|&place| judge.group(place));
-        let is_missing = |&place: &Place| {
-            judge.group(place) == FieldGroup::Missing && !judge.is_quoted_word(place)
+        let groups = || first.iter().map(|field| judge.group(field));
+        let is_missing = |field: &SampleField| {
+            judge.group(field) == FieldGroup::Missing && !judge.is_quoted_word(field.place)
         };
         if first.iter().all(is_missing) {
             return HeaderReason::Missing;
@@ -195,11 +206,11 @@ impl Sample {
         let is_alone = below.iter().all(|below| below.group.is_none());
         let may_be_over_nothing = is_alone || !groups().any(|group| group == FieldGroup::Text);
         let (mut value, mut text_over_values) = (None, None);
-        for (index, (&place, below)) in first.iter().zip(&below).enumerate() {
-            let group = match judge.group(place) {
+        for (index, (field, below)) in first.iter().zip(&below).enumerate() {
+            let group = match judge.group(field) {
                 // What is in quotes is no value, and a text over bare ones.
-                _ if judge.is_quoted_word(place) && !below.has_quotes => FieldGroup::Text,
-                _ if judge.is_quoted(place) => continue,
+                _ if judge.is_quoted_word(field.place) && !below.has_quotes => FieldGroup::Text,
+                _ if judge.is_quoted(field.place) => continue,
                 group => group,
             };
             let is_like = below.group.map_or(may_be_over_nothing, |below| below == group);
@@ -222,14 +233,14 @@ impl Sample {
     }
 
     /// Returns the fields of the first record that are in columns.
-    fn first(&self, options: &BatchOptions) -> Option<&[Place]> {
+    fn first(&self, options: &BatchOptions) -> Option<&[SampleField]> {
         let first = self.records().next()?;
         Some(&first[..first.len().min(options.fields.unwrap_or(usize::MAX))])
     }
 
     /// Returns where the first record begins.
     pub(in crate::table) fn begin(&self) -> usize {
-        self.fields.first().map_or(0, |place| place.start)
+        self.fields.first().map_or(0, |field| field.place.start)
     }
 
     /// Returns the first field of the first record that is a number in a notation that tables do not
@@ -242,9 +253,11 @@ impl Sample {
         let judge = Judge::new(text, options, self.dialect);
         let first = self.first(options)?;
         let (mut odd, mut are_numbers) = (None, true);
-        for place in self.with_commas(text, first).unwrap_or_else(|| first.to_vec()) {
+        let between_commas = self.with_commas(text, first);
+        for field in between_commas.as_deref().unwrap_or(first) {
+            let place = field.place;
             let found = judge.with(place, |field| OddNumber::of(field.trimmed()));
-            match (judge.group(place), found) {
+            match (judge.group(field), found) {
                 (FieldGroup::Number | FieldGroup::Missing, _) => {}
                 (FieldGroup::Text, Some(found)) if !judge.is_quoted(place) => {
                     odd.get_or_insert((place.start, found));
@@ -260,8 +273,8 @@ impl Sample {
 impl Sample {
     /// Returns the fields of a record between other delimiters, if it has any and commas separate its
     /// fields: the commas may be decimal points.
-    fn with_commas(&self, text: &[u8], record: &[Place]) -> Option<Vec<Place>> {
-        let (start, end) = (record.first()?.start, record.last()?.end);
+    fn with_commas(&self, text: &[u8], record: &[SampleField]) -> Option<Vec<SampleField>> {
+        let (start, end) = (record.first()?.place.start, record.last()?.place.end);
         let has_quotes = |line: &[u8]| self.dialect.quote.is_some_and(|it| line.contains(&it));
         let line = text.get(start..end)?;
         let ends = |byte: &u8| b";\t|".contains(byte);
@@ -269,7 +282,7 @@ impl Sample {
         let place = |field: &[u8]| {
             let start = at;
             at += field.len() + 1;
-            Place { start, end: start + field.len() }
+            Place { start, end: start + field.len() }.into()
         };
         let is_between = line.iter().any(ends) && !has_quotes(line);
         let is_comma = self.dialect.between == Between::Byte(b',');
@@ -295,17 +308,6 @@ impl DelimiterFit {
     }
 }
 
-/// What a field is to people, who take `007` for a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FieldGroup {
-    Missing,
-    Bool,
-    Number,
-    Time,
-    Zoned,
-    Text,
-}
-
 /// What the values of a column below the first record are.
 #[derive(Clone, Copy, Default)]
 struct Below {
@@ -315,58 +317,7 @@ struct Below {
     has_quotes: bool,
 }
 
-/// Says what fields are.
-struct Judge<'t> {
-    text: &'t [u8],
-    rules: Rules,
-}
-
-impl<'t> Judge<'t> {
-    fn new(text: &'t [u8], options: &BatchOptions, dialect: Dialect) -> Self {
-        Self { text, rules: rules::rules(options, dialect) }
-    }
-
-    fn with<R>(&self, place: Place, look: impl FnOnce(Field<'_>) -> R) -> R {
-        let mut scratch = Vec::new();
-        look(self.rules.quoting.field(&self.text[place.start..place.end], &mut scratch))
-    }
-
-    /// Whether a field is a number of any form, and not missing.
-    fn is_number(&self, place: Place) -> bool {
-        self.with(place, |field| is_number(field, &self.rules))
-    }
-
-    fn is_missing(&self, place: Place) -> bool {
-        self.with(place, |field| Kinds::of(field, &self.rules).state()) == State::Missing
-    }
-
-    /// Whether a field is in quotes, and not empty.
-    fn is_quoted_word(&self, place: Place) -> bool {
-        self.with(place, |field| field.is_quoted && !field.bytes.is_empty())
-    }
-
-    fn is_quoted(&self, place: Place) -> bool {
-        self.with(place, |field| field.is_quoted)
-    }
-
-    fn group(&self, place: Place) -> FieldGroup {
-        self.with(place, |field| match Kinds::of(field, &self.rules).state() {
-            State::Missing | State::Quoted => FieldGroup::Missing,
-            State::Of(ColumnType::Bool) => FieldGroup::Bool,
-            State::Of(ColumnType::Date | ColumnType::Timestamp(_)) => FieldGroup::Time,
-            State::Of(ColumnType::Zoned(_)) => FieldGroup::Zoned,
-            // Some numbers and timestamps have no type that holds them.
-            State::Of(ColumnType::Text) if !is_number(field, &self.rules) => {
-                match has_zone(field) {
-                    Some(true) => FieldGroup::Zoned,
-                    Some(false) => FieldGroup::Time,
-                    None => FieldGroup::Text,
-                }
-            }
-            State::Long | State::Of(_) => FieldGroup::Number,
-        })
-    }
-
+impl Judge<'_> {
     /// Returns what is below the fields of the first record.
     fn below(&self, sample: &Sample, columns: usize, ragged: Ragged) -> Vec<Below> {
         let mut all = vec![Below::default(); columns];
@@ -374,15 +325,15 @@ impl<'t> Judge<'t> {
             if !ragged.takes(record.len(), columns) {
                 continue;
             }
-            for (&place, below) in record.iter().zip(&mut all) {
+            for (field, below) in record.iter().zip(&mut all) {
                 if below.group == Some(FieldGroup::Text) && below.has_quotes {
                     continue;
                 }
-                let group = self.group(place);
+                let group = self.group(field);
                 if group != FieldGroup::Missing {
                     let before = below.group.unwrap_or(group);
                     below.group = Some(if before == group { group } else { FieldGroup::Text });
-                    below.has_quotes |= self.is_quoted(place);
+                    below.has_quotes |= self.is_quoted(field.place);
                 }
             }
         }
@@ -391,23 +342,28 @@ impl<'t> Judge<'t> {
 
     /// Returns the first column of the first record from which whole numbers count on to the right, if
     /// there is an empty field over values too, or a text that its column has not below.
-    fn counting(&self, sample: &Sample, first: &[Place], below: &[Below]) -> Option<usize> {
-        let number = |place: Place| {
+    fn counting(
+        &self,
+        sample: &Sample,
+        first: &[SampleField],
+        below: &[Below],
+    ) -> Option<usize> {
+        let number = |field: &SampleField| {
             let whole = |field: Field<'_>| whole(field, &self.rules);
-            self.with(place, whole).filter(|_| self.group(place) == FieldGroup::Number)
+            self.with(field.place, whole).filter(|_| self.group(field) == FieldGroup::Number)
         };
-        let follows = |pair: &[Place]| {
-            let next = number(pair[0]).and_then(|number| number.checked_add(1));
-            next.is_some() && next == number(pair[1])
+        let follows = |pair: &[SampleField]| {
+            let next = number(&pair[0]).and_then(|number| number.checked_add(1));
+            next.is_some() && next == number(&pair[1])
         };
         let index = first.windows(2).position(follows)?;
-        let word = |place: Place| self.with(place, |field| trim(field.bytes).to_vec());
-        let is_own = |(column, &place): (usize, &Place)| {
-            let own = word(place);
+        let word = |it: &SampleField| self.with(it.place, |field| trim(field.bytes).to_vec());
+        let is_own = |(column, field): (usize, &SampleField)| {
+            let own = word(field);
             let is_same =
-                |record: &[Place]| record.get(column).is_some_and(|&it| word(it) == own);
+                |record: &[SampleField]| record.get(column).is_some_and(|it| word(it) == own);
             (own.is_empty() && below[column].group.is_some())
-                || (self.group(place) == FieldGroup::Text
+                || (self.group(field) == FieldGroup::Text
                     && !sample.records().skip(1).any(is_same))
         };
         first.iter().enumerate().any(is_own).then_some(index)
@@ -418,8 +374,8 @@ impl<'t> Judge<'t> {
         let mut kinds = vec![Kinds::MISSING; columns];
         for record in sample.records().skip(1).filter(|it| ragged.takes(it.len(), columns)) {
             let open = record.iter().zip(&mut kinds).filter(|(_, kinds)| !kinds.is_text());
-            open.for_each(|(&place, kinds)| {
-                *kinds |= self.with(place, |field| Kinds::of(field, &self.rules));
+            open.for_each(|(field, kinds)| {
+                *kinds |= self.with(field.place, |field| Kinds::of(field, &self.rules));
             });
         }
         const WIDE: [ColumnType; 2] = [ColumnType::Null, ColumnType::Text];
@@ -427,15 +383,15 @@ impl<'t> Judge<'t> {
     }
 }
 
-/// Finds what separates the fields of a text.
+/// Finds what separates the fields of a text; returns also the sample that was taken with it.
 pub(in crate::table) fn between(
     prefix: &mut Prefix<'_>,
     plain: Dialect,
     options: &BatchOptions,
-) -> Result<Between> {
+) -> Result<(Between, Option<Sample>)> {
     let marks = [plain.quote, plain.escape, plain.comment];
     let sample = |prefix: &mut Prefix<'_>, between| {
-        Sample::take(prefix, Dialect { between, ..plain }, None)
+        Sample::or_take(None, prefix, Dialect { between, ..plain }, None)
     };
     let mut best: Option<(u8, DelimiterFit, Sample)> = None;
     let mut with_fault = None;
@@ -461,34 +417,48 @@ pub(in crate::table) fn between(
         }
     }
     // What fits no record because of a fault is left to the reader, which says where it is.
-    if let Some(byte) = best.map(|(byte, ..)| byte).or(with_fault) {
-        return Ok(Between::Byte(byte));
+    if let Some((byte, _, sample)) = best {
+        return Ok((Between::Byte(byte), Some(sample)));
+    }
+    if let Some(byte) = with_fault {
+        return Ok((Between::Byte(byte), None));
     }
     if options.decimal == b',' && !marks.contains(&Some(b',')) {
         let sample = sample(prefix, Between::Byte(b','))?;
         if sample.has_quoted_commas(&prefix.bytes)
             && sample.fit(&prefix.bytes, options.ragged).is_some()
         {
-            return Ok(Between::Byte(b','));
+            return Ok((Between::Byte(b','), Some(sample)));
         }
     }
     let blanks = sample(prefix, Between::Blanks)?;
     if blanks.is_of_numbers(&prefix.bytes, options) {
-        return Ok(Between::Blanks);
+        return Ok((Between::Blanks, Some(blanks)));
     }
     if !options.is_array {
-        return Ok(Between::Nothing);
+        return Ok((Between::Nothing, None));
     }
-    // Of an array, what separates the fields of the first record does so in those that do not fit.
-    let whole = sample(prefix, Between::Nothing)?;
-    let first = whole.fields.first().map(|place| &prefix.bytes[place.start..place.end]);
+    Ok((array_between(prefix, plain, options, &blanks)?, None))
+}
+
+/// Finds what separates the fields of the first record of an array, also of those that do not fit.
+fn array_between(
+    prefix: &mut Prefix<'_>,
+    plain: Dialect,
+    options: &BatchOptions,
+    blanks: &Sample,
+) -> Result<Between> {
+    let marks = [plain.quote, plain.escape, plain.comment];
+    let nothing = Dialect { between: Between::Nothing, ..plain };
+    let whole = Sample::or_take(None, prefix, nothing, None)?;
+    let first = whole.fields.first().map(|field| field.place.of(&prefix.bytes));
     let is_there = |byte: &u8| first.is_some_and(|first| first.contains(byte));
     let byte =
         CANDIDATES.into_iter().filter(|&byte| !marks.contains(&Some(byte))).find(is_there);
     let judge = Judge::new(&prefix.bytes, options, blanks.dialect);
     let words = blanks.records().next().unwrap_or_default();
-    let is_number = |&place: &Place| {
-        judge.is_number(place) || OddNumber::of(&prefix.bytes[place.start..place.end]).is_some()
+    let is_number = |field: &SampleField| {
+        judge.is_number(field.place) || OddNumber::of(field.place.of(&prefix.bytes)).is_some()
     };
     let has_number = words.len() > 1 && words.iter().any(is_number);
     Ok(match byte {

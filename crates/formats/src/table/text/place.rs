@@ -37,3 +37,10 @@ pub(in crate::table) struct Place {
     pub(in crate::table) start: usize,
     pub(in crate::table) end: usize,
 }
+
+impl Place {
+    /// Returns the bytes of the field.
+    pub(in crate::table) fn of(self, text: &[u8]) -> &[u8] {
+        &text[self.start..self.end]
+    }
+}

@@ -1,0 +1,93 @@
+//! What the fields of a sample are.
+
+use std::cell::Cell;
+
+use super::rules;
+use crate::table::options::BatchOptions;
+use crate::table::text::dialect::Dialect;
+use crate::table::text::record::Place;
+use crate::table::types::{ColumnType, Field, Kinds, Rules, State, has_zone, is_number};
+
+/// What a field is to people, who take `007` for a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FieldGroup {
+    Missing,
+    Bool,
+    Number,
+    Time,
+    Zoned,
+    Text,
+}
+
+/// A field of a sample.
+pub(super) struct SampleField {
+    pub(super) place: Place,
+    /// What it is, once that was found.
+    pub(super) group: Cell<Option<FieldGroup>>,
+}
+
+impl From<Place> for SampleField {
+    fn from(place: Place) -> Self {
+        Self { place, group: Cell::new(None) }
+    }
+}
+
+/// Says what fields are.
+pub(super) struct Judge<'t> {
+    text: &'t [u8],
+    pub(super) rules: Rules,
+}
+
+impl<'t> Judge<'t> {
+    pub(super) fn new(text: &'t [u8], options: &BatchOptions, dialect: Dialect) -> Self {
+        Self { text, rules: rules::rules(options, dialect) }
+    }
+
+    pub(super) fn with<R>(&self, place: Place, look: impl FnOnce(Field<'_>) -> R) -> R {
+        let mut scratch = Vec::new();
+        look(self.rules.quoting.field(place.of(self.text), &mut scratch))
+    }
+
+    /// Whether a field is a number of any form, and not missing.
+    pub(super) fn is_number(&self, place: Place) -> bool {
+        self.with(place, |field| is_number(field, &self.rules))
+    }
+
+    pub(super) fn is_missing(&self, place: Place) -> bool {
+        self.with(place, |field| Kinds::of(field, &self.rules).state()) == State::Missing
+    }
+
+    /// Whether a field is in quotes, and not empty.
+    pub(super) fn is_quoted_word(&self, place: Place) -> bool {
+        self.with(place, |field| field.is_quoted && !field.bytes.is_empty())
+    }
+
+    pub(super) fn is_quoted(&self, place: Place) -> bool {
+        self.with(place, |field| field.is_quoted)
+    }
+
+    /// Returns what a field is. It is looked at once.
+    pub(super) fn group(&self, field: &SampleField) -> FieldGroup {
+        let found = field.group.get().unwrap_or_else(|| self.group_of(field.place));
+        field.group.set(Some(found));
+        found
+    }
+
+    fn group_of(&self, place: Place) -> FieldGroup {
+        self.with(place, |field| match Kinds::of(field, &self.rules).state() {
+            State::Missing | State::Quoted => FieldGroup::Missing,
+            State::Of(ColumnType::Bool) => FieldGroup::Bool,
+            State::Of(ColumnType::Date | ColumnType::Timestamp(_)) => FieldGroup::Time,
+            State::Of(ColumnType::Zoned(_)) => FieldGroup::Zoned,
+            // Some numbers and timestamps have no type that holds them.
+            State::Of(ColumnType::Text) if !is_number(field, &self.rules) => {
+                match has_zone(field) {
+                    Some(true) => FieldGroup::Zoned,
+                    Some(false) => FieldGroup::Time,
+                    None => FieldGroup::Text,
+                }
+            }
+            State::Long | State::Of(_) => FieldGroup::Number,
+        })
+    }
+}
