@@ -61,7 +61,7 @@ pub(super) fn doubles<const KIND: u8>(
     // SAFETY: there are eight 32-bit numbers.
     let powers = unsafe { _mm256_loadu_si256(powers.as_ptr().cast()) };
     let lens = _mm256_sub_epi32(after, starts);
-    if !are_windows(lens, after, tokens.text.len()) {
+    if !are_windows::<KIND>(lens, after, tokens.text.len()) {
         return None;
     }
     let before = _mm256_cvtepi32_epi8(_mm256_sub_epi32(_mm256_set1_epi32(32), lens));
@@ -125,13 +125,16 @@ fn without_power(text: &[u8], end: u32) -> Option<(u32, i32)> {
 }
 
 /// Whether all tokens have 1 to 32 bytes and end inside the text, at least a window from its
-/// start.
+/// start. Of a column, some may be empty.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-fn are_windows(lens: __m256i, ends: __m256i, len: usize) -> bool {
+fn are_windows<const KIND: u8>(lens: __m256i, ends: __m256i, len: usize) -> bool {
     let Ok(len) = i32::try_from(len) else { return false };
-    let one = _mm256_set1_epi32(1);
-    let short = _mm256_cmple_epu32_mask(_mm256_sub_epi32(lens, one), _mm256_set1_epi32(31));
+    let (least, most) = if KIND == kind::ANY { (1, 31) } else { (0, 32) };
+    let short = _mm256_cmple_epu32_mask(
+        _mm256_sub_epi32(lens, _mm256_set1_epi32(least)),
+        _mm256_set1_epi32(most),
+    );
     let after = _mm256_cmpge_epu32_mask(ends, _mm256_set1_epi32(32));
     let inside = _mm256_cmple_epu32_mask(ends, _mm256_set1_epi32(len));
     short & after & inside == 0xff
@@ -233,18 +236,9 @@ fn nearest(digits: __m512i, exponents: __m256i, doubt: &mut bool) -> Option<__m5
     let shifted = _mm512_sllv_epi64(digits, leading);
     let (mut high, mut low) = product(shifted, powers);
     let kept = _mm512_set1_epi64(0x1ff);
-    // Those with fewer digits are within half a unit of the last one.
-    let long = _mm512_cmplt_epu64_mask(leading, _mm512_set1_epi64(12));
-    if _mm512_cmpeq_epi64_mask(_mm512_and_si512(high, kept), kept) | long != 0 {
-        // The carry of the power's lower half may reach the bits that are kept. This may seem
-        // rare, but the text of a double with all its digits is next to that double.
-        let lowers = POWERS.as_ptr().cast::<u8>().wrapping_add(8);
-        // SAFETY: all indices are entries of the table, whose second words these are.
-        let lowers = unsafe { _mm512_i32gather_epi64::<8>(place, lowers.cast()) };
-        let (carry, _) = product(shifted, lowers);
-        low = _mm512_add_epi64(low, carry);
-        let carried = _mm512_cmplt_epu64_mask(low, carry);
-        high = _mm512_mask_add_epi64(high, carried, high, _mm512_set1_epi64(1));
+    if _mm512_cmpeq_epi64_mask(_mm512_and_si512(high, kept), kept) != 0 {
+        // The carry of the power's lower half may reach the bits that are kept.
+        (high, low) = whole_product(shifted, powers, place);
     }
     // Values that may be exactly between two doubles.
     let between = _mm512_cmple_epu64_mask(low, _mm512_set1_epi64(1));
@@ -256,16 +250,24 @@ fn nearest(digits: __m512i, exponents: __m256i, doubt: &mut bool) -> Option<__m5
     let mantissa = _mm512_srlv_epi64(high, _mm512_add_epi64(upper, _mm512_set1_epi64(9)));
     let last = _mm512_and_si512(mantissa, _mm512_set1_epi64(1));
     let mantissa = _mm512_srli_epi64::<1>(_mm512_add_epi64(mantissa, last));
-    // How far the number is from it, in 2^-52 of the lowest bit of `high`, and half a unit of its last digit.
     let back = _mm512_sllv_epi64(mantissa, _mm512_add_epi64(upper, _mm512_set1_epi64(10)));
-    let apart = _mm512_add_epi64(
-        _mm512_slli_epi64::<52>(_mm512_sub_epi64(high, back)),
-        _mm512_srli_epi64::<12>(low),
-    );
-    let half = _mm512_srlv_epi64(powers, _mm512_sub_epi64(_mm512_set1_epi64(13), leading));
-    let sure = _mm512_sub_epi64(half, _mm512_set1_epi64(4));
-    let apart = _mm512_cmpgt_epi64_mask(_mm512_abs_epi64(apart), sure);
-    *doubt |= apart & long != 0;
+    // How far the number is from it, but for a carry and for what is below; and half a unit of its last digit.
+    // Those with fewer digits are within that.
+    let long = _mm512_cmplt_epu64_mask(leading, _mm512_set1_epi64(12));
+    let apart = _mm512_abs_epi64(_mm512_sub_epi64(high, back));
+    let half = _mm512_srlv_epi64(powers, _mm512_sub_epi64(_mm512_set1_epi64(65), leading));
+    let sure = _mm512_sub_epi64(half, _mm512_set1_epi64(3));
+    if _mm512_cmpgt_epi64_mask(apart, sure) & long != 0 {
+        let (high, low) = whole_product(shifted, powers, place);
+        // In 2^-52 of the lowest bit of `high`.
+        let apart = _mm512_add_epi64(
+            _mm512_slli_epi64::<52>(_mm512_sub_epi64(high, back)),
+            _mm512_srli_epi64::<12>(low),
+        );
+        let half = _mm512_srlv_epi64(powers, _mm512_sub_epi64(_mm512_set1_epi64(13), leading));
+        let sure = _mm512_sub_epi64(half, _mm512_set1_epi64(4));
+        *doubt |= _mm512_cmpgt_epi64_mask(_mm512_abs_epi64(apart), sure) & long != 0;
+    }
     let binary =
         _mm256_srai_epi32::<16>(_mm256_mullo_epi32(exponents, _mm256_set1_epi32(217_706)));
     let biased = _mm256_add_epi32(binary, _mm256_set1_epi32(63 + 1023));
@@ -280,6 +282,20 @@ fn nearest(digits: __m512i, exponents: __m256i, doubt: &mut bool) -> Option<__m5
     let bits = _mm512_add_epi64(_mm512_slli_epi64::<52>(less), mantissa);
     let values = _mm512_mask_mov_pd(_mm512_castsi512_pd(bits), zeros, _mm512_setzero_pd());
     Some(_mm512_mask_mov_pd(values, integers, _mm512_cvtepu64_pd(digits)))
+}
+
+/// The products with both halves of the powers at `place`, without their lowest bits.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+fn whole_product(shifted: __m512i, powers: __m512i, place: __m256i) -> (__m512i, __m512i) {
+    let lowers = POWERS.as_ptr().cast::<u8>().wrapping_add(8);
+    // SAFETY: all indices are entries of the table, whose second words these are.
+    let lowers = unsafe { _mm512_i32gather_epi64::<8>(place, lowers.cast()) };
+    let (high, low) = product(shifted, powers);
+    let (carry, _) = product(shifted, lowers);
+    let low = _mm512_add_epi64(low, carry);
+    let carried = _mm512_cmplt_epu64_mask(low, carry);
+    (_mm512_mask_add_epi64(high, carried, high, _mm512_set1_epi64(1)), low)
 }
 
 /// The upper and the lower half of all eight products, from the products of their halves.
