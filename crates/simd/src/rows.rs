@@ -51,7 +51,7 @@ impl Span {
 pub struct Values<'t> {
     /// What they are part of.
     pub text: &'t [u8],
-    /// One for each row.
+    /// One for each row; of a single column as many as it has values, row by row.
     pub spans: &'t [Span],
 }
 
@@ -115,10 +115,13 @@ impl Kernel for Push<'_, '_> {
     #[inline(always)]
     fn run<M: Masks>(self, _: M) {
         let Self { out, columns, rows, frame } = self;
-        let around = frame.open.len() + frame.close.len() + columns.len();
+        let around = frame.open.len() + frame.close.len();
         let mut bytes = rows.saturating_mul(around).saturating_add(SHORT);
         for column in columns {
-            bytes = bytes.saturating_add(column.checked(rows));
+            let are_rows = column.spans.len() == rows || columns.len() == 1;
+            assert!(are_rows, "of several columns, each has one value for each row");
+            let between = column.spans.len();
+            bytes = bytes.saturating_add(between).saturating_add(column.checked(rows));
         }
         out.reserve(bytes);
         let start = out.len();
@@ -127,7 +130,19 @@ impl Kernel for Push<'_, '_> {
         for row in 0..rows {
             // SAFETY: `bytes` counts what stands around each row, and every value of it; so there
             // is room for this row, and for `SHORT` bytes after it.
-            to = unsafe { push_row(to, columns, row, frame) };
+            to = unsafe {
+                match columns {
+                    [all] if all.spans.len() > rows => {
+                        let each = all.spans.len() / rows;
+                        let spans = &all.spans[row * each..(row + 1) * each];
+                        push_row(to, spans.iter().map(|span| (all.text, *span)), frame)
+                    }
+                    _ => {
+                        let span = |it: &Values<'_>| *it.spans.get_unchecked(row);
+                        push_row(to, columns.iter().map(|it| (it.text, span(it))), frame)
+                    }
+                }
+            };
         }
         // SAFETY: both are of the vector's memory.
         let len = unsafe { to.offset_from_unsigned(out.as_ptr()) };
@@ -140,8 +155,8 @@ impl Values<'_> {
     /// The bytes of all values, which are all in the text.
     #[inline(always)]
     fn checked(&self, rows: usize) -> usize {
-        assert_eq!(self.spans.len(), rows, "each row has one value of each column");
-        let most = self.text.len().checked_mul(rows);
+        assert!(self.spans.len().is_multiple_of(rows.max(1)), "all rows have as many values");
+        let most = self.text.len().checked_mul(self.spans.len());
         assert!(most.is_some(), "the sum of the lengths does not overflow");
         // Without a branch, so that the loop is vectorised.
         let (mut is_right, mut bytes) = (true, 0_usize);
@@ -154,34 +169,31 @@ impl Values<'_> {
     }
 }
 
-/// Writes one row; returns where it ends.
+/// Writes a row of some fields, each with the text that it is in; returns where the row ends.
 ///
 /// # Safety
 ///
-/// The columns have more than `row` spans, all within their texts. There is room at `to` for the
-/// row, and for `SHORT` bytes after it, none of which belong to the columns.
+/// All fields are within their texts. There is room at `to` for the row, and for `SHORT` bytes after it, none of
+/// which belong to the texts.
 #[inline(always)]
-unsafe fn push_row(
+unsafe fn push_row<'t>(
     to: *mut u8,
-    columns: &[Values<'_>],
-    row: usize,
+    fields: impl Iterator<Item = (&'t [u8], Span)>,
     frame: RowFrame,
 ) -> *mut u8 {
     // SAFETY: the caller promises room for the row.
     let mut to = unsafe { put(to, frame.open) };
-    for (index, column) in columns.iter().enumerate() {
+    for (index, (text, span)) in fields.enumerate() {
         if index > 0 {
             // SAFETY: there is room for what stands between two values.
             unsafe { to.write(frame.separator) };
             // SAFETY: this byte is part of the row.
             to = unsafe { to.add(1) };
         }
-        // SAFETY: each column has a span for this row.
-        let span = unsafe { *column.spans.get_unchecked(row) };
         // SAFETY: the span is within the text.
-        let from = unsafe { column.text.as_ptr().add(span.start) };
+        let from = unsafe { text.as_ptr().add(span.start) };
         let len = span.end - span.start;
-        if len <= SHORT && column.text.len() - span.start >= SHORT {
+        if len <= SHORT && text.len() - span.start >= SHORT {
             // SAFETY: the text has as many bytes from here on, and there is room for as many.
             unsafe { ptr::copy_nonoverlapping(from, to, SHORT) };
         } else {
@@ -252,6 +264,26 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn values_row_by_row_become_rows() {
+        let (text, spans) = column(&["1", "22", "", "4", "5", "6"], 1);
+        let all = Values { text: &text, spans: &spans };
+        let frame = RowFrame { open: b"", separator: b',', close: b"\n" };
+        for level in Level::ALL.into_iter().filter(|it| it.available()) {
+            let mut out = Vec::new();
+            push_rows_at(level, &mut out, &[all], 2, frame);
+            assert_eq!(out, b"1,22,\n4,5,6\n", "{level}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "all rows have as many values")]
+    fn values_that_do_not_divide_into_rows_are_refused() {
+        let column = Values { text: b"abc", spans: &[Span { start: 0, end: 1 }; 3] };
+        let frame = RowFrame { open: b"", separator: b',', close: b"" };
+        push_rows(&mut Vec::new(), &[column], 2, frame);
     }
 
     #[test]

@@ -121,13 +121,15 @@ impl BatchWriteOptions {
         I: IntoIterator<Item: BatchItem, IntoIter: Send>,
     {
         let mut items = batches.into_iter().map(BatchItem::into_batch);
-        self.write_items(output.into(), schema, &mut items)
+        self.write_items(output.into(), schema, schema, &mut items)
     }
 
+    /// Writes the columns of `schema`. The batches have those of `given`: the same, or one of lists that are rows.
     fn write_items(
         &self,
         output: Output,
         schema: &Schema,
+        given: &Schema,
         items: &mut Items<'_>,
     ) -> Result<BatchesWritten> {
         let start = Instant::now();
@@ -135,7 +137,7 @@ impl BatchWriteOptions {
         let plan = Plan::new(self, schema, &path)?;
         let (packer, workers, mut fallbacks) = self.packer(&plan, &path)?;
         let out = output.open(self.output.clone())?;
-        let mut given = Given::new(items, schema, &path);
+        let mut given = Given::new(items, given, &path);
         let not_finite = match &plan.style {
             Some(style) => {
                 let writer = Writer::new(&plan, style, &path);

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use arrow_array::{ArrayRef, FixedSizeListArray, RecordBatch};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use swath::Output;
 
 use super::options::{BatchForm, BatchWriteOptions, BatchesWritten};
@@ -71,8 +71,23 @@ impl BatchWriteOptions {
         let schema: SchemaRef =
             Arc::new(Schema::new((0..columns).map(field).collect::<Vec<_>>()));
         let rows = columns * (VALUES / columns).max(1);
-        let batches = values.chunks(rows).map(|rows| batch(&schema, rows));
-        options.write_batches(output, &schema, batches)
+        if columns == 1 || !options.form.is_some_and(BatchForm::is_separated) {
+            let batches = values.chunks(rows).map(|rows| batch(&schema, rows));
+            return options.write_batches(output, &schema, batches);
+        }
+        // Row by row: to put them into columns, and back into rows, would take a third longer.
+        let value = Arc::new(field(0));
+        let size = i32::try_from(columns).map_err(|_| {
+            Error::writing(output.name(), FormatReason::Invalid, "too many columns for a table")
+        })?;
+        let list = DataType::FixedSizeList(Arc::clone(&value), size);
+        let given: SchemaRef = Arc::new(Schema::new(vec![Field::new("rows", list, false)]));
+        let mut items = values.chunks(rows).map(|rows| {
+            let values = T::column(rows.to_vec());
+            let list = FixedSizeListArray::try_new(Arc::clone(&value), size, values, None)?;
+            Ok(RecordBatch::try_new(Arc::clone(&given), vec![Arc::new(list)])?)
+        });
+        options.write_items(output, &schema, &given, &mut items)
     }
 }
 

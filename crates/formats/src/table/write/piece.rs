@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use arrow_array::ArrayRef;
+use arrow_array::cast::AsArray as _;
+use arrow_array::{Array as _, ArrayRef};
 use swath_simd::{Values, push_rows};
 
 use super::column::source;
@@ -58,21 +60,26 @@ impl<'p> Writer<'p> {
     /// Appends rows of one batch; `first` rows were written before them.
     fn push_part(&self, part: &Part, first: u64, text: &mut Vec<u8>) -> Result<()> {
         let rows = &part.rows;
-        let columns = part.batch.columns().iter();
-        let columns: Vec<ArrayRef> =
-            columns.map(|column| column.slice(rows.start, rows.len())).collect();
+        // How many values of a row are in a column: all, if these were not put into columns.
+        let each = self.plan.names.len() / part.batch.num_columns().max(1);
+        let values = |column: &ArrayRef| {
+            let some = column.slice(rows.start, rows.len());
+            let list = some.as_fixed_size_list_opt().filter(|_| each > 1);
+            list.map(|list| Arc::clone(list.values())).unwrap_or(some)
+        };
+        let columns: Vec<ArrayRef> = part.batch.columns().iter().map(values).collect();
         let named = columns.iter().zip(&self.plan.names);
         let sources: Vec<Box<dyn Source + '_>> =
             named.filter_map(|(column, name)| source(column, self.style, name)).collect();
         let mut fields: Vec<Fields<'_>> = Vec::new();
         fields.resize_with(sources.len(), Fields::default);
-        let step = (FIELDS / sources.len().max(1)).clamp(1, ROWS);
+        let step = (FIELDS / self.plan.names.len().max(1)).clamp(1, ROWS);
         for start in (0..rows.len()).step_by(step) {
-            let tile = start..rows.len().min(start + step);
-            let filled = fill(&sources, &mut fields, &tile);
+            let end = rows.len().min(start + step);
+            let filled = fill(&sources, &mut fields, &(start * each..end * each));
             filled.map_err(|(column, why)| self.unwritable(first, column, &why))?;
             let values: Vec<Values<'_>> = fields.iter().map(Fields::values).collect();
-            push_rows(text, &values, tile.len(), self.style.frame);
+            push_rows(text, &values, end - start, self.style.frame);
         }
         let not_finite = fields.iter().map(|column| column.not_finite).sum();
         // Relaxed: it is read when all workers have ended.
