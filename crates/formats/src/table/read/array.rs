@@ -25,7 +25,7 @@ use crate::table::options::choices::Missing;
 use crate::table::read;
 use crate::table::text::dialect::{Between, Dialect};
 use crate::table::text::faults::{self, Problem};
-use crate::table::text::pass::{Part, Piece};
+use crate::table::text::pass::{Part, Pass, Piece};
 use crate::table::text::places::Places;
 use crate::table::text::rows::Rows;
 use crate::table::text::shape::Shape;
@@ -298,7 +298,7 @@ impl<T: Value> ArrayPlan<T> {
                 let rows: usize = piece.parts().map(|part| found.add(file, part, shape)).sum();
                 let rows = if found.has_fault { 0 } else { rows * self.width() };
                 let filled = Filled::new(self.width());
-                self.parse(file, &piece, shape, &mut vec![T::default(); rows], &filled)
+                self.parse(file, &piece, false, &mut vec![T::default(); rows], &filled)
                     .map_err(|problem| self.table.error(file, problem).into())
             });
             if let Err(error) = passed {
@@ -320,30 +320,33 @@ impl<T: Value> ArrayPlan<T> {
             places.push(Mutex::new(Some(place)));
         }
         for file in 0..self.table.files.len() {
-            self.table.pass(file).each(&|piece: Piece<'_>| {
+            let pass = self.table.pass(file);
+            // Then quotes are not looked for again.
+            let is_plain = pass.is_whole() && counts.iter().all(|count| count.is_plain);
+            let dialect = if is_plain { self.plain.dialect } else { pass.dialect };
+            Pass { dialect, ..pass }.each(&|piece: Piece<'_>| {
                 let key = |count: &Count| (count.file, count.index);
                 let found = counts.binary_search_by_key(&(file, piece.index), key).ok();
                 let place = found.and_then(|at| lock(&places[at]).take()).unwrap_or_default();
                 let is_plain = found.is_some_and(|at| counts[at].is_plain);
-                let shape = if is_plain { &self.plain } else { self.table.plan.shape(0) };
-                self.parse(file, &piece, shape, place, &filled)
+                self.parse(file, &piece, is_plain, place, &filled)
                     .map_err(|problem| self.table.error(file, problem).into())
             })?;
         }
         Ok(filled.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Parses one block.
+    /// Parses one block, which is plain if each of its lines is a record without quotes.
     fn parse(
         &self,
         file: usize,
         piece: &Piece<'_>,
-        shape: &Shape,
+        is_plain: bool,
         out: &mut [T],
         filled: &Mutex<Filled>,
     ) -> std::result::Result<(), Problem> {
-        let parsed =
-            piece.parts().try_fold(out, |out, part| self.part(file, part, shape, out, filled));
+        let part = |out, part| self.part(file, part, is_plain, out, filled);
+        let parsed = piece.parts().try_fold(out, part);
         match parsed {
             Some([]) => Ok(()),
             _ => {
@@ -361,7 +364,7 @@ impl<T: Value> ArrayPlan<T> {
         &self,
         file: usize,
         part: Part<'_>,
-        shape: &Shape,
+        mut is_plain: bool,
         mut out: &'o mut [T],
         filled: &Mutex<Filled>,
     ) -> Option<&'o mut [T]> {
@@ -375,8 +378,14 @@ impl<T: Value> ArrayPlan<T> {
         let rules = &plan.rules[plan.columns.first().map_or(0, |column| column.rules)];
         let (mut rows, mut places) = lock(&self.idle).pop().unwrap_or_default();
         let mut at = 0;
+        let shape = if is_plain { &self.plain } else { plan.shape(0) };
         while at < part.bytes.len() {
-            at = rows.fill(part.bytes, at, shape).ok()?;
+            let found = if is_plain { rows.fill_plain(part.bytes, at, shape) } else { None };
+            is_plain = found.is_some();
+            at = match found {
+                Some(next) => next,
+                None => rows.fill(part.bytes, at, shape).ok()?,
+            };
             let fields = rows.fields(part.bytes, self.picked.as_deref(), &mut places);
             let (now, rest) = out.split_at_mut_checked(fields.len())?;
             let record = |row: usize| (file, part.offset + rows.start(row) as u64);

@@ -7,7 +7,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use swath_simd::{Lines, Marks, find};
+use swath_simd::{Lines, Marks};
 
 use crate::error::Result;
 use crate::table::open::table::Table;
@@ -48,7 +48,8 @@ pub(in crate::table) fn counts(table: &Table) -> Result<Counts> {
             let mut found = Counts::default();
             let (mut rows, mut is_plain) = (0, true);
             for part in piece.parts() {
-                let lines = lines(part.bytes, shape);
+                let is_free = piece.is_plain || shape.dialect.is_plain(part.bytes);
+                let lines = if is_free { lines(part.bytes, shape) } else { None };
                 is_plain &= lines.is_some();
                 rows += lines.unwrap_or_else(|| found.add(file, part, shape));
             }
@@ -66,7 +67,7 @@ pub(in crate::table) fn counts(table: &Table) -> Result<Counts> {
     Ok(counts)
 }
 
-/// Returns how many records a text has if each of its lines is one.
+/// Returns how many records a text without quotes has if each of its lines is one.
 fn lines(text: &[u8], shape: &Shape) -> Option<usize> {
     let delimiter = match (shape.dialect.between, shape.ragged) {
         (Between::Byte(delimiter), Ragged::Refuse | Ragged::Pad) => delimiter,
@@ -74,10 +75,6 @@ fn lines(text: &[u8], shape: &Shape) -> Option<usize> {
         (Between::Text(_), Ragged::Refuse | Ragged::Pad) => u8::MAX,
         _ => return None,
     };
-    let special = [shape.dialect.quote, shape.dialect.escape];
-    if special.into_iter().flatten().any(|byte| find(text, byte).is_some()) {
-        return None;
-    }
     let lines = Lines::of(text, Marks { delimiter, comment: shape.dialect.comment });
     let last = usize::from(text.last().is_some_and(|&last| last != b'\n'));
     (!lines.odd).then(|| usize::try_from(lines.newlines).unwrap_or(usize::MAX) + last)

@@ -19,7 +19,7 @@ use swath::{Block, Extent, ReadOptions};
 use super::dialect::Dialect;
 use super::faults::{self, Origin, Problem};
 use super::record::{RecordFault, Records};
-use super::state::{Lines, State, ends, possible};
+use super::state::{Lines, State, ends, plain_ends, possible};
 use crate::error::{Error, Result};
 use crate::input::Text;
 
@@ -52,6 +52,8 @@ pub(in crate::table) struct Piece<'b> {
     pub(in crate::table) head: Option<Part<'b>>,
     /// The records after it.
     pub(in crate::table) body: Option<Part<'b>>,
+    /// Whether they are known to have no quote and no escape.
+    pub(in crate::table) is_plain: bool,
 }
 
 /// Whole records that follow each other.
@@ -102,6 +104,8 @@ struct Looked {
     ends: Vec<Option<State>>,
     /// The block, if one of them is not known, or does not lead to a new record.
     bytes: Option<Bytes>,
+    /// Whether there is no quote and no escape.
+    is_plain: bool,
 }
 
 /// Where a block begins and ends, once that is known.
@@ -116,6 +120,7 @@ struct Turn {
     until: u64,
     /// Whether no wanted record begins in the block or after it.
     is_after: bool,
+    is_plain: bool,
 }
 
 /// What is known about the place that has been reached, in the order of the file.
@@ -159,10 +164,12 @@ impl<'p> Pass<'p> {
         &self,
         each: &(dyn Fn(Piece<'_>) -> std::result::Result<(), Ended> + Sync),
     ) -> std::result::Result<(), Ended> {
-        let records = self.records(self.data).with_starting_in(self.wanted);
+        let records = self.records(self.data);
+        let records =
+            if self.is_whole() { records } else { records.with_starting_in(self.wanted) };
         let piece = |block: Block<'_>| {
             let body = Some(Part { bytes: block.bytes, offset: block.offset });
-            each(Piece { index: block.index, head: None, body })
+            each(Piece { index: block.index, head: None, body, is_plain: true })
         };
         records.map_blocks(piece).map(drop)
     }
@@ -204,6 +211,11 @@ impl<'p> Pass<'p> {
         }
     }
 
+    /// Whether all records are wanted.
+    pub(in crate::table) fn is_whole(&self) -> bool {
+        self.wanted.offset() <= self.data && self.wanted.end() >= self.input.len()
+    }
+
     fn block_size(&self) -> u64 {
         if self.block_size == 0 { BLOCK_SIZE } else { self.block_size }
     }
@@ -214,17 +226,19 @@ impl<'p> Pass<'p> {
     }
 
     fn look(&self, block: Block<'_>) -> Looked {
-        let ends = ends(block.bytes, self.dialect);
+        let is_plain = self.dialect.is_plain(block.bytes);
+        let ends =
+            if is_plain { plain_ends(self.dialect) } else { ends(block.bytes, self.dialect) };
         let is_open = ends.iter().any(|&end| end != Some(State::Start));
         let bytes = is_open.then(|| block.to_bytes());
-        Looked { offset: block.offset, len: block.bytes.len() as u64, ends, bytes }
+        Looked { offset: block.offset, len: block.bytes.len() as u64, ends, bytes, is_plain }
     }
 
     fn turn(&self, looked: &Looked, reached: &mut Reached) -> Turn {
         let (begins, open) = (reached.state, reached.open);
         let mut before = Vec::new();
         if open >= self.wanted.end() {
-            return Turn { begins, open, before, until: open, is_after: true };
+            return Turn { begins, open, before, until: open, is_after: true, is_plain: false };
         }
         let found = possible(self.dialect).iter().position(|&state| state == begins);
         let text = looked.bytes.as_deref().unwrap_or_default();
@@ -246,7 +260,8 @@ impl<'p> Pass<'p> {
             }
             until = reached.open;
         }
-        Turn { begins, open, before, until, is_after: false }
+        let is_plain = looked.is_plain && begins == State::Start;
+        Turn { begins, open, before, until, is_after: false, is_plain }
     }
 
     fn map(
@@ -274,7 +289,10 @@ impl<'p> Pass<'p> {
         let body = self.trimmed(body).filter(|body| !body.bytes.is_empty());
         match (head, body) {
             (None, None) => Ok(()),
-            (head, body) => each(Piece { index: block.index, head, body }),
+            (head, body) => {
+                let is_plain = turn.is_plain;
+                each(Piece { index: block.index, head, body, is_plain })
+            }
         }
     }
 
@@ -338,7 +356,7 @@ impl<'p> Pass<'p> {
         let text = reached.before.concat();
         let part = Part { bytes: &text, offset: reached.open };
         let Some(body) = self.trimmed(part) else { return Ok(()) };
-        match each(Piece { index: u64::MAX, head: None, body: Some(body) }) {
+        match each(Piece { index: u64::MAX, head: None, body: Some(body), is_plain: false }) {
             Err(Ended::Failed(error)) => Err(error),
             _ => Ok(()),
         }

@@ -7,17 +7,17 @@
 //!                                  before it begins
 //! ```
 
+mod views;
+
 use std::ops::AddAssign;
 
 use swath_simd::{Cuts, LONGEST_DELIMITER, WordLines, WordPlaces, find};
 
 use super::dialect::{Between, Dialect};
-use super::places::Places;
 use super::record::{Line, Place, RecordFault};
 use super::shape::Shape;
 use crate::table::json::{Cells, JsonFaultAt, Members};
 use crate::table::options::choices::Ragged;
-use crate::table::types::RawFields;
 
 /// What is wrong with a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +69,8 @@ pub(in crate::table) struct Rows {
     cuts: Cuts,
     words: WordPlaces,
     members: Members,
+    /// Whether the ends of all fields are those in `cuts`.
+    is_plain: bool,
 }
 
 /// Bytes of text whose fields are found before the first of them is parsed, so that the text stays
@@ -109,12 +111,7 @@ impl Rows {
         end: usize,
         shape: &Shape,
     ) -> Result<usize, Fault> {
-        self.columns = shape.columns;
-        self.starts.clear();
-        self.ends.clear();
-        self.begins.clear();
-        self.aside.clear();
-        self.counts = Counts::default();
+        self.begin(shape);
         self.gap = short(shape.dialect.delimiter_bytes().len().max(1));
         // Also where a field would begin that is not there.
         if u32::try_from(text.len().saturating_add(LONGEST_DELIMITER)).is_err() {
@@ -124,10 +121,7 @@ impl Rows {
             self.members.begin(keys);
             return self.add_objects(text, at, end, shape);
         }
-        // A record that ends after that is found as the others are.
-        let is_inside = end > at && text[end - 1] != b'\n';
-        let more = &text[end..text.len().min(end.saturating_add(PIECE))];
-        let end = find(more, b'\n').filter(|_| is_inside).map_or(end, |len| end + len + 1);
+        let end = whole_lines(text, at, end);
         let (mut at, mut window) = (at, PIECE.max(end.saturating_sub(at)));
         if shape.dialect.between == Between::Blanks {
             at = self.add_words(text, at, end, shape);
@@ -141,6 +135,55 @@ impl Rows {
             };
         }
         Ok(at)
+    }
+
+    /// The same of lines that are records without quotes, escapes and comments, if each seems to have a field of
+    /// every column. Only counting tells whether they are as many records as lines, and only parsing whether there
+    /// is a carriage return in a field.
+    pub(in crate::table) fn fill_plain(
+        &mut self,
+        text: &[u8],
+        at: usize,
+        shape: &Shape,
+    ) -> Option<usize> {
+        let (Between::Byte(delimiter), Ragged::Refuse) = (shape.dialect.between, shape.ragged)
+        else {
+            return None;
+        };
+        let end = whole_lines(text, at, text.len().min(at.saturating_add(PIECE)));
+        if u32::try_from(end).is_err() || text[at..end].last() != Some(&b'\n') {
+            return None;
+        }
+        self.begin(shape);
+        (self.gap, self.is_plain) = (1, true);
+        self.cuts.ends.clear();
+        self.cuts.ends.find(&text[..end], at, delimiter);
+        let rows = self.cuts.ends.as_slice().chunks_exact(shape.columns);
+        if !rows.remainder().is_empty() {
+            return None;
+        }
+        let mut start = short(at);
+        for row in rows {
+            let newline = row[shape.columns - 1];
+            let [.., before, b'\n'] = &text[..=newline as usize] else { return None };
+            if *before == b'\r' {
+                return None;
+            }
+            self.starts.push(start);
+            // It is in the text, so it is below the maximum.
+            start = newline.wrapping_add(1);
+        }
+        Some(end)
+    }
+
+    fn begin(&mut self, shape: &Shape) {
+        self.columns = shape.columns;
+        self.starts.clear();
+        self.ends.clear();
+        self.begins.clear();
+        self.aside.clear();
+        self.counts = Counts::default();
+        self.is_plain = false;
     }
 
     /// Adds records of words between blanks that begin from `at` on and before `end`, up to the first that
@@ -400,82 +443,16 @@ impl Rows {
         self.begins.truncate(if has_begins { before } else { 0 });
         self.aside.push(at);
     }
-
-    /// Returns the fields of these columns of the file, row by row; `None` stands for all in their order.
-    pub(in crate::table) fn fields<'t>(
-        &'t self,
-        text: &'t [u8],
-        picked: Option<&[usize]>,
-        places: &'t mut Places,
-    ) -> RawFields<'t> {
-        let gap = self.gap;
-        let Places { starts, ends, .. } = places;
-        starts.clear();
-        let mut begins = &self.begins;
-        if begins.is_empty() {
-            starts.reserve(self.ends.len() + 1);
-            starts.push(0);
-            // An end is a position in a text, so this is at most the maximum.
-            starts.extend(self.ends.iter().map(|end| end.wrapping_add(gap)));
-            starts.truncate(self.ends.len());
-            for (fields, &start) in starts.chunks_exact_mut(self.columns).zip(&self.starts) {
-                fields[0] = start;
-            }
-            begins = starts;
-        }
-        let Some(picked) = picked else {
-            return RawFields { text, starts: begins, ends: &self.ends };
-        };
-        let every = |all: &[u32], to: &mut Vec<u32>| {
-            to.clear();
-            for row in all.chunks_exact(self.columns) {
-                to.extend(picked.iter().map(|&column| row[column]));
-            }
-        };
-        every(&self.ends, ends);
-        let mut chosen = std::mem::take(&mut places.chosen);
-        every(begins, &mut chosen);
-        places.chosen = chosen;
-        RawFields { text, starts: &places.chosen, ends: &places.ends }
-    }
-
-    /// Returns the fields of one column in some rows, which all lack it if it is `None`. `fields` must have
-    /// been [cleared](Places::clear) after the rows were filled.
-    pub(in crate::table) fn column<'t>(
-        &self,
-        text: &'t [u8],
-        column: Option<usize>,
-        fields: &'t mut Places,
-    ) -> RawFields<'t> {
-        let Some(column) = column else { return fields.missing(text, self.count()) };
-        let (columns, gap) = (self.columns, self.gap);
-        let follows = column.checked_sub(1).is_some_and(|before| fields.column == Some(before));
-        fields.starts.clear();
-        if follows && self.begins.is_empty() {
-            // An end is a position in a text, so this is at most the maximum.
-            fields.starts.extend(fields.ends.iter().map(|end| end.wrapping_add(gap)));
-        }
-        fields.ends.clear();
-        fields.column = Some(column);
-        let every = |all: &[u32], from: usize, to: &mut Vec<u32>| {
-            to.extend(all.chunks_exact(columns).map(|row| row[from]));
-        };
-        every(&self.ends, column, &mut fields.ends);
-        if !self.begins.is_empty() {
-            every(&self.begins, column, &mut fields.starts);
-        } else if follows {
-        } else if column == 0 {
-            fields.starts.extend_from_slice(&self.starts);
-        } else {
-            let before = self.ends.chunks_exact(columns).map(|row| row[column - 1]);
-            // An end is a position in a text, so this is at most the maximum.
-            fields.starts.extend(before.map(|end| end.wrapping_add(gap)));
-        }
-        RawFields { text, starts: &fields.starts, ends: &fields.ends }
-    }
 }
 
 /// A position in a text that was found to be short enough.
 fn short(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+/// Returns where the line ends that is open at `end`, if that is after `at` and the line is not too long.
+fn whole_lines(text: &[u8], at: usize, end: usize) -> usize {
+    let is_inside = end > at && text[end - 1] != b'\n';
+    let more = &text[end..text.len().min(end.saturating_add(PIECE))];
+    find(more, b'\n').filter(|_| is_inside).map_or(end, |len| end + len + 1)
 }
