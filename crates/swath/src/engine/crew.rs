@@ -77,11 +77,12 @@ impl Watch {
         if let Some(size) = state.crew.grown_size() {
             report.chunk_size = size;
         }
-        if let Some(shortest) =
-            state.crew.shortest().filter(|_| peak > state.crew.first() as u64)
-        {
-            let shortest = Duration::from_nanos(shortest);
-            report.reason += &format!(": {peak}, the shortest request took {shortest:.1?}");
+        if peak > state.crew.first() as u64 {
+            report.reason += &format!(": {peak}");
+            // Unknown after the source has changed.
+            if let Some(shortest) = state.crew.shortest().map(Duration::from_nanos) {
+                report.reason += &format!(", the shortest request took {shortest:.1?}");
+            }
         }
     }
 
