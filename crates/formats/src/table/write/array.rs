@@ -13,6 +13,8 @@ use crate::table::value::Value;
 
 /// Values of a batch, about.
 const VALUES: usize = 256 << 10;
+/// Of a batch of rows, which is copied: it stays in the cache.
+const FEW: usize = 8 << 10;
 
 /// Writes `values`, row by row with `columns` values in each, with default options: CSV without names,
 /// unless the name of the output says another form.
@@ -70,19 +72,19 @@ impl BatchWriteOptions {
         let field = |at| Field::new(name(at), T::column(Vec::new()).data_type().clone(), false);
         let schema: SchemaRef =
             Arc::new(Schema::new((0..columns).map(field).collect::<Vec<_>>()));
-        let rows = columns * (VALUES / columns).max(1);
+        let rows = |values: usize| columns * (values / columns).max(1);
         if columns == 1 || !options.form.is_some_and(BatchForm::is_separated) {
-            let batches = values.chunks(rows).map(|rows| batch(&schema, rows));
+            let batches = values.chunks(rows(VALUES)).map(|rows| batch(&schema, rows));
             return options.write_batches(output, &schema, batches);
         }
-        // Row by row: to put them into columns, and back into rows, would take a third longer.
+        // Row by row, not in columns.
         let value = Arc::new(field(0));
         let size = i32::try_from(columns).map_err(|_| {
             Error::writing(output.name(), FormatReason::Invalid, "too many columns for a table")
         })?;
         let list = DataType::FixedSizeList(Arc::clone(&value), size);
         let given: SchemaRef = Arc::new(Schema::new(vec![Field::new("rows", list, false)]));
-        let mut items = values.chunks(rows).map(|rows| {
+        let mut items = values.chunks(rows(FEW)).map(|rows| {
             let values = T::column(rows.to_vec());
             let list = FixedSizeListArray::try_new(Arc::clone(&value), size, values, None)?;
             Ok(RecordBatch::try_new(Arc::clone(&given), vec![Arc::new(list)])?)
