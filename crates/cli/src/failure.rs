@@ -47,14 +47,23 @@ pub(crate) fn describe(error: &anyhow::Error) -> String {
 
 /// As [`describe`], of a borrowed error.
 pub(crate) fn describe_error(error: &(dyn Error + 'static)) -> String {
+    let (what, hint) = parts(error);
+    format!("{what}{}", with_flags(hint))
+}
+
+/// Returns the chain of causes as one line, up to the hint, and the hint, which may be empty.
+fn parts(error: &(dyn Error + 'static)) -> (String, &'static str) {
     // The deepest cause has the best hint.
     let hint = Chain::new(error).map(hint_of).filter(|hint| !hint.is_empty()).last();
     let hint = hint.unwrap_or_default();
-    let text = swath::machine::in_one_line(error, hint);
-    match text.strip_suffix(hint) {
-        Some(what) => format!("{what}{}", with_flags(hint)),
-        None => text,
-    }
+    let mut text = swath::machine::in_one_line(error, hint);
+    text.truncate(text.len() - hint.len());
+    (text, hint)
+}
+
+/// Returns the chain of causes as one line, without the hint.
+pub(crate) fn without_hint(error: &anyhow::Error) -> String {
+    parts(error.as_ref()).0.trim_end_matches("; try: ").to_owned()
 }
 
 /// Texts in hints of the library, and what they are here.

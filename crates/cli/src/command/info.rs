@@ -19,7 +19,7 @@ use super::convert::size::size_in;
 use super::several::each;
 use super::{Command, Outcome};
 use crate::args::{TableArgs, input, words};
-use crate::failure::Refused;
+use crate::failure::{Refused, without_hint};
 use crate::grid::terminal_width;
 use crate::input::Input;
 use crate::output::{print, print_json};
@@ -192,8 +192,7 @@ fn edges(file: &swath::Input, args: &TableArgs) -> Result<Known> {
         if !is_text || !is_plain(file.name()) {
             return error;
         }
-        let text = error.to_string();
-        let text = text.split_once("; try: ").map_or(&*text, |(text, _)| text);
+        let text = without_hint(&error);
         let what = format!("{text}: a name that ends in .txt is taken for a list of edges");
         Refused::new(what, "pass --format csv for a table, or use `swath scan` for other text")
             .into()

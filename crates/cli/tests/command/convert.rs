@@ -414,6 +414,12 @@ fn a_text_that_is_no_list_of_edges_says_that_its_name_was_believed() {
     assert_eq!(code(&output), 2, "{output:?}");
     assert!(told.contains("a name that ends in .txt is taken for a list of edges"), "{told}");
     assert!(told.contains("try: pass --format csv for a table, or use `swath scan`"), "{told}");
+    let path = setting.file("tried.txt", "1 2; try: x\n");
+    let told = stderr(&run(["info", word(&path)]));
+    assert!(
+        told.contains("`1 2; try: x`: a name that"),
+        "the text may look like a hint: {told}"
+    );
     let edges = setting.file("edges.txt", "0 1\n1 2\n");
     assert!(stdout(&run(["info", word(&edges)])).contains("edge list"));
     // What becomes a table is read as `head` reads it.
