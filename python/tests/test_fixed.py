@@ -84,7 +84,7 @@ def test_a_value_that_is_wider_than_all_before_is_an_error_where_pandas_cuts_it(
         swath.read_fixed(memoryview(text.encode()))
     assert "try: pass widths= or positions= that include it" in str(caught.value)
     assert swath.read_fixed(memoryview(text.encode()), widths=[5, 2])["a"][-1] == 12345
-    aside = swath.read_fixed(memoryview(text.encode()), ragged="set_aside")
+    aside = swath.read_fixed(memoryview(text.encode()), ragged="set-aside")
     assert len(aside) == 2000 and aside.report["set_aside"]["lines"] == [{"file": 0, "line": 2002}]
 
 

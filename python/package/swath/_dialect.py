@@ -244,11 +244,11 @@ def flag(other: str, yes: str = "yes", no: str = "no") -> _Check:
 
 
 def one_of(*words: str) -> _Check:
-    """One of some words."""
+    """One of some words: with ``_`` for ``-`` too."""
 
     def check(name: str, given: Any) -> str:
         if given not in words:
-            listed = ", ".join(f'"{word}"' for word in words)
+            listed = ", ".join(f'"{word}"' for word in words if "_" not in word)
             kind = ValueError if isinstance(given, str) else TypeError
             raise kind(f'{name}="{given}": not one of {listed}')
         return str(given).replace("_", "-")

@@ -175,11 +175,11 @@ class _ColumnOptions(TypedDict, total=False):
         are windows-1252.""",
     ]
     ragged: Annotated[
-        Literal["error", "pad", "set_aside", "drop"], "error", check.one_of,
+        Literal["error", "pad", "set-aside", "set_aside", "drop"], "error", check.one_of,
         """What to do with a row that has fewer or more fields than the table has columns, or text outside of columns of
         fixed width: "pad" makes those that it lacks missing; "drop" also drops those that are too many, and
-        ``table.report["dropped"]`` counts such rows; "set_aside" leaves it out, and ``table.report`` has its line. In
-        JSON Lines, "set_aside" leaves out lines that are not an object; their keys are not columns.""",
+        ``table.report["dropped"]`` counts such rows; "set-aside" leaves it out, and ``table.report`` has its line. In
+        JSON Lines, "set-aside" leaves out lines that are not an object; their keys are not columns.""",
     ]
     dictionary: Annotated[
         bool, False, check.flag("for some columns dtypes={'b': 'dictionary'}", "all", "given"),
