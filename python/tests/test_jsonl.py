@@ -4,6 +4,7 @@ import datetime
 import io
 import json
 import pickle
+from pathlib import Path
 
 import pytest
 
@@ -127,13 +128,13 @@ def test_lines_that_are_not_objects_are_set_aside_and_nan_is_a_number():
         ({"json_nan": True}, {"a": [1.0, 4.0, float("-inf")], "b": [None, "nan", None]}, [2, 4]),
         ({}, {"a": [1]}, [2, 3, 4, 5]),
     ]:
-        table = swath.read_jsonl(memoryview(text), ragged="set_aside", **how)
+        table = swath.read_jsonl(memoryview(text), ragged="set-aside", **how)
         found = {name: column.to_pylist() for name, column in zip(table.names, pa.table(table).columns)}
         assert repr(found).replace("nan", "'nan'") == repr(wanted)
         assert table.report["set_aside"] == {
             "count": len(lines), "lines": [{"file": 0, "line": line} for line in lines]
         }
-        with swath.stream_jsonl(memoryview(text), ragged="set_aside", block_size=9, **how) as stream:
+        with swath.stream_jsonl(memoryview(text), ragged="set-aside", block_size=9, **how) as stream:
             assert sum(len(part) for part in stream) == len(table)
     written = "".join(json.dumps({"x": value}) + "\n" for value in [0.5, float("nan"), float("inf")])
     assert swath.read_jsonl(memoryview(written.encode()), json_nan=True)["x"].tolist()[::2] == [0.5, float("inf")]
@@ -213,3 +214,20 @@ def test_nested_tables_go_to_polars_pandas_and_duckdb(tmp_path):
     duckdb = pytest.importorskip("duckdb")
     nested = pa.table(table)
     assert duckdb.sql("select sum(len(tags)), max(user.at[1].lat) from nested").fetchall() == [(2, 0.5)]
+
+
+def test_objects_among_other_values_are_counted_as_text() -> None:
+    text = memoryview(b'{"a":{"x":1},"b":[1]}\n{"a":"t","b":[0.1000000000000000055]}\n')
+    first = {"count": 1, "line": 1, "file": 0}
+    [a, b] = swath.read_jsonl(text).report["columns"]
+    assert a["as_text"] == first and b["as_text"]["count"] == 0
+    [a, b] = swath.read_jsonl(text, json_nested=True).report["columns"]
+    assert a["as_text"] == first and b["rounded"] == {"count": 1, "line": 2, "file": 0}
+
+
+def test_a_table_without_rows_is_an_empty_file_that_is_not_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "none.jsonl"
+    swath.write_jsonl(path, swath.read_csv(memoryview(b"a,b\n")))
+    assert path.read_bytes() == b""
+    with pytest.raises(swath.MalformedError, match="no records; try: check that the file is complete, or leave it out"):
+        swath.read_jsonl(path)

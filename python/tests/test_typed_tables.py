@@ -134,8 +134,9 @@ def test_a_table_shows_names_types_and_its_first_rows(everything: Path) -> None:
 
 def test_the_report_says_how_it_was_read() -> None:
     text = "ä;;ä\n1;x;\n2;y;3\n3\n0.5;z;4\n"
-    table = read(text.encode(), ragged="set_aside")
+    table = read(text.encode(), ragged="set-aside")
     report = table.report
+    assert report == read(text.encode(), ragged="set_aside").report
     assert report["delimiter"] == ";" and report["header"] == 1 and report["encoding"] == "utf-8"
     assert report["rows"] == 3 == len(table)
     assert report["set_aside"] == {"count": 1, "lines": [{"file": 0, "line": 4}]}
@@ -144,7 +145,8 @@ def test_the_report_says_how_it_was_read() -> None:
         {"index": 2, "from": "ä", "to": "ä_2"},
     ]
     for column in report["columns"]:
-        assert column.pop("rounded") == column.pop("padded") == {"count": 0, "line": None, "file": None}
+        for word in ("rounded", "padded", "as_text"):
+            assert column.pop(word) == {"count": 0, "line": None, "file": None}
     assert report["columns"] == [
         {"name": "ä", "index": 0, "type": "float64", "told": False, "nulls": 0, "line": 5, "file": 0},
         {"name": "column_2", "index": 1, "type": "text", "told": False, "nulls": 0, "line": 2, "file": 0},
@@ -167,7 +169,7 @@ def test_tables_of_all_types_survive_a_pickle(everything: Path, protocol: int) -
         assert again.types == table.types and len(again) == len(table)
     kept: list[pickle.PickleBuffer] = []
     text = pickle.dumps(whole, 5, buffer_callback=kept.append)
-    assert len(kept) == 1 and len(text) < 2500
+    assert len(kept) == 1 and len(text) < 3000
     assert repr(pickle.loads(text, buffers=kept)) == repr(whole)
 
 
@@ -251,13 +253,15 @@ def test_values_that_are_not_what_their_text_says_are_counted() -> None:
     [a, b] = read(text, dtypes={"a": "int64"}).report["columns"]
     assert a["padded"] == {"count": 2, "line": 3, "file": 0} and a["rounded"]["count"] == 0
     assert b["rounded"] == {"count": 1, "line": 3, "file": 0} and b["padded"]["count"] == 0
+    [zero] = read("z\n-0\n0\n", dtypes={"z": "int8"}).report["columns"]
+    assert zero["padded"] == {"count": 1, "line": 2, "file": 0} and zero["as_text"]["count"] == 0
     [_, b] = read(text, dtypes={"b": "float32"}).report["columns"]
     assert b["rounded"] == {"count": 2, "line": 3, "file": 0}
 
 
 def test_arrays_warn_of_numbers_that_are_others_than_in_the_text() -> None:
     text = memoryview(b"zip,x\n7,0.1234567890123456789\n007,2\n+8,3\n")
-    lost = "column 'zip': 2 numbers lost zeros or a plus, from line 3 on"
+    lost = "column 'zip': 2 numbers lost zeros or a sign, from line 3 on"
     with pytest.warns(swath.ChangedValueWarning, match=lost) as found:
         assert swath.read_csv(text, "f8", columns=["zip"]).ravel().tolist() == [7, 7, 8]
     (only,) = found
@@ -265,8 +269,11 @@ def test_arrays_warn_of_numbers_that_are_others_than_in_the_text() -> None:
     rounded = f"{lost}; column 'x': 1 number rounded in the last digits, from line 2 on"
     with pytest.warns(swath.ChangedValueWarning, match=rounded):
         swath.read_csv(text, "f8")
+    with pytest.warns(swath.ChangedValueWarning, match="column 'zip': 1 number lost zeros or a sign"):
+        swath.read_csv(memoryview(b"zip\n-0\n0\n"), "i8")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        assert swath.read_csv(memoryview(b"zip,x\n-0,0.5\n"), "f8").shape == (1, 2)
         assert swath.read_csv(memoryview(b"zip,x\n7,0.5\n,-0.25\n"), "f8").shape == (2, 2)
 
 
@@ -388,7 +395,7 @@ OPTIONS: list[tuple[str | bytes, dict[str, Any], dict[str, Any]]] = [
     ("a,b\né,1\n".encode("utf-16-be"), {"encoding": "utf-16-be"}, {"a": ["é"], "b": [1]}),
     ("\ufeffa,b\né,1\n".encode(), {}, {"a": ["é"], "b": [1]}),
     ("a,b\n1\n2,3\n", {"ragged": "pad"}, {"a": [1, 2], "b": [None, 3]}),
-    ("a,b\n1\n2,3\n", {"ragged": "set_aside"}, {"a": [2], "b": [3]}),
+    ("a,b\n1\n2,3\n", {"ragged": "set-aside"}, {"a": [2], "b": [3]}),
     ("a,b\n1\n2,3,4\n", {"ragged": "drop", "delimiter": ","}, {"a": [1, 2], "b": [None, 3]}),
     ("a\n1,2\n3,4\n", {"fields": 2}, {"a": [1, 3], "column_2": [2, 4]}),
     ("a\nx\ny\nx\n", {"dictionary": True}, {"a": ["x", "y", "x"]}),
@@ -452,7 +459,7 @@ def test_each_option_does_what_it_says(text: Any, how: dict[str, Any], wanted: d
         ({"encoding": 5}, ValueError, "encoding=5: not an encoding"),
         ({"encoding_errors": "strict"}, ValueError, 'encoding_errors="strict": not one of "error", "replace"'),
         ({"encoding": "utf-16"}, ValueError, "encoding='utf-16': .*try: pass \"auto\""),
-        ({"ragged": "skip"}, ValueError, 'ragged="skip": not one of "error", "pad", "set_aside", "drop"'),
+        ({"ragged": "skip"}, ValueError, 'ragged="skip": not one of "error", "pad", "set-aside", "drop"$'),
         ({"fields": "2"}, TypeError, "fields='2': not a number of fields"),
         ({"fields": 0}, swath.InvalidError, "try: pass a number of at least 1 as fields="),
         ({"columns": ["z"]}, swath.InvalidError, "no column `z`"),

@@ -2454,12 +2454,21 @@ uint64_t swath_table_report_rounded(const swath_table_report *report,
 
 /**
  * Returns how many numbers of a column whose type the options set lost zeros before their whole part (`007`)
- * or, being whole, a plus; `file` and `line` are as above.
+ * or, being whole, a plus or the minus of a zero (`-0`); `file` and `line` are as above.
  */
 uint64_t swath_table_report_padded(const swath_table_report *report,
                                    size_t index,
                                    size_t *file,
                                    uint64_t *line);
+
+/**
+ * Returns how many objects and arrays of a column of JSON Lines are texts because of other values of the column, or
+ * of the field in it; `file` and `line` are as above.
+ */
+uint64_t swath_table_report_as_text(const swath_table_report *report,
+                                    size_t index,
+                                    size_t *file,
+                                    uint64_t *line);
 
 /**
  * Returns how many columns got another name than the header has, because that is empty or taken.

@@ -58,7 +58,7 @@ class CorruptError(Error, ValueError):
 
 
 class ChangedValueWarning(UserWarning):
-    """Numbers became other ones: in an array they lost zeros or a plus or were rounded, or in JSON they are null.
+    """Numbers became other ones: in an array they lost zeros or a sign or were rounded, or in JSON they are null.
 
     ``report`` of an array is what ``Table.report`` would be, with the count and the first line for each column.
 
@@ -67,7 +67,7 @@ class ChangedValueWarning(UserWarning):
     ...     warnings.simplefilter("always")
     ...     array = swath.read_csv(memoryview(b"zip\\n007\\n"), "i8")
     >>> print(found[0].message)
-    column 'zip': 1 number lost zeros or a plus, from line 2 on; without dtype= a Table has them as they are
+    column 'zip': 1 number lost zeros or a sign, from line 2 on; without dtype= a Table has them as they are
     """
 
     report: dict[str, _Any] | None = None

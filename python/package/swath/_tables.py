@@ -24,8 +24,9 @@ def read_csv(source: Any, dtype: npt.DTypeLike | None = None, **options: Unpack[
 
     No value is guessed: the type of a column holds all its values in the file, or is the one that you pass,
     and then a value that contradicts it is an error with its line. Of each column, ``table.report`` counts the
-    decimals that have other digits as a number (``rounded``), and numbers that lost zeros or a plus because
-    you pass their type (``padded``), with the line of the first.
+    decimals that have other digits as a number (``rounded``), and numbers that lost zeros, a plus or the minus of
+    ``-0`` because you pass their type (``padded``), with the line of the first; of JSON Lines also the objects and
+    arrays that are text because of other values (``as_text``).
 
     Parameters
     ----------
@@ -220,7 +221,7 @@ def _changes(report: dict[str, Any]) -> list[str]:
     """What became of numbers, a text for each column and kind of change."""
     found = []
     for column in report["columns"]:
-        for word, what in (("padded", "lost zeros or a plus"), ("rounded", "rounded in the last digits")):
+        for word, what in (("padded", "lost zeros or a sign"), ("rounded", "rounded in the last digits")):
             count, line = column[word]["count"], column[word]["line"]
             numbers = "number" if count == 1 else "numbers"
             if count:

@@ -51,6 +51,7 @@ fn column(column: &ColumnReport) -> Value {
         "file": decided.map(|it| it.source),
         "rounded": changes(column.rounded),
         "padded": changes(column.padded),
+        "as_text": changes(column.as_text),
     })
 }
 

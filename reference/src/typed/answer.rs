@@ -70,7 +70,8 @@ fn about(column: &Column) -> String {
         (false, None) => "undecided".to_owned(),
     };
     let mut text = format!("{name} {type_is} nulls {} {how}", column.nulls);
-    for (word, changes) in [("rounded", column.rounded), ("padded", column.padded)] {
+    let changes = [column.rounded, column.padded, column.as_text];
+    for (word, changes) in ["rounded", "padded", "as text"].into_iter().zip(changes) {
         if let Changes { count, line: Some(line) } = changes {
             let _ = write!(text, " {word} {count} line {line}");
         }

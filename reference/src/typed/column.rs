@@ -2,14 +2,14 @@
 
 use super::fault::{Fault, Wrong};
 use super::join::Seen;
-use super::kind::{bare, marks};
-use super::nested::nested;
+use super::kind::{Kind, bare, marks};
+use super::nested::{Inner, is_nested, nested};
 use super::number::Number;
-use super::options::Options;
+use super::options::{Form, Options};
 use super::records::{Field, Record};
 use super::told::told;
 use super::types::{Type, Value};
-use super::value::{kind_of, value};
+use super::value::{is_rounded, kind_of, value};
 
 /// A column of the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,8 +28,10 @@ pub struct Column {
     pub nested: Option<String>,
     /// Decimals that are other numbers as the doubles or singles of the column.
     pub rounded: Changes,
-    /// Numbers that lost zeros before them, or a plus, because the type was given.
+    /// Numbers that lost zeros before them, a plus, or the minus of a whole zero, because the type was given.
     pub padded: Changes,
+    /// Objects and arrays that are text because of other values there.
+    pub as_text: Changes,
     /// Its values.
     pub values: Vec<Value>,
 }
@@ -44,9 +46,9 @@ pub struct Changes {
 }
 
 impl Changes {
-    fn add(&mut self, line: usize) {
-        self.count += 1;
-        self.line = self.line.or(Some(line));
+    fn add(&mut self, count: usize, line: usize) {
+        self.count += count;
+        self.line = self.line.or((count > 0).then_some(line));
     }
 }
 
@@ -111,30 +113,46 @@ impl Reading {
     #[must_use]
     pub(super) fn finish(self, name: String) -> Column {
         let is_told = self.told.is_some();
-        let Found { type_is, deciding_line, nested, values } = match self.told {
+        let inner = vec![Inner::default(); self.values.len()];
+        let Found { type_is, deciding_line, nested, values, inner } = match self.told {
             Some(type_is) => {
-                Found { type_is, deciding_line: None, nested: None, values: self.values }
+                Found { type_is, deciding_line: None, nested: None, values: self.values, inner }
             }
             None => found(&self.fields, &self.options),
         };
         let nulls = values.iter().filter(|value| **value == Value::Missing).count();
-        let (mut rounded, mut padded) = (Changes::default(), Changes::default());
-        for ((line, field), value) in self.fields.iter().zip(&values) {
-            let number = field.as_ref().filter(|_| *value != Value::Missing);
-            let number = number.and_then(|it| Number::parse(bare(it), marks(&self.options)));
-            let Some(number) = number else { continue };
-            match value {
-                Value::Float(bits) if number.is_rounded(f64::from_bits(*bits)) => {
-                    rounded.add(*line);
-                }
-                Value::Float(_) | Value::Whole(_) => {}
-                _ => continue,
-            }
-            if is_told && number.is_padded() {
-                padded.add(*line);
+        let mut column = Column {
+            name,
+            type_is,
+            is_told,
+            nulls,
+            deciding_line,
+            nested,
+            rounded: Changes::default(),
+            padded: Changes::default(),
+            as_text: Changes::default(),
+            values: Vec::new(),
+        };
+        for (((line, field), value), inner) in self.fields.iter().zip(&values).zip(inner) {
+            column.rounded.add(inner.rounded, *line);
+            column.as_text.add(inner.as_text, *line);
+            let Some(field) = field.as_ref() else { continue };
+            column.rounded.add(is_rounded(field, value, &self.options).into(), *line);
+            if is_told && is_padded(field, value, &self.options) {
+                column.padded.add(1, *line);
             }
         }
-        Column { name, type_is, is_told, nulls, deciding_line, nested, rounded, padded, values }
+        Column { values, ..column }
+    }
+}
+
+/// Whether a number lost zeros, a plus or the minus of a zero as this value.
+fn is_padded(field: &Field, value: &Value, options: &Options) -> bool {
+    let Some(number) = Number::parse(bare(field), marks(options)) else { return false };
+    match value {
+        Value::Whole(0) => number.is_padded() || number.has_minus(),
+        Value::Whole(_) | Value::Float(_) => number.is_padded(),
+        _ => false,
     }
 }
 
@@ -144,6 +162,8 @@ struct Found {
     deciding_line: Option<usize>,
     nested: Option<String>,
     values: Vec<Value>,
+    /// Of each value.
+    inner: Vec<Inner>,
 }
 
 /// The type of these fields, the line that decided it, and their values.
@@ -159,8 +179,9 @@ fn found(fields: &[(usize, Option<Field>)], options: &Options) -> Found {
     let (mut type_is, mut deciding_line) = (decided.0.to_type(), decided.1);
     if matches!(type_is, Type::Struct | Type::List) {
         let all: Vec<_> = fields.iter().map(|(_, field)| field.as_ref()).collect();
-        if let Some((word, values)) = nested(&all, options) {
-            return Found { type_is, deciding_line, nested: Some(word), values };
+        if let Some((word, all)) = nested(&all, options) {
+            let (values, inner) = all.into_iter().unzip();
+            return Found { type_is, deciding_line, nested: Some(word), values, inner };
         }
         // There is too much in them, and no line decides that.
         (type_is, deciding_line) = (Type::Text, None);
@@ -170,5 +191,24 @@ fn found(fields: &[(usize, Option<Field>)], options: &Options) -> Found {
         field.as_ref().map_or(Value::Missing, |field| value(&kind, type_is, field))
     };
     let values = fields.iter().map(value_of).collect();
-    Found { type_is, deciding_line, nested: None, values }
+    let fields: Vec<Option<&Field>> = fields.iter().map(|(_, field)| field.as_ref()).collect();
+    let inner = as_text(&fields, type_is, options);
+    Found { type_is, deciding_line, nested: None, values, inner }
+}
+
+/// Which values of a column of text are objects or arrays beside other values.
+fn as_text(fields: &[Option<&Field>], type_is: Type, options: &Options) -> Vec<Inner> {
+    let is_other = |field: &Option<&Field>| match kind_of(*field, options) {
+        Kind::Missing => false,
+        Kind::Text => !field.is_some_and(is_nested),
+        _ => true,
+    };
+    let is_mixed =
+        options.form == Form::JsonLines && type_is == Type::Text && fields.iter().any(is_other);
+    let of = |field: &Option<&Field>| {
+        let is_there = kind_of(*field, options) != Kind::Missing;
+        let as_text = is_mixed && is_there && field.is_some_and(is_nested);
+        Inner { rounded: 0, as_text: as_text.into() }
+    };
+    fields.iter().map(of).collect()
 }

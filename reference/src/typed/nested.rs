@@ -9,7 +9,7 @@ use super::options::Options;
 use super::records::Field;
 use super::show::{quoted, shown};
 use super::types::{Type, Value};
-use super::value::{kind_of, value};
+use super::value::{is_rounded, kind_of, value};
 use crate::json::{Json, parse};
 
 /// The longest path, and how many there may be in a column.
@@ -35,12 +35,21 @@ struct Node {
     items: Vec<Node>,
 }
 
+/// How many values in one of a column are not what their text says.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Inner {
+    /// Decimals that have other digits as doubles.
+    pub rounded: usize,
+    /// Objects and arrays that are text.
+    pub as_text: usize,
+}
+
 /// The type of a column of objects or arrays in words, and its values; `None` if it is text.
 #[must_use]
 pub(super) fn nested(
     fields: &[Option<&Field>],
     options: &Options,
-) -> Option<(String, Vec<Value>)> {
+) -> Option<(String, Vec<(Value, Inner)>)> {
     let taken = |field: &Option<&Field>| field.map(|field| node(field, 0, options)).transpose();
     let nodes: Vec<Option<Node>> = fields.iter().map(taken).collect::<Result<_, _>>().ok()?;
     let mut paths = HashSet::new();
@@ -54,11 +63,39 @@ pub(super) fn nested(
     let place = place(&nodes.iter().flatten().collect::<Vec<_>>(), options);
     let value = |node: &Option<Node>| match node {
         Some(node) if kind(&node.field, options) != Kind::Missing => {
-            Value::Nested(show(node, &place, options))
+            let mut inner = Inner::default();
+            count(node, &place, options, &mut inner);
+            (Value::Nested(show(node, &place, options)), inner)
         }
-        _ => Value::Missing,
+        _ => (Value::Missing, Inner::default()),
     };
     Some((word(&place), nodes.iter().map(value).collect()))
+}
+
+/// Whether a field is an object or an array.
+#[must_use]
+pub(super) fn is_nested(field: &Field) -> bool {
+    !field.is_quoted && matches!(field.raw.first(), Some(b'{' | b'['))
+}
+
+/// Adds what is in a value.
+fn count(node: &Node, place: &Place, options: &Options, inner: &mut Inner) {
+    let kind = kind_of(Some(&node.field), options);
+    match place {
+        _ if kind == Kind::Missing => {}
+        Place::Plain(Type::Text) => inner.as_text += usize::from(is_nested(&node.field)),
+        Place::Plain(plain) => {
+            let value = value(&kind, *plain, &node.field);
+            inner.rounded += usize::from(is_rounded(&node.field, &value, options));
+        }
+        Place::List(item) => node.items.iter().for_each(|it| count(it, item, options, inner)),
+        Place::Struct(fields) => {
+            for (key, place) in fields {
+                let member = node.members.iter().find(|(own, _)| own == key);
+                member.into_iter().for_each(|(_, node)| count(node, place, options, inner));
+            }
+        }
+    }
 }
 
 struct TooDeep;
@@ -66,8 +103,7 @@ struct TooDeep;
 /// Takes a value apart that is at a path of this length.
 fn node(field: &Field, depth: usize, options: &Options) -> Result<Node, TooDeep> {
     let mut node = Node { field: field.clone(), members: Vec::new(), items: Vec::new() };
-    let is_nested = !field.is_quoted && matches!(field.raw.first(), Some(b'{' | b'['));
-    if !is_nested || kind(field, options) == Kind::Missing {
+    if !is_nested(field) || kind(field, options) == Kind::Missing {
         return Ok(node);
     }
     let raw = &field.raw[1..field.raw.len() - 1];

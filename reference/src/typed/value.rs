@@ -1,6 +1,7 @@
 //! Field → value, once the type of its column is known.
 
-use super::kind::{Kind, kind};
+use super::kind::{Kind, bare, kind, marks};
+use super::number::Number;
 use super::options::Options;
 use super::records::Field;
 use super::time::DAY;
@@ -10,6 +11,14 @@ use super::types::{Type, Value};
 #[must_use]
 pub(super) fn kind_of(field: Option<&Field>, options: &Options) -> Kind {
     field.map_or(Kind::Missing, |field| kind(field, options))
+}
+
+/// Whether a value is a double that has other digits than its field.
+#[must_use]
+pub(super) fn is_rounded(field: &Field, value: &Value, options: &Options) -> bool {
+    let Value::Float(bits) = value else { return false };
+    let number = Number::parse(bare(field), marks(options));
+    number.is_some_and(|number| number.is_rounded(f64::from_bits(*bits)))
 }
 
 /// The value of a field in a column of the type that was found, and is not nested.

@@ -80,8 +80,8 @@ struct Counted {
     replaced: u64,
     /// Of each column.
     nulls: Vec<u64>,
-    rounded: Vec<Changes>,
-    padded: Vec<Changes>,
+    /// Rounded, padded, and as text.
+    changes: Vec<[Changes; 3]>,
     aside: SetAside,
 }
 
@@ -99,8 +99,8 @@ impl Counts {
         counted.replaced = report.replaced;
         counted.nulls.clear();
         counted.nulls.extend(report.columns.iter().map(|column| column.nulls));
-        counted.rounded = report.columns.iter().map(|column| column.rounded).collect();
-        counted.padded = report.columns.iter().map(|column| column.padded).collect();
+        let changes = |it: &ColumnReport| [it.rounded, it.padded, it.as_text];
+        counted.changes = report.columns.iter().map(changes).collect();
         if counted.aside.count != report.set_aside.count {
             counted.aside.clone_from(&report.set_aside);
         }
@@ -255,12 +255,11 @@ pub extern "C" fn swath_table_report_rounded(
     file: Option<&mut MaybeUninit<usize>>,
     line: Option<&mut MaybeUninit<u64>>,
 ) -> u64 {
-    let found = report.and_then(|it| it.counts.lock().rounded.get(index).copied());
-    counted(found, file, line)
+    counted(report, [index, 0], file, line)
 }
 
 /// Returns how many numbers of a column whose type the options set lost zeros before their whole part (`007`)
-/// or, being whole, a plus; `file` and `line` are as above.
+/// or, being whole, a plus or the minus of a zero (`-0`); `file` and `line` are as above.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_table_report_padded(
     report: Option<&TableReport>,
@@ -268,15 +267,29 @@ pub extern "C" fn swath_table_report_padded(
     file: Option<&mut MaybeUninit<usize>>,
     line: Option<&mut MaybeUninit<u64>>,
 ) -> u64 {
-    let found = report.and_then(|it| it.counts.lock().padded.get(index).copied());
-    counted(found, file, line)
+    counted(report, [index, 1], file, line)
 }
 
-fn counted(
-    found: Option<Changes>,
+/// Returns how many objects and arrays of a column of JSON Lines are texts because of other values of the column, or
+/// of the field in it; `file` and `line` are as above.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_table_report_as_text(
+    report: Option<&TableReport>,
+    index: usize,
     file: Option<&mut MaybeUninit<usize>>,
     line: Option<&mut MaybeUninit<u64>>,
 ) -> u64 {
+    counted(report, [index, 2], file, line)
+}
+
+/// Of a column, and one kind of change.
+fn counted(
+    report: Option<&TableReport>,
+    [index, which]: [usize; 2],
+    file: Option<&mut MaybeUninit<usize>>,
+    line: Option<&mut MaybeUninit<u64>>,
+) -> u64 {
+    let found = report.and_then(|it| it.counts.lock().changes.get(index).map(|it| it[which]));
     let found = found.unwrap_or_default();
     if let Some(first) = found.first {
         file.map(|it| it.write(first.source));

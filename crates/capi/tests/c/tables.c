@@ -354,6 +354,14 @@ static void json_lines(void) {
     CHECK(strcmp(table.schema.children[0]->children[0]->format, "+l") == 0);
     CHECK(object->children[0]->children[0]->length == 2);
     leave(&table);
+    make_text("mixed.jsonl", "{\"a\": 1}\n{\"a\": []}\n");
+    open_table(&table, "mixed.jsonl", options, &report);
+    size_t file = 7;
+    uint64_t line = 7;
+    CHECK(swath_table_report_as_text(report, 0, &file, &line) == 1 && file == 0 && line == 2);
+    CHECK(swath_table_report_as_text(report, 1, NULL, NULL) == 0);
+    swath_table_report_free(report);
+    leave(&table);
     swath_table_options_free(options);
 
     const char *both[] = {"log.ndjson", "log.txt"};

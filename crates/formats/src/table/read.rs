@@ -101,6 +101,7 @@ pub(in crate::table) fn columns(
             deciding: deciding[at],
             rounded: changes[at].rounded,
             padded: changes[at].padded,
+            as_text: changes[at].as_text,
         }
     };
     Ok(table.plan.order.iter().map(column).collect())

@@ -64,6 +64,14 @@ pub(in crate::table) fn summary(
     for _ in 0..ROUNDS {
         let again = lock().settle(&kinds);
         if again.is_empty() {
+            table.guesses.settle();
+            // Of nested values, only the types are known yet.
+            let nested: Vec<_> = (0..kinds.len()).filter(|&at| kinds[at].is_nested()).collect();
+            let rows = lock().rows;
+            table.fit_nested(rows);
+            if !nested.is_empty() {
+                parse(&table, &nested, &|_, block| lock().add_changes(&nested, &block))?;
+            }
             let folded = folded.into_inner().unwrap_or_else(PoisonError::into_inner);
             return finish(&table, kinds, folded);
         }
@@ -90,7 +98,6 @@ fn folded(table: &Table) -> Result<Mutex<Folded>> {
 }
 
 fn finish(table: &Table, kinds: Vec<ColumnType>, folded: Folded) -> Result<TableSummary> {
-    table.guesses.settle();
     let schema = table.schema(&kinds);
     let first = first_rows(table, &kinds, &schema)?;
     let deciding = table.deciding()?;

@@ -123,8 +123,11 @@ pub struct ColumnReport {
     /// in the batches so far, as below.
     pub rounded: Changes,
     /// Numbers of a type that the options say which lost zeros before their whole part (`007`), or whole ones
-    /// which lost a plus (`+7`).
+    /// which lost a plus (`+7`), or the minus of a zero (`-0`).
     pub padded: Changes,
+    /// Objects and arrays of JSON Lines that are texts because of other values of the column, or of the field in
+    /// it. Objects and arrays that a column of text has alone are not counted.
+    pub as_text: Changes,
 }
 
 /// Values of a column that are not what their text says.

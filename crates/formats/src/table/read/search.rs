@@ -112,7 +112,7 @@ impl<'p> Search<'p> {
                 _ if plan.needs_values && field.is_none_or(|field| rules.is_missing(field)) => {
                     Err(Misfit::Missing)
                 }
-                Some(field) => builder.push(field, rules),
+                Some(field) => builder.push(field, rules, &mut |_, _| {}),
                 None => Ok(()),
             };
             if let Err(why) = pushed {

@@ -5,31 +5,23 @@ use std::sync::Mutex;
 use crate::error::Result;
 use crate::table::open::report::Changes;
 use crate::table::open::table::Table;
-use crate::table::types::Flags;
+use crate::table::types::{Changed, Flags, Kinds};
 
 /// The file of a record, and the offset at which it begins.
 type Record = (usize, u64);
 
 /// How many values there are, and the record of the first one.
 #[derive(Clone, Copy, Debug, Default)]
-struct Tally {
+pub(in crate::table) struct Tally {
     count: u64,
     first: Option<Record>,
 }
 
 /// The values of a column that are not what their text says.
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::table) struct Tallies {
-    rounded: Tally,
-    padded: Tally,
-}
+pub(in crate::table) type Tallies = Changed<Tally>;
 
 /// The same for the report.
-#[derive(Clone, Debug, Default)]
-pub(in crate::table) struct ColumnChanges {
-    pub(in crate::table) rounded: Changes,
-    pub(in crate::table) padded: Changes,
-}
+pub(in crate::table) type ColumnChanges = Changed<Changes>;
 
 /// What is counted while an array is filled, in the order of the plan.
 #[derive(Debug)]
@@ -63,9 +55,7 @@ impl Filled {
 impl Tallies {
     /// Adds the values of some fields, whose records are in order.
     pub(in crate::table) fn add(&mut self, flags: Flags, record: &dyn Fn(usize) -> Record) {
-        for (tally, bits) in
-            [(&mut self.rounded, flags.rounded), (&mut self.padded, flags.padded)]
-        {
+        for (tally, bits) in self.all_mut().into_iter().zip(flags.all()) {
             if bits != 0 {
                 let first = Some(record(bits.trailing_zeros() as usize));
                 tally.join(Tally { count: bits.count_ones().into(), first });
@@ -75,16 +65,16 @@ impl Tallies {
 
     /// Adds other values of the column.
     pub(in crate::table) fn join(&mut self, other: &Self) {
-        self.rounded.join(other.rounded);
-        self.padded.join(other.padded);
+        self.all_mut().into_iter().zip(other.all()).for_each(|(own, other)| own.join(other));
     }
 
     /// Adds them to those that came before, and forgets where the first ones are unless they are the first of all.
     pub(in crate::table) fn follow(&mut self, before: &mut Self) {
-        let known = *before;
-        before.join(self);
-        self.rounded.first = self.rounded.first.filter(|_| known.rounded.first.is_none());
-        self.padded.first = self.padded.first.filter(|_| known.padded.first.is_none());
+        for (own, before) in self.all_mut().into_iter().zip(before.all_mut()) {
+            let is_known = before.first.is_some();
+            before.join(*own);
+            own.first = own.first.filter(|_| !is_known);
+        }
     }
 }
 
@@ -114,20 +104,24 @@ impl Tally {
 }
 
 impl Table {
-    /// Returns the changes of columns, with their lines.
+    /// Returns the changes of all columns of the plan, with their lines.
     pub(in crate::table) fn changes(&self, tallies: &[Tallies]) -> Result<Vec<ColumnChanges>> {
-        let firsts = tallies.iter().flat_map(|it| [it.rounded.first, it.padded.first]);
-        let mut records: Vec<Record> = firsts.flatten().collect();
+        let all: Vec<usize> = (0..tallies.len()).collect();
+        let kinds = self.guesses.of(&all).into_iter();
+        // Where nothing else is in a column, its text says which each of them is.
+        let counted = |(kinds, it): (Kinds, &Tallies)| match kinds.are_objects_or_arrays() {
+            true => Tallies { as_text: Tally::default(), ..*it },
+            false => *it,
+        };
+        let tallies: Vec<Tallies> = kinds.zip(tallies).map(counted).collect();
+        let firsts = tallies.iter().flat_map(|it| it.all()).filter_map(|it| it.first);
+        let mut records: Vec<Record> = firsts.collect();
         records.sort_unstable();
         let lines = self.lines(&records)?;
         let changes = |Tally { count, first }| {
             let at = first.and_then(|first| records.binary_search(&first).ok());
             Changes { count, first: at.map(|at| lines[at]) }
         };
-        let of = |it: &Tallies| ColumnChanges {
-            rounded: changes(it.rounded),
-            padded: changes(it.padded),
-        };
-        Ok(tallies.iter().map(of).collect())
+        Ok(tallies.into_iter().map(|it| it.map(changes)).collect())
     }
 }

@@ -77,6 +77,7 @@ impl Made {
             column.nulls += nulls;
             column.rounded.add(changes.rounded);
             column.padded.add(changes.padded);
+            column.as_text.add(changes.as_text);
         }
     }
 }
@@ -266,8 +267,9 @@ impl Rounds {
         for (column, before) in block.columns.iter_mut().zip(&mut self.changes) {
             column.changes.follow(before);
         }
-        let changes = table.plan.order.iter().map(|&at| block.columns[at].changes);
-        let changes = table.changes(&changes.collect::<Vec<_>>())?;
+        let changes: Vec<_> = block.columns.iter().map(|column| column.changes).collect();
+        let changes = table.changes(&changes)?;
+        let changes = table.plan.order.iter().map(|&at| changes[at]).collect();
         let aside: Vec<_> = block.aside.iter().map(|&offset| (file, offset)).collect();
         let aside = table.set_aside(&aside)?;
         let counts = block.counts;

@@ -93,6 +93,13 @@ impl Folded {
         }
     }
 
+    /// Adds values of settled columns that are not what their text says.
+    pub(super) fn add_changes(&mut self, which: &[usize], block: &Block) {
+        for (&at, parsed) in which.iter().zip(&block.columns) {
+            self.columns[at].iter_mut().for_each(|it| it.changes.join(&parsed.changes));
+        }
+    }
+
     /// Gives all values of each column its type. Returns the columns of which that is not possible,
     /// and forgets their values.
     pub(super) fn settle(&mut self, kinds: &[ColumnType]) -> Vec<usize> {

@@ -10,7 +10,7 @@ use super::field::{Field, RawFields};
 use super::fill::Fill;
 use super::flags::{Flags, Note};
 use super::loops::{self, Parse};
-use super::misfit::{Misfit, MisfitAt};
+use super::misfit::{Fit, Misfit, MisfitAt};
 use super::rules::{Rules, Words};
 use super::validity::Validity;
 
@@ -71,7 +71,7 @@ impl Parse for ParseBools {
 }
 
 impl Fill for Bools {
-    fn push(&mut self, field: Field<'_>, rules: &Rules) -> Result<(), Misfit> {
+    fn push(&mut self, field: Field<'_>, rules: &Rules, _: &mut Note<'_>) -> Fit {
         self.0.push(ParseBools.one(field, rules, &mut Flags::default())?);
         Ok(())
     }

@@ -38,7 +38,7 @@ impl Builder {
         self.validity.push(false);
     }
 
-    /// Appends the value of a field, or a missing one.
+    /// Appends the value of a field, or a missing one. Notes, with index 0, values that are not what their text says.
     ///
     /// # Errors
     ///
@@ -47,8 +47,9 @@ impl Builder {
         &mut self,
         field: Field<'_>,
         rules: &Rules,
+        note: &mut Note<'_>,
     ) -> Result<(), Misfit> {
-        match push_or_missing(&mut *self.values, field, rules)? {
+        match push_or_missing(&mut *self.values, field, rules, note)? {
             Some(()) => self.validity.push(true),
             None => self.push_missing(),
         }

@@ -9,7 +9,8 @@ use arrow_buffer::NullBuffer;
 
 use super::field::Field;
 use super::fill::Fill;
-use super::misfit::Misfit;
+use super::flags::{Note, note_nested};
+use super::misfit::{Fit, Misfit};
 use super::rules::Rules;
 
 /// Different texts, and the index of one for each value.
@@ -26,8 +27,9 @@ impl Fill for Dictionary {
         true
     }
 
-    fn push(&mut self, field: Field<'_>, _: &Rules) -> Result<(), Misfit> {
+    fn push(&mut self, field: Field<'_>, rules: &Rules, note: &mut Note<'_>) -> Fit {
         let text = std::str::from_utf8(field.bytes).map_err(|_| Misfit::Encoding)?;
+        note_nested(field, rules, note);
         self.0.append(text).map(drop).map_err(|_| Misfit::Room)
     }
 

@@ -5,7 +5,7 @@ use arrow_buffer::NullBuffer;
 
 use super::field::{Field, RawFields};
 use super::flags::Note;
-use super::misfit::{Misfit, MisfitAt};
+use super::misfit::{Fit, Misfit, MisfitAt};
 use super::nested::NestedType;
 use super::rules::Rules;
 use super::validity::Validity;
@@ -17,8 +17,8 @@ pub(super) trait Fill: Send {
         false
     }
 
-    /// Appends a field that is not missing.
-    fn push(&mut self, field: Field<'_>, rules: &Rules) -> Result<(), Misfit>;
+    /// Appends a field that is not missing, and notes values in it that are not what their text says, with index 0.
+    fn push(&mut self, field: Field<'_>, rules: &Rules, note: &mut Note<'_>) -> Fit;
 
     /// Appends a missing value.
     fn push_missing(&mut self);
@@ -29,16 +29,16 @@ pub(super) trait Fill: Send {
         fields: RawFields<'_>,
         rules: &Rules,
         validity: &mut Validity,
-        _: &mut Note<'_>,
+        note: &mut Note<'_>,
     ) -> Result<(), MisfitAt> {
         let mut scratch = Vec::new();
         for index in 0..fields.len() {
-            let pushed = match fields.raw(index) {
-                None => Ok(None),
-                Some(raw) => {
-                    push_or_missing(self, rules.quoting.field(raw, &mut scratch), rules)
-                }
+            let mut note = |_, flags| note(index, flags);
+            let mut push = |raw| {
+                let field = rules.quoting.field(raw, &mut scratch);
+                push_or_missing(self, field, rules, &mut note)
             };
+            let pushed = fields.raw(index).map_or(Ok(None), &mut push);
             match pushed {
                 Ok(Some(())) => validity.push(true),
                 Ok(None) => {
@@ -65,12 +65,13 @@ pub(super) fn push_or_missing<F: Fill + ?Sized>(
     values: &mut F,
     field: Field<'_>,
     rules: &Rules,
+    note: &mut Note<'_>,
 ) -> Result<Option<()>, Misfit> {
     let is_text = field.is_quoted && values.is_text() && !rules.quoting.is_json;
     if rules.is_missing(field) && !is_text {
         return Ok(None);
     }
-    values.push(field, rules).map(Some)
+    values.push(field, rules, note).map(Some)
 }
 
 /// Takes the values out of a column, and frees memory that was kept for more of them.

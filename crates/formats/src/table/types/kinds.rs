@@ -43,7 +43,9 @@ const ZONED_NANOS: u16 = 256;
 const LONG: u16 = 512;
 const OBJECT: u16 = 1024;
 const ARRAY: u16 = 2048;
-const ALL: u16 = 4095;
+/// Objects and arrays that are only text.
+const NESTED_TEXT: u16 = 4096;
+const ALL: u16 = 8191;
 
 /// A value, so not all are missing.
 const VALUE: u8 = 1;
@@ -88,6 +90,9 @@ impl Kinds {
         }
         if rules.quoting.is_json && field.is_quoted {
             return Self::of_time(field.bytes);
+        }
+        if rules.has_nested(field.raw) {
+            return Self::value(NESTED_TEXT);
         }
         let token = field.trimmed();
         match Number::of(token, rules) {
@@ -135,7 +140,7 @@ impl Kinds {
     /// Returns what the column is so far. A line after which this is what it is after the last one
     /// has decided the type.
     pub(in crate::table) fn state(self) -> State {
-        const IN_ORDER: [(u16, ColumnType); 11] = [
+        const IN_ORDER: [(u16, ColumnType); 12] = [
             (BOOL, ColumnType::Bool),
             (I64, ColumnType::I64),
             (U64, ColumnType::U64),
@@ -147,6 +152,7 @@ impl Kinds {
             (ZONED_NANOS, ColumnType::Zoned(TimeUnit::Nanosecond)),
             (OBJECT, ColumnType::Struct),
             (ARRAY, ColumnType::List),
+            (NESTED_TEXT, ColumnType::Text),
         ];
         match (self.seen & VALUE, self.seen & QUOTED) {
             (0, 0) => return State::Missing,
@@ -157,6 +163,11 @@ impl Kinds {
             None | Some((F64, _)) if self.types & LONG != 0 => State::Long,
             first => State::Of(first.map_or(ColumnType::Text, |(_, found)| found)),
         }
+    }
+
+    /// Whether all fields are objects or arrays, or missing, and are only text.
+    pub(in crate::table) fn are_objects_or_arrays(self) -> bool {
+        self.types & NESTED_TEXT != 0
     }
 
     /// Whether no further field changes the type.

@@ -13,7 +13,8 @@ use super::column_type::ColumnType;
 use super::dictionary::Dictionary;
 use super::field::Field;
 use super::fill::Fill;
-use super::misfit::Misfit;
+use super::flags::Note;
+use super::misfit::{Fit, Misfit};
 use super::moments::{Dates, Moments};
 use super::nested::NestedType;
 use super::numbers::Numbers;
@@ -83,7 +84,7 @@ fn values(column_type: ColumnType, capacity: usize) -> Box<dyn Fill> {
 struct Nothing(usize);
 
 impl Fill for Nothing {
-    fn push(&mut self, _: Field<'_>, _: &Rules) -> Result<(), Misfit> {
+    fn push(&mut self, _: Field<'_>, _: &Rules, _: &mut Note<'_>) -> Fit {
         Err(Misfit::Form)
     }
 

@@ -1,5 +1,8 @@
 //! Why a field is not a value of a column.
 
+/// Whether a field is a value of the type of its column.
+pub(super) type Fit = Result<(), Misfit>;
+
 /// Why a field is not a value of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) enum Misfit {

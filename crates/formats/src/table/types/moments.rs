@@ -15,7 +15,7 @@ use super::field::{Field, RawFields};
 use super::fill::{Fill, taken};
 use super::flags::{Flags, Note};
 use super::loops::{self, Parse};
-use super::misfit::{Misfit, MisfitAt};
+use super::misfit::{Fit, Misfit, MisfitAt};
 use super::rules::Rules;
 use super::time;
 use super::validity::Validity;
@@ -65,7 +65,7 @@ impl Parse for ParseDates {
 }
 
 impl Fill for Dates {
-    fn push(&mut self, field: Field<'_>, rules: &Rules) -> Result<(), Misfit> {
+    fn push(&mut self, field: Field<'_>, rules: &Rules, _: &mut Note<'_>) -> Fit {
         self.0.push(ParseDates.one(field, rules, &mut Flags::default())?);
         Ok(())
     }
@@ -160,7 +160,7 @@ impl Parse for ParseMoments {
 }
 
 impl Fill for Moments {
-    fn push(&mut self, field: Field<'_>, rules: &Rules) -> Result<(), Misfit> {
+    fn push(&mut self, field: Field<'_>, rules: &Rules, _: &mut Note<'_>) -> Fit {
         self.values.push(self.parse.one(field, rules, &mut Flags::default())?);
         Ok(())
     }

@@ -10,6 +10,7 @@ use crate::error::FormatReason;
 use crate::number::parse::{
     self, double, is_between, is_padded, is_rounded, is_whole, signed, unsigned,
 };
+use crate::table::value::sealed::Value;
 
 /// Bytes of a number that are copied to the stack.
 const SHORT: usize = 64;
@@ -94,13 +95,23 @@ pub(super) fn refusal(token: &[u8], rules: &Rules, type_name: &str) -> Misfit {
     }
 }
 
-/// Returns the bits of the first tokens that are padded.
-pub(super) fn padded(tokens: Tokens<'_>, count: usize) -> u64 {
-    let places = tokens.starts.iter().zip(tokens.ends).take(count);
-    (0..).zip(places).fold(0, |bits, (index, (&start, &end))| {
+/// Returns the bits of the tokens that lost something as these values.
+pub(super) fn bits_of_lost<T: Value>(tokens: Tokens<'_>, values: &[T]) -> u64 {
+    let places = tokens.starts.iter().zip(tokens.ends).zip(values);
+    (0..).zip(places).fold(0, |bits, (index, ((&start, &end), &value))| {
         let token = tokens.text.get(start as usize..end as usize);
-        bits | u64::from(token.is_some_and(is_padded)).rotate_left(index)
+        bits | u64::from(token.is_some_and(|it| has_lost(it, value))).rotate_left(index)
     })
+}
+
+/// Whether a token lost zeros or a plus, or is a whole zero that lost a minus.
+pub(super) fn has_lost<T: Value>(token: &[u8], value: T) -> bool {
+    is_padded(token) || is_minus_zero(token, value)
+}
+
+/// Whether a token is a zero with a minus, which whole numbers do not have.
+pub(super) fn is_minus_zero<T: Value>(token: &[u8], value: T) -> bool {
+    T::IS_WHOLE && value == T::default() && token.first() == Some(&b'-')
 }
 
 /// Calls `parse` with the usual form of a token.

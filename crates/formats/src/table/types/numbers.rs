@@ -11,11 +11,10 @@ use super::field::{Field, RawFields};
 use super::fill::{Fill, taken};
 use super::flags::{Flags, Note};
 use super::loops::{self, Parse};
-use super::misfit::{Misfit, MisfitAt};
+use super::misfit::{Fit, Misfit, MisfitAt};
 use super::number::{self, NumberForm};
 use super::rules::Rules;
 use super::validity::Validity;
-use crate::number::parse::is_padded;
 use crate::table::value::sealed::Value;
 
 /// A column of numbers.
@@ -81,7 +80,7 @@ impl<T: Value> Parse for ParseNumbers<T> {
         *flags = Flags::default();
         let count = T::parse_column(tokens, Padding::Taken, out, &mut flags.rounded);
         let count = without_minus_zero::<T>(tokens, &out[..count]);
-        flags.padded = number::padded(tokens, count);
+        flags.padded = number::bits_of_lost(tokens, &out[..count]);
         count
     }
 
@@ -94,7 +93,7 @@ impl<T: Value> Parse for ParseNumbers<T> {
         let parse = |token: &[u8]| {
             let value = T::parse(token)?;
             flags.rounded = value.is_rounded(token).into();
-            flags.padded = is_padded(token).into();
+            flags.padded = number::has_lost(token, value).into();
             Some(value)
         };
         number::parse(token, rules, form, parse)
@@ -104,12 +103,12 @@ impl<T: Value> Parse for ParseNumbers<T> {
 
 /// Returns how many values precede the first that was `-0`, which unsigned types refuse.
 fn without_minus_zero<T: Value>(tokens: Tokens<'_>, values: &[T]) -> usize {
-    let zero = T::default();
-    if !T::IS_UNSIGNED || !values.contains(&zero) {
+    if !T::IS_UNSIGNED || !values.contains(&T::default()) {
         return values.len();
     }
-    let is_wrong = |(value, (&start, &end)): (&T, (&u32, &u32))| {
-        *value == zero && start < end && tokens.text.get(start as usize) == Some(&b'-')
+    let is_wrong = |(&value, (&start, &end)): (&T, (&u32, &u32))| {
+        let token = tokens.text.get(start as usize..end as usize);
+        token.is_some_and(|token| number::is_minus_zero(token, value))
     };
     let places = tokens.starts.iter().zip(tokens.ends);
     let wrong = values.iter().zip(places).position(is_wrong);
@@ -117,8 +116,12 @@ fn without_minus_zero<T: Value>(tokens: Tokens<'_>, values: &[T]) -> usize {
 }
 
 impl<T: ArrowPrimitiveType<Native: Value>> Fill for Numbers<T> {
-    fn push(&mut self, field: Field<'_>, rules: &Rules) -> Result<(), Misfit> {
-        self.0.push(ParseNumbers::<T::Native>::NEW.one(field, rules, &mut Flags::default())?);
+    fn push(&mut self, field: Field<'_>, rules: &Rules, note: &mut Note<'_>) -> Fit {
+        let mut flags = Flags::default();
+        self.0.push(ParseNumbers::<T::Native>::NEW.one(field, rules, &mut flags)?);
+        if !flags.is_empty() {
+            note(0, flags);
+        }
         Ok(())
     }
 

@@ -61,7 +61,7 @@ impl Rules {
             return ByteSet::ALL;
         }
         let mut firsts = self.nulls.firsts;
-        let json = self.quoting.is_json.then_some(*b"\"n").into_iter().flatten();
+        let json = self.quoting.is_json.then_some(*b"\"n{[").into_iter().flatten();
         for byte in [b' ', b'\t'].into_iter().chain(self.quoting.quote).chain(json) {
             firsts.insert(byte);
         }
@@ -82,6 +82,12 @@ impl Rules {
     /// Whether a column of another type cannot have this field, since it is a boolean.
     pub(super) fn is_refused(&self, field: Field<'_>) -> bool {
         self.has_odd_booleans() && self.boolean(field).is_some()
+    }
+
+    /// Whether a field is an object or an array of JSON.
+    #[inline]
+    pub(super) fn has_nested(&self, raw: &[u8]) -> bool {
+        self.quoting.is_json && matches!(raw.first(), Some(b'{' | b'['))
     }
 
     /// Returns the boolean that a field is.

@@ -10,7 +10,8 @@ use arrow_schema::{FieldRef, Fields};
 use super::builder::Builder;
 use super::field::Field;
 use super::fill::Fill;
-use super::misfit::Misfit;
+use super::flags::Note;
+use super::misfit::{Fit, Misfit};
 use super::nested::NestedType;
 use super::rules::Rules;
 use crate::table::json::Parts;
@@ -40,7 +41,7 @@ fn check(field: Field<'_>, open: u8) -> Result<(), Misfit> {
 }
 
 impl Fill for Outlines {
-    fn push(&mut self, field: Field<'_>, rules: &Rules) -> Result<(), Misfit> {
+    fn push(&mut self, field: Field<'_>, rules: &Rules, _: &mut Note<'_>) -> Fit {
         check(field, self.open)?;
         self.found.add(field.raw, rules, 0, &mut self.keys);
         self.len += 1;
@@ -86,14 +87,14 @@ impl Structs {
 
 impl Fill for Structs {
     /// After an error the columns are of no use.
-    fn push(&mut self, field: Field<'_>, rules: &Rules) -> Result<(), Misfit> {
+    fn push(&mut self, field: Field<'_>, rules: &Rules, note: &mut Note<'_>) -> Fit {
         check(field, b'{')?;
         let mut scratch = Vec::new();
         for part in Parts::of(field.raw) {
             let key = rules.quoting.field(part.key, &mut scratch).bytes;
             let column = self.names.get(key).and_then(|&at| self.columns.get_mut(at));
             let column = column.filter(|it| it.len() == self.len).ok_or(Misfit::Form)?;
-            column.push(rules.quoting.field(part.value, &mut scratch), rules)?;
+            column.push(rules.quoting.field(part.value, &mut scratch), rules, note)?;
         }
         self.fill();
         Ok(())
@@ -127,11 +128,11 @@ impl Lists {
 
 impl Fill for Lists {
     /// After an error the items are of no use.
-    fn push(&mut self, field: Field<'_>, rules: &Rules) -> Result<(), Misfit> {
+    fn push(&mut self, field: Field<'_>, rules: &Rules, note: &mut Note<'_>) -> Fit {
         check(field, b'[')?;
         let mut scratch = Vec::new();
         for part in Parts::of(field.raw) {
-            self.item.push(rules.quoting.field(part.value, &mut scratch), rules)?;
+            self.item.push(rules.quoting.field(part.value, &mut scratch), rules, note)?;
         }
         self.offsets.push(i32::try_from(self.item.len()).map_err(|_| Misfit::Room)?);
         Ok(())

@@ -366,7 +366,7 @@ fn one_by_one(
         };
         let mut scratch = Vec::new();
         let field = rules.quoting.field(raw, &mut scratch);
-        if let Err(misfit) = builder.push(field, rules) {
+        if let Err(misfit) = builder.push(field, rules, &mut |_, _| {}) {
             return (builder.finish(), Some(MisfitAt { index, misfit }));
         }
     }

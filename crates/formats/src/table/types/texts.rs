@@ -21,8 +21,8 @@ use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 
 use super::field::{Field, RawFields, is_blank};
 use super::fill::{Fill, taken};
-use super::flags::Note;
-use super::misfit::{Misfit, MisfitAt};
+use super::flags::{Flags, Note, note_nested};
+use super::misfit::{Fit, Misfit, MisfitAt};
 use super::rules::{ByteSet, Rules};
 use super::validity::Validity;
 
@@ -74,22 +74,25 @@ impl Texts {
         self.offsets.push(i64::try_from(self.end).unwrap_or(i64::MAX));
     }
 
-    /// Appends up to 64 fields, and returns which of them are there.
+    /// Appends up to 64 fields, and returns which of them are there, and which of these are objects or arrays.
     fn push_some(
         &mut self,
         fields: RawFields<'_>,
         rules: &Rules,
         special: ByteSet,
         scratch: &mut Vec<u8>,
-    ) -> u64 {
-        let mut there = 0;
+    ) -> (u64, u64) {
+        let (mut there, mut nested) = (0, 0);
         for (bit, (&start, &end)) in fields.starts.iter().zip(fields.ends).enumerate() {
             let (start, end) = (start as usize, end as usize);
             let is_there = match fields.text.get(start..end).map(<[u8]>::first) {
                 None => false,
                 Some(None) => !rules.nulls.has_empty(),
                 Some(Some(&first)) if special.has(first) => {
-                    self.push_special(fields.text, start..end, rules, scratch)
+                    let is_there = self.push_special(fields.text, start..end, rules, scratch);
+                    let is_nested = is_there && rules.has_nested(&[first]);
+                    nested |= u64::from(is_nested) << bit;
+                    is_there
                 }
                 Some(Some(_)) => {
                     self.copy(fields.text, start, end);
@@ -99,7 +102,7 @@ impl Texts {
             self.end_value();
             there |= u64::from(is_there) << bit;
         }
-        there
+        (there, nested)
     }
 
     /// Appends the bytes of a field that may be quoted, escaped, or missing. Returns whether it
@@ -233,8 +236,9 @@ impl Fill for Texts {
         true
     }
 
-    fn push(&mut self, field: Field<'_>, _: &Rules) -> Result<(), Misfit> {
+    fn push(&mut self, field: Field<'_>, rules: &Rules, note: &mut Note<'_>) -> Fit {
         std::str::from_utf8(field.bytes).map_err(|_| Misfit::Encoding)?;
+        note_nested(field, rules, note);
         self.make_room(field.bytes.len());
         self.copy(field.bytes, 0, field.bytes.len());
         self.end_value();
@@ -250,14 +254,18 @@ impl Fill for Texts {
         fields: RawFields<'_>,
         rules: &Rules,
         validity: &mut Validity,
-        _: &mut Note<'_>,
+        note: &mut Note<'_>,
     ) -> Result<(), MisfitAt> {
         let (first, mut scratch) = (self.offsets.len() - 1, Vec::new());
         let mut words = Vec::with_capacity(fields.len().div_ceil(BATCH));
         let special = rules.special_firsts();
         self.make_room(fields.bytes());
-        for batch in fields.batches(BATCH) {
-            words.push((self.push_some(batch, rules, special, &mut scratch), batch.len()));
+        for (number, batch) in fields.batches(BATCH).enumerate() {
+            let (there, as_text) = self.push_some(batch, rules, special, &mut scratch);
+            words.push((there, batch.len()));
+            if as_text != 0 {
+                note(number * BATCH, Flags { as_text, ..Flags::default() });
+            }
         }
         let checked = self.check(first);
         let fit = checked.err().unwrap_or(fields.len());

@@ -2,7 +2,8 @@
 
 use arrow_array::RecordBatch;
 use swath_formats::table::{
-    self, BatchForm, BatchOptions, BatchWriteOptions, ColumnType, Ragged, arrow,
+    self, BatchForm, BatchOptions, BatchWriteOptions, Changes, ColumnType, Dictionary, Ragged,
+    TableReport, arrow,
 };
 
 use crate::typed::shown::{every_way, lines, read, table};
@@ -65,6 +66,43 @@ fn values_of_several_kinds_are_text_where_they_are() {
         shown("{\"a\":[],\"b\":{}}\n{\"a\":[null]}\n"),
         ["a [null]: [] [null]", "b {}: {} _"]
     );
+}
+
+#[test]
+fn what_values_lost_is_counted_in_objects_and_arrays_too() {
+    let rounded = "0.1000000000000000055";
+    let text = format!(
+        "{{\"a\":{{\"b\":[{rounded},1.5,{rounded}]}},\"c\":[1],\"d\":[1,{{}},[]]}}\n\
+         {{\"a\":{{\"b\":[]}},\"c\":\"x\"}}\n\n{{\"a\":{{\"b\":[{rounded}]}},\"c\":{{}}}}\n"
+    );
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.jsonl");
+    std::fs::write(&path, text).expect("room");
+    let counted = |report: &TableReport| -> Vec<[(u64, Option<u64>); 2]> {
+        let of = |found: Changes| (found.count, found.first.map(|it| it.line));
+        report.columns.iter().map(|it| [of(it.rounded), of(it.as_text)]).collect()
+    };
+    let (none, line) = ((0, None), Some(1));
+    // Alone in their column, objects and arrays are known by their text.
+    let plain = [[none, none], [none, (2, line)], [none, none]];
+    let nested_ones = [[(3, line), none], [none, (2, line)], [none, (2, line)]];
+    for (is_nested, wanted) in [(false, plain), (true, nested_ones)] {
+        for block_size in [1, 40, 0] {
+            let options = nested().with_json_nested(is_nested).with_block_size(block_size);
+            let batches = options.read_batches(&path).expect("a table");
+            assert_eq!(counted(batches.report()), wanted, "{is_nested} {block_size}");
+            let mut stream = options.stream_batches(&path).expect("a table");
+            assert!(stream.by_ref().all(|batch| batch.is_ok()));
+            assert_eq!(counted(stream.report()), wanted, "{is_nested} {block_size}");
+            let summary = options.summary(&path).expect("a table");
+            assert_eq!(counted(&summary.report), wanted, "{is_nested} {block_size}");
+        }
+    }
+    let given = nested().with_types([("c", ColumnType::Text)]).read_batches(&path);
+    assert_eq!(given.expect("a table").report().columns[1].as_text.count, 0);
+    let options = nested().with_json_nested(false).with_dictionary(Dictionary::All);
+    let read = options.read_batches(&path).expect("a table");
+    assert_eq!(counted(read.report()), plain);
 }
 
 #[test]

@@ -260,6 +260,7 @@ fn column(
         deciding_line: report.deciding.map(|one| number(one.line)),
         rounded: changes(report.rounded),
         padded: changes(report.padded),
+        as_text: changes(report.as_text),
         values,
     }
 }
