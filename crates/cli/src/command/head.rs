@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use anyhow::Result;
 use arrow_array::RecordBatch;
 use clap::{Args, ValueHint};
+use serde::Serialize;
 use swath::Source;
-use swath_formats::table::{ColumnType, TableReport, arrow};
+use swath_formats::table::{ColumnType, arrow};
 
 use super::convert::several;
 use super::tabular::{HEAD, Rows, columns, facts_json, lost_texts, refuse_binary, usual_form};
@@ -99,7 +100,7 @@ impl Head {
         }
         let batches = table.batches();
         let shown = Rows { columns: columns(report, batches), batches };
-        self.show(&shown, Some(report))
+        self.show(&shown, Some(facts_json(report, files)))
     }
 
     fn arrow(
@@ -135,10 +136,10 @@ impl Head {
         let fields = schema.fields().iter();
         let columns =
             fields.map(|it| (it.name().as_str(), ColumnType::word_of(it.data_type())));
-        self.show(&Rows { columns: columns.collect(), batches: &begin }, None)
+        self.show(&Rows { columns: columns.collect(), batches: &begin }, None::<()>)
     }
 
-    fn show(&self, rows: &Rows<'_>, report: Option<&TableReport>) -> Result<()> {
+    fn show(&self, rows: &Rows<'_>, facts: Option<impl Serialize>) -> Result<()> {
         if !self.json {
             return Ok(print(rows.text(terminal_width(), 0))?);
         }
@@ -152,7 +153,7 @@ impl Head {
             rows: count,
             columns: rows.columns.len(),
             #[serde(flatten)]
-            facts: report.map(facts_json),
+            facts,
             fields: rows.columns.iter().map(field).collect::<Vec<_>>(),
             first_rows: rows.json(),
         })

@@ -17,7 +17,7 @@ use super::convert::format::Format;
 use crate::args::TableArgs;
 use crate::failure::Refused;
 use crate::grid::{self, Align, Column, MISSING};
-use crate::report::{ReportName, object};
+use crate::report::{PathJson, ReportName, object};
 
 /// Enough first bytes to tell what a file is.
 pub(super) const HEAD: usize = 64 << 10;
@@ -165,11 +165,12 @@ pub(super) fn positions_word(columns: &[FixedColumn]) -> String {
     columns.iter().map(word).collect::<Vec<_>>().join(",")
 }
 
-/// Returns how a table is written in its file, and what was done with it.
-pub(super) fn facts_json(report: &TableReport) -> impl Serialize + use<> {
+/// Returns how a table is written in its file, and what was done with it. There may be several `files`.
+pub(super) fn facts_json(report: &TableReport, files: &[PathBuf]) -> impl Serialize + use<> {
     let renamed = |it: &Renamed| {
         object! { index: it.index, from: it.from.clone(), to: it.to.clone() }
     };
+    let changes = |of| changes_json(report, files, of);
     object! {
         delimiter: delimiter_word(report.delimiter),
         positions: (!report.fixed.is_empty()).then(|| positions_word(&report.fixed)),
@@ -178,15 +179,17 @@ pub(super) fn facts_json(report: &TableReport) -> impl Serialize + use<> {
         comment: report.comment.map(|byte| char::from(byte).to_string()),
         comments: report.comments,
         encoding: report.encoding.to_string(),
-        // Decimals that are rounded, and numbers that lost zeros or a plus because their type is given.
-        rounded: changes_json(report, |it| it.rounded),
-        padded: changes_json(report, |it| it.padded),
+        // Decimals that are rounded, numbers that lost zeros or a sign because their type is given, and
+        // objects and arrays among other values.
+        rounded: changes(|it| it.rounded),
+        padded: changes(|it| it.padded),
+        as_text: changes(|it| it.as_text),
         // Names that the header lacks or repeats.
         renamed: report.renamed.iter().map(renamed).collect::<Vec<_>>(),
         // Lines with more or fewer fields, or text outside of the columns.
         set_aside: object! {
             count: report.set_aside.count,
-            lines: report.set_aside.lines.iter().map(|it| it.line).collect::<Vec<_>>(),
+            lines: report.set_aside.lines.iter().map(|&it| line_json(it, files)).collect::<Vec<_>>(),
         },
         // Lines whose further fields were dropped.
         dropped: report.dropped,
@@ -198,14 +201,23 @@ pub(super) fn facts_json(report: &TableReport) -> impl Serialize + use<> {
 /// Returns the columns with values that are not what their text says.
 fn changes_json(
     report: &TableReport,
+    files: &[PathBuf],
     of: fn(&ColumnReport) -> Changes,
 ) -> impl Serialize + use<> {
-    let changed = report.columns.iter().filter(|column| of(column).count > 0);
-    let shown = changed.map(|column| {
+    let shown = report.columns.iter().filter_map(|column| {
         let Changes { count, first, .. } = of(column);
-        object! { name: column.name.clone(), count: count, line: first.map(|it| it.line) }
+        let first = line_json(first?, files);
+        Some(
+            object! { name: column.name.clone(), count: count, #[serde(flatten)] first: first },
+        )
     });
     shown.collect::<Vec<_>>()
+}
+
+/// Returns a line, with its file if there are several.
+fn line_json(at: RecordLine, files: &[PathBuf]) -> impl Serialize + use<> {
+    let file = files.get(at.source).filter(|_| files.len() > 1);
+    object! { line: at.line, #[serde(flatten)] path: file.map(PathJson::from) }
 }
 
 /// Says what of the text is not in the table as it is: lines that were left out, fields that were dropped, bytes that

@@ -159,9 +159,13 @@ fn prepared() -> Bench {
     let len = (header.len() as u64).to_le_bytes();
     bench.file("m.safetensors", [&len, header.as_bytes(), b"xy"].concat());
     bench.file("m.safetensors.index.json", r#"{"weight_map":{"w":"m.safetensors"}}"#);
-    for folder in ["into", "other", "tree", "jobs"] {
+    for folder in ["into", "other", "tree", "jobs", "several", "mixed"] {
         fs::create_dir(bench.path(folder)).expect("room");
     }
+    bench.file("mixed/1.jsonl", "{\"a\":1}\n");
+    bench.file("mixed/2.jsonl", "{\"a\":[1]}\n");
+    bench.file("several/1.csv", "a,b\n1,2\n");
+    bench.file("several/2.csv", "a,b\n007,0.1000000000000000055\n1\n");
     bench.file("tree/a", "a");
     bench.file("tree/b", "b");
     earlier_study(&bench.path("before"), 1.8);
@@ -248,6 +252,8 @@ const LINES: &[(&str, &[&str])] = &[
         &[
             "head --json --ragged set-aside odd.csv",
             "head --json --dtypes a=i8 lost.csv",
+            "head --json --dtypes a=i8 --ragged set-aside several",
+            "head --json mixed",
             "head --json g.arrow",
         ],
     ),

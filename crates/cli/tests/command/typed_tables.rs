@@ -808,24 +808,30 @@ fn a_closed_pipe_is_no_error() {
 
 #[test]
 fn notes_say_what_numbers_lost() {
-    let text = "id,x\n1,0.1\n007,0.1000000000000000055\n+3,0.10000000000000001\n";
+    let text = "id,x\n1,0.1\n007,0.1000000000000000055\n+3,0.10000000000000001\n-0,2\n";
     let setting = Setting::with(&[("a.csv", text.as_bytes())]);
     let notes = stderr(&setting.run("convert --dtypes id=i32 a.csv a.arrow"));
     let rounded = "column `x`: 1 decimal was rounded in its last digits, in line 3";
-    let padded = "column `id`: 2 numbers lost zeros or a plus before them, from line 3";
+    let padded = "column `id`: 3 numbers lost zeros or a sign before them, from line 3";
     assert!(notes.contains(rounded) && notes.contains(padded), "{notes}");
-    let notes = stderr(&setting.run("convert a.csv a.npy"));
+    let notes = stderr(&setting.run("convert --dtypes id=i32 a.csv a.npy"));
     assert!(notes.contains(rounded) && notes.contains(padded), "{notes}");
+    let notes = stderr(&setting.run("convert --force a.csv a.npy"));
+    let padded = "column `id`: 2 numbers lost zeros or a sign before them, from line 3";
+    assert!(notes.contains(rounded) && notes.contains(padded), "doubles have -0: {notes}");
     let json = setting.json("head --json --dtypes id=i32 a.csv");
     assert_eq!(json["rounded"][0]["name"], "x");
     assert_eq!(
         (&json["padded"][0]["count"], &json["padded"][0]["line"]),
-        (&2.into(), &3.into())
+        (&3.into(), &3.into())
     );
     assert_eq!(
-        stderr(&setting.run("convert a.csv --force a.arrow")).matches("plus").count(),
+        stderr(&setting.run("convert a.csv --force a.arrow")).matches("sign").count(),
         0
     );
+    fs::write(setting.path("a.jsonl"), "{\"a\":1}\n{\"a\":[1]}\n").expect("room");
+    let notes = stderr(&setting.run("convert a.jsonl --force a.arrow"));
+    assert!(notes.contains("column `a`: 1 object or array became text, in line 2"), "{notes}");
     let setting = Setting::with(&[("a.csv", b"x\n1.5\nnan\ninf\n")]);
     let notes = stderr(&setting.run("convert a.csv a.jsonl"));
     assert!(notes.contains("written as null, since JSON has none: 2"), "{notes}");
@@ -874,6 +880,25 @@ fn what_the_text_lost_is_noted_with_its_file() {
     assert!(notes.contains("3 more such notes; --json has all of them"), "{notes}");
     let noted = json("convert --json --force w.csv w.arrow");
     assert_eq!(noted["notes"].as_array().map(Vec::len), Some(9));
-    let json = json("head --json --file-column f n.csv");
-    assert_eq!((&json["columns"], &json["fields"][3]["name"]), (&4.into(), &"f".into()));
+    let shown = json("head --json --ragged set-aside m");
+    let place = |line: u64| serde_json::json!({"line": line, "path": "m/2.csv"});
+    assert_eq!(shown["set_aside"]["lines"][0], place(3));
+    assert_eq!(
+        (&shown["rounded"][0]["line"], &shown["rounded"][0]["path"]),
+        (&2.into(), &"m/2.csv".into())
+    );
+    for verb in ["head", "info"] {
+        let json = json(&format!("{verb} --json --file-column f n.csv"));
+        assert_eq!((&json["columns"], &json["fields"][3]["name"]), (&4.into(), &"f".into()));
+    }
+    let file = json("info --json --file-column f n.csv")["fields"][3].take();
+    assert_eq!((&file["type"], &file["missing"]), (&"dictionary".into(), &0.into()));
+    assert_eq!((&file["least"], &file["greatest"]), (&"n.csv".into(), &"n.csv".into()));
+    let listed = stdout(&setting.run("info --file-column f n.csv"));
+    assert!(
+        listed.contains("columns: 4") && listed.matches("dictionary").count() == 2,
+        "{listed}"
+    );
+    let noted = json("convert --json --file-column f n.csv f.arrow");
+    assert_eq!(noted["columns"], 4);
 }

@@ -34,7 +34,8 @@ where
     Ok(options.write_batches(job.text()?, schema, batches)?)
 }
 
-pub(super) fn size_of(report: &TableReport) -> Size {
-    let columns = report.columns.len() as u64;
+/// Of a table with as many columns, that of the file names included.
+pub(super) fn size_of(report: &TableReport, columns: usize) -> Size {
+    let columns = columns as u64;
     Size { rows: report.rows, columns, values: report.rows * columns }
 }

@@ -62,9 +62,15 @@ fn changed(column: &ColumnReport, files: &[PathBuf]) -> Vec<String> {
         ),
         note(
             column.padded,
-            "number lost zeros or a plus before it",
-            "numbers lost zeros or a plus before them",
+            "number lost zeros or a sign before it",
+            "numbers lost zeros or a sign before them",
             "without a type, it is text",
+        ),
+        note(
+            column.as_text,
+            "object or array became text",
+            "objects or arrays became text",
+            "others in its place are of other types",
         ),
     ];
     notes.into_iter().flatten().collect()

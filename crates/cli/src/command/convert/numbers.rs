@@ -225,11 +225,12 @@ fn columns_of<T: Value>(dense: &Dense<T>) -> Result<RecordBatch> {
     Ok(batch)
 }
 
-/// Writes a table of numbers as an array of doubles, row after row.
-pub(super) fn dense(job: &Job<'_>, table: &RecordBatch) -> Result<Converted> {
+/// Converts a table of numbers to an array of doubles, row after row.
+pub(super) fn dense(job: &Job<'_>, from: Format) -> Result<Converted> {
+    let (table, notes) = numbers(job, from)?;
     let (rows, width) = (table.num_rows(), table.num_columns());
     let size = Size { rows: rows as u64, columns: width as u64, values: (rows * width) as u64 };
-    let mut done = Converted::new(size, Instant::now());
+    let mut done = Converted { notes, ..Converted::new(size, Instant::now()) };
     let mut values = Array::<f64>::zeroed(rows * width)?;
     for (at, column) in table.columns().iter().enumerate() {
         if column.null_count() > 0 {

@@ -15,9 +15,7 @@ use super::batches::{size_of, write};
 use super::format::Format;
 use super::listing::{Listing, keeps_metadata};
 use super::notes::add_notes;
-use super::numbers::{
-    array, arrow_options, dense, dense_size, npy_options, numbers, with_dense,
-};
+use super::numbers::{array, arrow_options, dense, dense_size, npy_options, with_dense};
 use super::size::Size;
 use super::{Converted, Job};
 use crate::progress::Bar;
@@ -30,11 +28,11 @@ pub(super) fn to_table(job: &Job<'_>, from: Format, to: Format) -> Result<Conver
             Ok(Converted { bytes, ..Converted::new(dense_size(&dense.shape)?, read) })
         }),
         (Format::Npy, _) => with_dense!(job, dense => array(job, to, &dense)),
-        (Format::Arrow | Format::Arrows, Format::Npy) => dense(job, &numbers(job, from)?.0),
+        (Format::Arrow | Format::Arrows, Format::Npy) => dense(job, from),
         (Format::Arrow | Format::Arrows, _) => of_arrow(job, to),
         // Types of single columns have no place in an array that is read at once.
         (_, Format::Npy) if job.words.table.dtypes.is_empty() => to_array(job, from),
-        (_, Format::Npy) => dense(job, &numbers(job, from)?.0),
+        (_, Format::Npy) => dense(job, from),
         _ => of_text(job, from, to),
     }
 }
@@ -44,7 +42,7 @@ fn to_array(job: &Job<'_>, from: Format) -> Result<Converted> {
     let (read, bar) = Bar::attach(job.words.output.read_options(), !job.words.output.json);
     let table = job.words.batch_options(from, read).read_array_of::<f64, _>(job.sources())?;
     drop(bar);
-    let mut done = Converted::new(size_of(&table.report), Instant::now());
+    let mut done = Converted::new(size_of(&table.report, table.columns), Instant::now());
     done.bytes =
         npy_options(job).write(&job.file, &[table.rows, table.columns], &table.values)?;
     add_notes(job, &table.report, &mut done.notes);
@@ -63,7 +61,7 @@ fn of_text(job: &Job<'_>, from: Format, to: Format) -> Result<Converted> {
         _ => HeaderLine::Present,
     };
     let written = write(job, to, has_header, &schema, &mut stream)?;
-    let mut done = Converted::new(size_of(stream.report()), read);
+    let mut done = Converted::new(size_of(stream.report(), schema.fields().len()), read);
     done.add_written(&written);
     add_notes(job, stream.report(), &mut done.notes);
     Ok(done)

@@ -4,7 +4,9 @@
 use anyhow::Result;
 use serde::{Serialize, Serializer};
 use swath::ReadOptions;
-use swath_formats::table::{BatchForm, Bound, ColumnRange, ColumnReport, TableSummary};
+use swath_formats::table::{
+    BatchForm, Bound, ColumnRange, ColumnReport, ColumnType, Scalar, TableSummary,
+};
 use unicode_width::UnicodeWidthStr;
 
 use super::Known;
@@ -47,7 +49,8 @@ pub(super) struct Listing(TableSummary);
 #[derive(Serialize)]
 struct Field<'l> {
     name: &'l str,
-    r#type: String,
+    #[serde(serialize_with = "as_word")]
+    r#type: ColumnType,
     /// Whether a flag says the type.
     told: bool,
     missing: u64,
@@ -65,17 +68,17 @@ struct Field<'l> {
 impl Serialize for Listing {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let report = &self.0.report;
-        let names = report.columns.iter().map(|column| column.name.as_str());
+        let names = self.fields().map(|column| column.name);
         let names = (report.header_lines > 0).then(|| object! { names: Listed(names) });
         let rows = self.rows();
         object! {
             rows: report.rows,
-            columns: rows.columns.len(),
+            columns: self.0.schema.fields().len(),
             #[serde(flatten)]
-            facts: facts_json(report),
+            facts: facts_json(report, &[]),
             #[serde(flatten)]
             names,
-            fields: Listed(self.columns().map(|(column, range)| field(column, range))),
+            fields: Listed(self.fields()),
             first_rows: rows.json(),
         }
         .serialize(serializer)
@@ -86,12 +89,16 @@ fn is_not(what: &bool) -> bool {
     !what
 }
 
+fn as_word<S: Serializer>(kind: &ColumnType, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(kind)
+}
+
 fn field<'l>(column: &'l ColumnReport, range: &ColumnRange) -> Field<'l> {
     let bound = |bound: &Option<Bound>| Json(bound.as_ref().map(|it| it.value.clone()));
     let is_cut = |bound: &Option<Bound>| bound.as_ref().is_some_and(|it| it.is_cut);
     Field {
         name: &column.name,
-        r#type: column.kind.to_string(),
+        r#type: column.kind,
         told: column.is_told,
         missing: column.nulls,
         least: bound(&range.least),
@@ -103,8 +110,32 @@ fn field<'l>(column: &'l ColumnReport, range: &ColumnRange) -> Field<'l> {
 }
 
 impl Listing {
-    fn columns(&self) -> impl Iterator<Item = (&ColumnReport, &ColumnRange)> + Clone {
-        self.0.report.columns.iter().zip(&self.0.ranges)
+    fn fields(&self) -> impl Iterator<Item = Field<'_>> + Clone {
+        let known = &self.0.report.columns;
+        let more = self.0.schema.fields().iter().skip(known.len());
+        known
+            .iter()
+            .zip(&self.0.ranges)
+            .map(|(it, range)| field(it, range))
+            .chain(more.map(|it| self.of_file(it.name())))
+    }
+
+    /// The column of the file name, which the report leaves out.
+    fn of_file<'l>(&self, name: &'l str) -> Field<'l> {
+        let at = self.0.report.columns.len();
+        let rows = self.0.first.iter().find(|batch| batch.num_rows() > 0);
+        let file = rows.and_then(|batch| Scalar::of(batch.column(at), 0));
+        Field {
+            name,
+            r#type: ColumnType::Dictionary,
+            told: false,
+            missing: 0,
+            least: Json(file.clone()),
+            least_is_cut: false,
+            greatest: Json(file),
+            greatest_is_cut: false,
+            deciding_line: None,
+        }
     }
 
     fn rows(&self) -> Rows<'_> {
@@ -127,7 +158,7 @@ impl Listing {
         let mut text = format!(
             "  rows: {}\n  columns: {}\n  {place}\n  header: {header}\n  encoding: {}\n",
             report.rows,
-            report.columns.len(),
+            self.0.schema.fields().len(),
             report.encoding,
         );
         for lost in lost_texts(report, &[]) {
@@ -144,27 +175,26 @@ impl Listing {
 
     /// A line for each column.
     fn listed(&self, width: usize) -> String {
-        let some = || self.columns().take(MOST);
-        let bound = |bound: &Option<Bound>| {
-            let more = bound.as_ref().is_some_and(|bound| bound.is_cut);
-            cell(bound.as_ref().map(|it| &it.value), width) + if more { "…" } else { "" }
+        let some: Vec<Field<'_>> = self.fields().take(MOST).collect();
+        let bound = |Json(bound): &Json, is_cut: bool| {
+            cell(bound.as_ref(), width) + if is_cut { "…" } else { "" }
         };
-        let name = |it: &ColumnReport| grid::shown(&it.name, width);
-        let line = |it: &ColumnReport| match (it.is_told, it.deciding) {
+        let line = |it: &Field<'_>| match (it.told, it.deciding_line) {
             (true, _) => "given".to_owned(),
-            (false, Some(at)) => at.line.to_string(),
+            (false, Some(line)) => line.to_string(),
             (false, None) => MISSING.to_owned(),
         };
-        let names = some().map(|(it, _)| name(it)).collect();
-        let kinds = some().map(|(it, _)| it.kind.to_string()).collect();
-        let missing = some().map(|(it, _)| it.nulls.to_string()).collect();
-        let least: Vec<_> = some().map(|(_, range)| bound(&range.least)).collect();
-        let greatest: Vec<_> = some().map(|(_, range)| bound(&range.greatest)).collect();
-        let lines = some().map(|(it, _)| line(it)).collect();
-        let are_numbers = some().all(|(it, _)| is_numeric(it.kind));
+        let cells = |of: &dyn Fn(&Field<'_>) -> String| some.iter().map(of).collect::<Vec<_>>();
+        let names = cells(&|it| grid::shown(it.name, width));
+        let kinds = cells(&|it| it.r#type.to_string());
+        let missing = cells(&|it| it.missing.to_string());
+        let least = cells(&|it| bound(&it.least, it.least_is_cut));
+        let greatest = cells(&|it| bound(&it.greatest, it.greatest_is_cut));
+        let lines = cells(&line);
+        let are_numbers = some.iter().all(|it| is_numeric(it.r#type));
         let values = if are_numbers { Align::Right } else { Align::Left };
-        let others = some().zip(least.iter().zip(&greatest));
-        let others = others.filter(|((it, _), _)| !is_text(it.kind));
+        let others = some.iter().zip(least.iter().zip(&greatest));
+        let others = others.filter(|(it, _)| !is_text(it.r#type));
         let uncut = others.map(|(_, (least, greatest))| least.width().max(greatest.width()));
         let uncut = uncut.max().unwrap_or(0).clamp(grid::TEXT, grid::OTHER);
         let column = |head: &str, cells, align, uncut| Column {
@@ -188,7 +218,7 @@ impl Listing {
                 columns[shown..].iter().flat_map(|it| &it.head).map(String::as_str).collect();
             text.push_str(&format!("  {}\n", grid::more(&heads, heads.len(), width)));
         }
-        let left = self.0.report.columns.len().saturating_sub(MOST);
+        let left = self.0.schema.fields().len().saturating_sub(MOST);
         if left > 0 {
             let more = format!("… {left} more: pass --columns for some, or --json for all");
             text.push_str(&format!("  {}\n", grid::cut(&more, width)));
