@@ -39,7 +39,7 @@ mod validity;
 pub(in crate::table) use builder::Builder;
 pub use column_type::ColumnType;
 pub(in crate::table) use field::{Field, Quoting, RawFields};
-pub(in crate::table) use flags::{Changed, Flags, Note};
+pub(in crate::table) use flags::{Flags, Losses, Note};
 pub(in crate::table) use formats::Format;
 pub(in crate::table) use kinds::{Kinds, State, is_value};
 pub(in crate::table) use misfit::Misfit;

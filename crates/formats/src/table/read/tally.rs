@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use crate::error::Result;
 use crate::table::open::report::Changes;
 use crate::table::open::table::Table;
-use crate::table::types::{Changed, Flags, Kinds};
+use crate::table::types::{Flags, Kinds, Losses};
 
 /// The file of a record, and the offset at which it begins.
 type Record = (usize, u64);
@@ -18,10 +18,10 @@ pub(in crate::table) struct Tally {
 }
 
 /// The values of a column that are not what their text says.
-pub(in crate::table) type Tallies = Changed<Tally>;
+pub(in crate::table) type Tallies = Losses<Tally>;
 
 /// The same for the report.
-pub(in crate::table) type ColumnChanges = Changed<Changes>;
+pub(in crate::table) type ColumnChanges = Losses<Changes>;
 
 /// What is counted while an array is filled, in the order of the plan.
 #[derive(Debug)]

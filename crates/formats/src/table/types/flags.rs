@@ -5,7 +5,7 @@ use super::rules::Rules;
 
 /// Something for each way in which values are not what their text says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::table) struct Changed<T> {
+pub(in crate::table) struct Losses<T> {
     /// Decimals that have other digits as a double or single.
     pub(in crate::table) rounded: T,
     /// Numbers that lost zeros before their whole part, a plus, or the minus of a whole zero.
@@ -15,12 +15,12 @@ pub(in crate::table) struct Changed<T> {
 }
 
 /// Which of up to 64 fields have such a value, one bit each.
-pub(in crate::table) type Flags = Changed<u64>;
+pub(in crate::table) type Flags = Losses<u64>;
 
 /// Gets the index of the first of some fields, and which of them have such a value.
 pub(in crate::table) type Note<'n> = dyn FnMut(usize, Flags) + 'n;
 
-impl<T: Copy> Changed<T> {
+impl<T: Copy> Losses<T> {
     /// Returns all, in their order.
     pub(in crate::table) fn all(self) -> [T; 3] {
         [self.rounded, self.padded, self.as_text]
@@ -32,9 +32,9 @@ impl<T: Copy> Changed<T> {
     }
 
     /// Makes something of each.
-    pub(in crate::table) fn map<U>(self, make: impl Fn(T) -> U) -> Changed<U> {
+    pub(in crate::table) fn map<U>(self, make: impl Fn(T) -> U) -> Losses<U> {
         let [rounded, padded, as_text] = self.all().map(make);
-        Changed { rounded, padded, as_text }
+        Losses { rounded, padded, as_text }
     }
 }
 
