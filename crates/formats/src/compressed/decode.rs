@@ -81,6 +81,8 @@ pub struct DecompressOptions {
     sparse: Option<Sparse>,
     read: ReadOptions,
     output: OutputOptions,
+    /// Whether the text is parsed at the same time, which takes as much memory.
+    pub(crate) is_parsed: bool,
 }
 
 /// The result of a decompression.
@@ -193,6 +195,7 @@ impl DecompressOptions {
         let format = format_of(&mut supply)?;
         let item = first_frame(&mut supply, format)?;
         let at_hand = swath::machine::memory_at_hand().unwrap_or(u64::MAX);
+        let at_hand = if self.is_parsed { at_hand / 2 } else { at_hand };
         let (workers, fewer) = room::to_decode(format, item, wanted, at_hand);
         let mut fallbacks: Vec<Fallback> = fewer.into_iter().collect();
         let (spare, path) = (Spare::new(), supply.path().to_owned());

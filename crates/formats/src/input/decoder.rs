@@ -228,7 +228,8 @@ pub(super) fn decompress(
     target: impl Write + Send + 'static,
 ) -> Result<()> {
     let path = packed.name();
-    let options = DecompressOptions::new().with_read(read).with_offset(from);
+    let mut options = DecompressOptions::new().with_read(read).with_offset(from);
+    options.is_parsed = true;
     let done = options.decompress(packed, Output::stream(target, path))?;
     check_end(path, &done)
 }

@@ -138,6 +138,8 @@ impl Fit {
             return self.wanted.max(1);
         }
         let at_hand = at_hand().unwrap_or(u64::MAX);
+        // While a text of unknown length is parsed it is decompressed, which takes as much.
+        let at_hand = if self.len == u64::MAX { at_hand / 2 } else { at_hand };
         (at_hand / each).min(self.wanted).max(1)
     }
 }
@@ -205,8 +207,9 @@ mod tests {
     #[test]
     fn blocks_are_as_many_as_there_is_memory_for_and_at_least_one() {
         let of = |size| BatchOptions::new().with_block_size(size);
-        let fit = |wanted| Fit { wanted, times: 16, len: u64::MAX };
+        let fit = |wanted| Fit { wanted, times: 16, len: 1 << 50 };
         let little = || Ok(64 << 20);
+        assert_eq!(Fit { len: u64::MAX, ..fit(4) }.blocks(&of(0), little), 2);
         assert_eq!(fit(3).blocks(&of(0), little), 3);
         assert_eq!(fit(4).blocks(&of(0), little), 4);
         assert_eq!(fit(5).blocks(&of(0), little), 4);
