@@ -3,8 +3,10 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::Float64Type;
 use swath::ReadOptions;
-use swath_formats::table::{BatchOptions, Delimiter, HeaderLine, Missing, Value};
+use swath_formats::table::{BatchOptions, ColumnType, Delimiter, HeaderLine, Missing, Value};
 use swath_reference::splitmix;
 use swath_reference::table::{Rules, cells};
 
@@ -184,6 +186,59 @@ fn tables_of_every_width_are_read() {
             }
         }
     }
+}
+
+/// Lines of mostly three numbers; some have others, or a carriage return that ends no line.
+fn nearly_whole(next: &mut impl FnMut() -> u64, lines: u64) -> String {
+    let odd = next() % 4;
+    let mut text = String::new();
+    for line in 0..lines {
+        let is_odd = odd > 0 && (next() % lines.div_ceil(2)) == 0;
+        let fields = if is_odd && odd < 3 { 1 + next() % 5 } else { 3 };
+        let fields: Vec<String> = (0..fields).map(|at| (line * 7 + at).to_string()).collect();
+        text += &fields.join(",");
+        text += if is_odd && odd == 3 {
+            ["\r\n", "\r5\n", "\r,\n"][(line % 3) as usize]
+        } else {
+            "\n"
+        };
+    }
+    text.truncate(text.len() - usize::from(next().is_multiple_of(3)));
+    text
+}
+
+#[test]
+fn records_that_only_seem_whole_are_refused_as_in_a_table_of_columns() {
+    let mut next = splitmix(2026);
+    let (mut read, mut refused) = (0, 0);
+    for round in 0..600 {
+        let lines = if round % 60 == 0 { 20_000 } else { 2 + next() % 9 };
+        let text = nearly_whole(&mut next, lines);
+        let file = file(&text);
+        let options = options(2, [0, 20, 70_000][round % 3]).with_header(HeaderLine::Absent);
+        let array = options.read_array::<f64>(file.path());
+        let table = options.clone().with_all_types(ColumnType::F64).read_batches(file.path());
+        match (array, table) {
+            (Ok(array), Ok(table)) => {
+                let by_row = table.batches().iter().flat_map(|batch| {
+                    let columns =
+                        batch.columns().iter().map(|it| it.as_primitive::<Float64Type>());
+                    let columns: Vec<_> = columns.collect();
+                    let row =
+                        |row| columns.iter().map(move |it| it.value(row)).collect::<Vec<_>>();
+                    (0..batch.num_rows()).flat_map(row).collect::<Vec<_>>()
+                });
+                assert!(array.values.iter().copied().eq(by_row), "{text:?}");
+                read += 1;
+            }
+            (Err(array), Err(table)) => {
+                assert_eq!(array.to_string(), table.to_string(), "{text:?}");
+                refused += 1;
+            }
+            (array, table) => panic!("{:?} {:?}: {text:?}", array.err(), table.err()),
+        }
+    }
+    assert!(read > 100 && refused > 100, "{read} {refused}");
 }
 
 #[test]
