@@ -14,7 +14,7 @@
 
 use std::ops::Range;
 
-use crate::find::running_parity;
+use crate::find::{find, running_parity};
 use crate::level::{Detected, Level, detected};
 use crate::masks::{CHUNK, Kernel, Masks, run};
 use crate::separators::Ends;
@@ -138,7 +138,9 @@ impl Quoting {
     /// ```
     #[must_use]
     pub fn of(text: &[u8], marks: CutMarks<'_>) -> Self {
-        run(detected(), LookAtQuotes { text, marks })
+        // Most texts have none: then none has to be where it should be.
+        let quote = marks.quote.filter(|&quote| find(text, quote).is_some());
+        run(detected(), LookAtQuotes { text, marks: CutMarks { quote, ..marks } })
     }
 
     /// As [`of`](Self::of), with the kernel of one `level`, to compare them.

@@ -19,6 +19,8 @@ pub struct Marks {
     pub delimiter: u8,
     /// Begins a line without data.
     pub comment: Option<u8>,
+    /// What makes a text odd wherever it is, as quotes do.
+    pub anywhere: [Option<u8>; 2],
 }
 
 /// What kind of lines a text has.
@@ -27,7 +29,7 @@ pub struct Lines {
     /// The number of `\n`.
     pub newlines: u64,
     /// Whether a line begins with a comment, a space or any lower byte that is not a delimiter:
-    /// it may be empty, or not contain data.
+    /// it may be empty, or not contain data. Also whether there is one of the bytes that may not be anywhere.
     pub odd: bool,
 }
 
@@ -37,9 +39,10 @@ impl Lines {
     /// ```
     /// use swath_simd::{Lines, Marks};
     ///
-    /// let marks = Marks { delimiter: b',', comment: Some(b'#') };
+    /// let marks = Marks { delimiter: b',', comment: Some(b'#'), anywhere: [Some(b'"'), None] };
     /// assert_eq!(Lines::of(b"1,2\n3,4\n", marks), Lines { newlines: 2, odd: false });
     /// assert_eq!(Lines::of(b"1,2\n\n3,4\n", marks), Lines { newlines: 3, odd: true });
+    /// assert_eq!(Lines::of(b"1,\"2\"\n", marks), Lines { newlines: 1, odd: true });
     /// ```
     #[must_use]
     pub fn of(text: &[u8], marks: Marks) -> Self {
@@ -149,22 +152,28 @@ impl Kernel for Look<'_> {
     fn run<M: Masks>(self, masks: M) -> Lines {
         // A line that begins with a delimiter is data even if that is a space or a tab.
         let comment = self.marks.comment.unwrap_or(b'\n');
+        let [one, other] = self.marks.anywhere;
+        // Of two that are the same, or of one, the second is looked for for nothing.
+        let is_any = if one.or(other).is_some() { u64::MAX } else { 0 };
+        let one = one.or(other).unwrap_or(0);
+        let other = other.unwrap_or(one);
         let look = |chunk: &[u8; CHUNK]| {
             let blank = masks.at_most(chunk, b' ') & !masks.equal(chunk, self.marks.delimiter);
-            (masks.equal(chunk, b'\n'), blank | masks.equal(chunk, comment))
+            let anywhere = (masks.equal(chunk, one) | masks.equal(chunk, other)) & is_any;
+            (masks.equal(chunk, b'\n'), blank | masks.equal(chunk, comment), anywhere)
         };
         let (mut newlines, mut odd, mut begins) = (0, 0, 1);
         let (chunks, rest) = self.text.as_chunks::<CHUNK>();
         for chunk in chunks {
-            let (ends, other) = look(chunk);
+            let (ends, other, anywhere) = look(chunk);
             newlines += u64::from(ends.count_ones());
-            odd |= (ends << 1 | begins) & other;
+            odd |= (ends << 1 | begins) & other | anywhere;
             begins = ends >> (CHUNK - 1);
         }
-        let (ends, other) = look(&padded(rest));
+        let (ends, other, anywhere) = look(&padded(rest));
         let there = (1_u64 << rest.len()) - 1;
         newlines += u64::from((ends & there).count_ones());
-        odd |= (ends << 1 | begins) & other & there;
+        odd |= ((ends << 1 | begins) & other | anywhere) & there;
         Lines { newlines, odd: odd != 0 }
     }
 }

@@ -185,7 +185,9 @@ impl DecompressOptions {
 
     fn decompress_to(&self, source: Source, output: Output) -> Result<Decompressed> {
         let start = Instant::now();
-        let mut reader = self.read.reader(source)?;
+        let at_hand = swath::machine::memory_at_hand().unwrap_or(u64::MAX);
+        let at_hand = if self.is_parsed { at_hand / 2 } else { at_hand };
+        let mut reader = room::to_read(&self.read, at_hand).reader(source)?;
         let wanted = workers(self.read.workers());
         if wanted > 1 {
             // The thread that takes the bytes has to decode them.
@@ -194,8 +196,6 @@ impl DecompressOptions {
         let mut supply = Supply::new(reader);
         let format = format_of(&mut supply)?;
         let item = first_frame(&mut supply, format)?;
-        let at_hand = swath::machine::memory_at_hand().unwrap_or(u64::MAX);
-        let at_hand = if self.is_parsed { at_hand / 2 } else { at_hand };
         let (workers, fewer) = room::to_decode(format, item, wanted, at_hand);
         let mut fallbacks: Vec<Fallback> = fewer.into_iter().collect();
         let (spare, path) = (Spare::new(), supply.path().to_owned());

@@ -1,7 +1,7 @@
 //! Decides how many workers, and how long tables, fit in memory. This is decided before anything is
 //! read, because a full control group kills the process without a message.
 
-use swath::Fallback;
+use swath::{Fallback, ReadOptions};
 
 use super::Format;
 use super::codec::Shape;
@@ -59,6 +59,19 @@ pub(super) fn to_decode(
     };
     let item = item.clamp(1 << 20, MOST_DECODED as u64);
     fewer(workers, room(at_hand), context + 3 * item)
+}
+
+/// Returns how to read ahead where that would take more than an eighth of the `at_hand` bytes: with fewer
+/// workers, unless their number is given.
+pub(super) fn to_read(read: &ReadOptions, at_hand: u64) -> ReadOptions {
+    /// Requests to a device that are in flight, and what each takes with the block that it replaces.
+    const IN_FLIGHT: u64 = 16;
+    const EACH: u64 = 4 << 20;
+    let most = (at_hand / 8 / EACH).max(1);
+    match usize::try_from(most) {
+        Ok(few) if most < IN_FLIGHT && read.workers() == 0 => read.clone().with_workers(few),
+        _ => read.clone(),
+    }
 }
 
 /// The share of the `at_hand` bytes that workers may take; other programs need memory too.
@@ -132,6 +145,15 @@ mod tests {
             // Whatever a header claims.
             assert_eq!(to_decode(format, u64::MAX, 1, 0).0, 1);
         }
+    }
+
+    #[test]
+    fn as_many_read_ahead_as_there_is_memory_for() {
+        let workers = |given, at_hand: u64| {
+            to_read(&ReadOptions::new().with_workers(given), at_hand << 20).workers()
+        };
+        assert_eq!([0, 60, 128, 511, 512].map(|at_hand| workers(0, at_hand)), [1, 1, 4, 15, 0]);
+        assert_eq!(workers(7, 60), 7);
     }
 
     #[test]

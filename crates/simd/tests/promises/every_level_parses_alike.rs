@@ -21,7 +21,8 @@ fn check_lines(text: &[u8], marks: Marks) {
     };
     let wanted = Lines {
         newlines: text.iter().map(|&byte| u64::from(byte == b'\n')).sum(),
-        odd: (0..text.len()).any(|at| begins(at) && is_odd(at)),
+        odd: (0..text.len())
+            .any(|at| (begins(at) && is_odd(at)) || marks.anywhere.contains(&Some(text[at]))),
     };
     for level in levels() {
         assert_eq!(Lines::of_at(level, text, marks), wanted, "{level}");
@@ -185,7 +186,9 @@ proptest! {
     ) {
         check_ends(&text, from.min(text.len()), b',');
         for (delimiter, comment) in [(b',', Some(b'#')), (b'\t', None), (b' ', Some(b'%'))] {
-            check_lines(&text, Marks { delimiter, comment });
+            for anywhere in [[None; 2], [Some(0x80), None], [None, Some(b'#')], [Some(0), Some(b'\r')]] {
+                check_lines(&text, Marks { delimiter, comment, anywhere });
+            }
         }
     }
 
@@ -218,7 +221,7 @@ proptest! {
     #[test]
     fn lines_of_data_are_not_odd(lines in proptest::collection::vec("[0-9,]{1,90}", 1..40)) {
         let text = lines.join("\n");
-        check_lines(text.as_bytes(), Marks { delimiter: b',', comment: Some(b'#') });
+        check_lines(text.as_bytes(), Marks { delimiter: b',', comment: Some(b'#'), anywhere: [Some(b'"'), None] });
     }
 }
 

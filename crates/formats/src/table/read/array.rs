@@ -25,7 +25,7 @@ use crate::table::options::choices::Missing;
 use crate::table::read;
 use crate::table::text::dialect::{Between, Dialect};
 use crate::table::text::faults::{self, Problem};
-use crate::table::text::pass::{Part, Pass, Piece};
+use crate::table::text::pass::{Part, Piece};
 use crate::table::text::places::Places;
 use crate::table::text::rows::Rows;
 use crate::table::text::shape::Shape;
@@ -323,8 +323,8 @@ impl<T: Value> ArrayPlan<T> {
             let pass = self.table.pass(file);
             // Then quotes are not looked for again.
             let is_plain = pass.is_whole() && counts.iter().all(|count| count.is_plain);
-            let dialect = if is_plain { self.plain.dialect } else { pass.dialect };
-            Pass { dialect, ..pass }.each(&|piece: Piece<'_>| {
+            let pass = if is_plain { pass.without_quotes() } else { pass };
+            pass.each(&|piece: Piece<'_>| {
                 let key = |count: &Count| (count.file, count.index);
                 let found = counts.binary_search_by_key(&(file, piece.index), key).ok();
                 let place = found.and_then(|at| lock(&places[at]).take()).unwrap_or_default();

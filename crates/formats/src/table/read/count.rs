@@ -5,6 +5,7 @@
 //! others    1,"2¶"¶#¶       records are split
 //! ```
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use swath_simd::{Lines, Marks};
@@ -12,7 +13,7 @@ use swath_simd::{Lines, Marks};
 use crate::error::Result;
 use crate::table::open::table::Table;
 use crate::table::options::Ragged;
-use crate::table::text::dialect::Between;
+use crate::table::text::dialect::{Between, Dialect};
 use crate::table::text::pass::{Ended, Part, Piece};
 use crate::table::text::rows::{self, Rows};
 use crate::table::text::shape::Shape;
@@ -41,6 +42,42 @@ pub(in crate::table) struct Counts {
 
 /// Counts the records of each block.
 pub(in crate::table) fn counts(table: &Table) -> Result<Counts> {
+    match plain(table)? {
+        Some(blocks) => Ok(Counts { blocks, ..Counts::default() }),
+        None => split(table),
+    }
+}
+
+/// Counts lines, if each of them is a record and there are no quotes: then where quotes open and close need not be
+/// known before.
+fn plain(table: &Table) -> Result<Option<Vec<Count>>> {
+    let (blocks, are_plain) = (Mutex::new(Vec::new()), AtomicBool::new(true));
+    for file in 0..table.files.len() {
+        let pass = table.pass(file);
+        if !pass.is_whole() || lines(b"", table.plan.shape(0)).is_none() {
+            return Ok(None);
+        }
+        pass.without_quotes().each(&|piece: Piece<'_>| {
+            let mut rows = piece.parts().map(|part| lines(part.bytes, table.plan.shape(0)));
+            let Some(rows) = rows.try_fold(0, |sum, rows| Some(sum + rows?)) else {
+                // Relaxed: the end of the pass orders it.
+                are_plain.store(false, Ordering::Relaxed);
+                return Err(Ended::Enough);
+            };
+            lock(&blocks).push(Count { file, index: piece.index, rows, is_plain: true });
+            Ok(())
+        })?;
+        if !are_plain.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+    }
+    let mut blocks = blocks.into_inner().unwrap_or_else(PoisonError::into_inner);
+    blocks.sort_unstable();
+    Ok(Some(blocks))
+}
+
+/// Counts records by splitting those of blocks that are not plain.
+fn split(table: &Table) -> Result<Counts> {
     let shape = table.plan.shape(0);
     let counts = Mutex::new(Counts::default());
     for file in 0..table.files.len() {
@@ -48,8 +85,7 @@ pub(in crate::table) fn counts(table: &Table) -> Result<Counts> {
             let mut found = Counts::default();
             let (mut rows, mut is_plain) = (0, true);
             for part in piece.parts() {
-                let is_free = piece.is_plain || shape.dialect.is_plain(part.bytes);
-                let lines = if is_free { lines(part.bytes, shape) } else { None };
+                let lines = lines(part.bytes, shape);
                 is_plain &= lines.is_some();
                 rows += lines.unwrap_or_else(|| found.add(file, part, shape));
             }
@@ -67,7 +103,7 @@ pub(in crate::table) fn counts(table: &Table) -> Result<Counts> {
     Ok(counts)
 }
 
-/// Returns how many records a text without quotes has if each of its lines is one.
+/// Returns how many records a text has if each of its lines is one.
 fn lines(text: &[u8], shape: &Shape) -> Option<usize> {
     let delimiter = match (shape.dialect.between, shape.ragged) {
         (Between::Byte(delimiter), Ragged::Refuse | Ragged::Pad) => delimiter,
@@ -75,7 +111,8 @@ fn lines(text: &[u8], shape: &Shape) -> Option<usize> {
         (Between::Text(_), Ragged::Refuse | Ragged::Pad) => u8::MAX,
         _ => return None,
     };
-    let lines = Lines::of(text, Marks { delimiter, comment: shape.dialect.comment });
+    let Dialect { quote, escape, comment, .. } = shape.dialect;
+    let lines = Lines::of(text, Marks { delimiter, comment, anywhere: [quote, escape] });
     let last = usize::from(text.last().is_some_and(|&last| last != b'\n'));
     (!lines.odd).then(|| usize::try_from(lines.newlines).unwrap_or(usize::MAX) + last)
 }

@@ -85,12 +85,6 @@ impl Dialect {
         self.quote.is_some() || self.escape.is_some()
     }
 
-    /// Whether a text has no quote and no escape.
-    pub(in crate::table) fn is_plain(&self, text: &[u8]) -> bool {
-        let mut special = self.quote.into_iter().chain(self.escape);
-        special.all(|byte| swath_simd::find(text, byte).is_none())
-    }
-
     /// How fields are quoted.
     pub(in crate::table) fn quoting(&self) -> Quoting {
         let is_json = self.between == Between::Json;

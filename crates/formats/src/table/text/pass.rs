@@ -19,7 +19,7 @@ use swath::{Block, Extent, ReadOptions};
 use super::dialect::Dialect;
 use super::faults::{self, Origin, Problem};
 use super::record::{RecordFault, Records};
-use super::state::{Lines, State, ends, plain_ends, possible};
+use super::state::{Lines, State, ends, possible};
 use crate::error::{Error, Result};
 use crate::input::Text;
 
@@ -52,8 +52,6 @@ pub(in crate::table) struct Piece<'b> {
     pub(in crate::table) head: Option<Part<'b>>,
     /// The records after it.
     pub(in crate::table) body: Option<Part<'b>>,
-    /// Whether they are known to have no quote and no escape.
-    pub(in crate::table) is_plain: bool,
 }
 
 /// Whole records that follow each other.
@@ -104,8 +102,6 @@ struct Looked {
     ends: Vec<Option<State>>,
     /// The block, if one of them is not known, or does not lead to a new record.
     bytes: Option<Bytes>,
-    /// Whether there is no quote and no escape.
-    is_plain: bool,
 }
 
 /// Where a block begins and ends, once that is known.
@@ -120,7 +116,6 @@ struct Turn {
     until: u64,
     /// Whether no wanted record begins in the block or after it.
     is_after: bool,
-    is_plain: bool,
 }
 
 /// What is known about the place that has been reached, in the order of the file.
@@ -169,7 +164,7 @@ impl<'p> Pass<'p> {
             if self.is_whole() { records } else { records.with_starting_in(self.wanted) };
         let piece = |block: Block<'_>| {
             let body = Some(Part { bytes: block.bytes, offset: block.offset });
-            each(Piece { index: block.index, head: None, body, is_plain: true })
+            each(Piece { index: block.index, head: None, body })
         };
         records.map_blocks(piece).map(drop)
     }
@@ -216,6 +211,11 @@ impl<'p> Pass<'p> {
         self.wanted.offset() <= self.data && self.wanted.end() >= self.input.len()
     }
 
+    /// The same pass over a text without quotes and escapes.
+    pub(in crate::table) fn without_quotes(self) -> Self {
+        Self { dialect: Dialect { quote: None, escape: None, ..self.dialect }, ..self }
+    }
+
     fn block_size(&self) -> u64 {
         if self.block_size == 0 { BLOCK_SIZE } else { self.block_size }
     }
@@ -226,19 +226,17 @@ impl<'p> Pass<'p> {
     }
 
     fn look(&self, block: Block<'_>) -> Looked {
-        let is_plain = self.dialect.is_plain(block.bytes);
-        let ends =
-            if is_plain { plain_ends(self.dialect) } else { ends(block.bytes, self.dialect) };
+        let ends = ends(block.bytes, self.dialect);
         let is_open = ends.iter().any(|&end| end != Some(State::Start));
         let bytes = is_open.then(|| block.to_bytes());
-        Looked { offset: block.offset, len: block.bytes.len() as u64, ends, bytes, is_plain }
+        Looked { offset: block.offset, len: block.bytes.len() as u64, ends, bytes }
     }
 
     fn turn(&self, looked: &Looked, reached: &mut Reached) -> Turn {
         let (begins, open) = (reached.state, reached.open);
         let mut before = Vec::new();
         if open >= self.wanted.end() {
-            return Turn { begins, open, before, until: open, is_after: true, is_plain: false };
+            return Turn { begins, open, before, until: open, is_after: true };
         }
         let found = possible(self.dialect).iter().position(|&state| state == begins);
         let text = looked.bytes.as_deref().unwrap_or_default();
@@ -260,8 +258,7 @@ impl<'p> Pass<'p> {
             }
             until = reached.open;
         }
-        let is_plain = looked.is_plain && begins == State::Start;
-        Turn { begins, open, before, until, is_after: false, is_plain }
+        Turn { begins, open, before, until, is_after: false }
     }
 
     fn map(
@@ -289,10 +286,7 @@ impl<'p> Pass<'p> {
         let body = self.trimmed(body).filter(|body| !body.bytes.is_empty());
         match (head, body) {
             (None, None) => Ok(()),
-            (head, body) => {
-                let is_plain = turn.is_plain;
-                each(Piece { index: block.index, head, body, is_plain })
-            }
+            (head, body) => each(Piece { index: block.index, head, body }),
         }
     }
 
@@ -356,7 +350,7 @@ impl<'p> Pass<'p> {
         let text = reached.before.concat();
         let part = Part { bytes: &text, offset: reached.open };
         let Some(body) = self.trimmed(part) else { return Ok(()) };
-        match each(Piece { index: u64::MAX, head: None, body: Some(body), is_plain: false }) {
+        match each(Piece { index: u64::MAX, head: None, body: Some(body) }) {
             Err(Ended::Failed(error)) => Err(error),
             _ => Ok(()),
         }

@@ -165,6 +165,12 @@ impl<'t> Records<'t> {
             }
         }
         loop {
+            if let Between::Byte(delimiter) = dialect.between {
+                // Most bytes mean nothing.
+                let special = [delimiter, b'\n', b'\r', dialect.escape.unwrap_or(b'\n')];
+                let is_plain = |byte: &&u8| !special.contains(byte);
+                at += text.get(at..).map_or(0, |rest| rest.iter().take_while(is_plain).count());
+            }
             match text.get(at) {
                 None => return Ok((at, Next::Record(at))),
                 Some(b'\n') => return Ok((at, Next::Record(at + 1))),

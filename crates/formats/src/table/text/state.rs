@@ -205,15 +205,6 @@ fn slow_ends(text: &[u8], dialect: Dialect) -> Vec<Option<State>> {
     possible(dialect).iter().map(lines).collect()
 }
 
-/// Returns the states to which those lead if there is no quote and no escape.
-pub(in crate::table) fn plain_ends(dialect: Dialect) -> Vec<Option<State>> {
-    let end = |&state: &State| match state {
-        State::Quoted => Some(State::Quoted),
-        State::Start | State::Plain => Some(State::Start),
-    };
-    possible(dialect).iter().map(end).collect()
-}
-
 /// The states in which a block may begin.
 pub(in crate::table) fn possible(dialect: Dialect) -> &'static [State] {
     match dialect {
@@ -275,13 +266,6 @@ mod tests {
             let second = Lines { text: &text[cut..], dialect, state };
             let all = Lines { text: &text, dialect, state: State::Start };
             assert_eq!(second.end(), all.end(), "{:?} {cut} {dialect:?}", shown(&text));
-            if dialect.is_plain(&text) {
-                let right: Vec<_> = super::ends(&text, dialect);
-                let plain = plain_ends(dialect);
-                assert!(
-                    plain.iter().zip(&right).all(|(it, right)| right.is_none() || it == right)
-                );
-            }
             for (found, &state) in super::ends(&text, dialect).iter().zip(possible(dialect)) {
                 let right = Lines { text: &text, dialect, state }.end();
                 assert!(

@@ -216,6 +216,7 @@ fn records_that_only_seem_whole_are_refused_as_in_a_table_of_columns() {
         let text = nearly_whole(&mut next, lines);
         let file = file(&text);
         let options = options(2, [0, 20, 70_000][round % 3]).with_header(HeaderLine::Absent);
+        let options = options.with_delimiter(Delimiter::Byte(b','));
         let array = options.read_array::<f64>(file.path());
         let table = options.clone().with_all_types(ColumnType::F64).read_batches(file.path());
         match (array, table) {
