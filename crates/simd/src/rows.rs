@@ -128,19 +128,20 @@ impl Kernel for Push<'_, '_> {
         // SAFETY: at most as many bytes as the vector holds.
         let mut to = unsafe { out.as_mut_ptr().add(start) };
         for row in 0..rows {
-            // SAFETY: `bytes` counts what stands around each row, and every value of it; so there
-            // is room for this row, and for `SHORT` bytes after it.
-            to = unsafe {
-                match columns {
-                    [all] if all.spans.len() > rows => {
-                        let each = all.spans.len() / rows;
-                        let spans = &all.spans[row * each..(row + 1) * each];
-                        push_row(to, spans.iter().map(|span| (all.text, *span)), frame)
-                    }
-                    _ => {
-                        let span = |it: &Values<'_>| *it.spans.get_unchecked(row);
-                        push_row(to, columns.iter().map(|it| (it.text, span(it))), frame)
-                    }
+            to = match columns {
+                [all] if all.spans.len() > rows => {
+                    let each = all.spans.len() / rows;
+                    let spans = all.spans[row * each..(row + 1) * each].iter();
+                    // SAFETY: `bytes` counts what stands around each row, and every value of it; so there
+                    // is room for this row, and for `SHORT` bytes after it. All values were checked.
+                    unsafe { push_row(to, spans.map(|span| (all.text, *span)), frame) }
+                }
+                _ => {
+                    // SAFETY: each column has a span for this row.
+                    let span = |it: &Values<'_>| unsafe { *it.spans.get_unchecked(row) };
+                    let fields = columns.iter().map(|it| (it.text, span(it)));
+                    // SAFETY: as above.
+                    unsafe { push_row(to, fields, frame) }
                 }
             };
         }

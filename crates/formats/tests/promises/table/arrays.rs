@@ -193,7 +193,7 @@ fn nearly_whole(next: &mut impl FnMut() -> u64, lines: u64) -> String {
     let odd = next() % 4;
     let mut text = String::new();
     for line in 0..lines {
-        let is_odd = odd > 0 && (next() % lines.div_ceil(2)) == 0;
+        let is_odd = odd > 0 && next().is_multiple_of(lines.div_ceil(2));
         let fields = if is_odd && odd < 3 { 1 + next() % 5 } else { 3 };
         let fields: Vec<String> = (0..fields).map(|at| (line * 7 + at).to_string()).collect();
         text += &fields.join(",");
