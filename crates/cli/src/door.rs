@@ -1,8 +1,9 @@
 //! What exists at the path of an output, found in the same way as by a writer: symbolic links that a
 //! writer must not follow are not followed here either.
 
-use std::fs::Metadata;
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 
 use swath::sink::{FileKind, Fs, LocalFs};
@@ -37,6 +38,34 @@ pub(crate) fn is_folder(path: &Path) -> bool {
 pub(crate) fn is_special(path: &Path) -> bool {
     let is_odd = |facts: Metadata| !facts.is_file() && !facts.is_dir();
     path.metadata().is_ok_and(is_odd) && matches!(stands(path), Ok(Some(FileKind::Special)))
+}
+
+/// Opens a pipe or a device to write to it, but no pipe that another user has put into a folder such as `/tmp`,
+/// and nothing that took its place since it was found.
+pub(crate) fn open_special(path: &Path) -> io::Result<File> {
+    refuse_strangers_pipe(path, &path.metadata()?)?;
+    let file = OpenOptions::new().write(true).open(path)?;
+    let facts = file.metadata()?;
+    if facts.is_file() {
+        return Err(io::Error::other("it was a pipe or a device, and is a file now"));
+    }
+    refuse_strangers_pipe(path, &facts)?;
+    Ok(file)
+}
+
+/// As the kernel does with `fs.protected_fifos`, which few machines have set.
+fn refuse_strangers_pipe(path: &Path, facts: &Metadata) -> io::Result<()> {
+    const SHARED: u32 = 0o1002;
+    let owners = [rustix::process::geteuid().as_raw(), facts.uid()];
+    if !facts.file_type().is_fifo() || owners[0] == owners[1] {
+        return Ok(());
+    }
+    let folder = above(path).metadata()?;
+    if folder.mode() & SHARED == SHARED && folder.uid() != facts.uid() {
+        let text = "a named pipe of another user in a folder that all may write to";
+        return Err(io::Error::new(ErrorKind::PermissionDenied, text));
+    }
+    Ok(())
 }
 
 /// Refuses the name of an open descriptor, such as `/dev/stdout`, if it leads to a file: a new file in its

@@ -3,8 +3,9 @@
 //! A thread that opens thousands of files pays for each call that closes one: [`close_all`]
 //! closes adjacent numbers with one call.
 
+use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::thread::{Builder, Scope};
 
 use crate::limits::soft_limit;
@@ -17,6 +18,27 @@ use crate::limits::soft_limit;
 /// ```
 pub fn limit() -> usize {
     soft_limit!(RLIMIT_NOFILE).and_then(|it| usize::try_from(it).ok()).unwrap_or(usize::MAX)
+}
+
+/// Returns the error of writes that the file system makes later, as that of FUSE and of NFS does: what close(2)
+/// would return. Without a further descriptor, the file is synced instead.
+///
+/// ```
+/// let file = tempfile::tempfile()?;
+/// swath_os::descriptors::flush(&file)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Those of close(2), or of fsync(2).
+pub fn flush(file: &File) -> io::Result<()> {
+    let Ok(copy) = file.as_fd().try_clone_to_owned() else { return file.sync_all() };
+    // SAFETY: nothing else owns this number, which is not used again.
+    let closed = unsafe { libc::close(copy.into_raw_fd()) };
+    let error = io::Error::last_os_error();
+    // It is closed even if a signal came.
+    if closed == 0 || error.kind() == io::ErrorKind::Interrupted { Ok(()) } else { Err(error) }
 }
 
 /// Starts a thread with a descriptor table of its own that contains only standard error, and

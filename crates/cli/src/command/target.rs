@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::fmt::Display;
-use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -13,7 +12,7 @@ use swath::sink::Replace;
 use swath::{OutputOptions, ReadOptions, Source};
 
 use crate::args::{ForceFlag, OutputArgs, ProfileArgs};
-use crate::door::{is_folder, is_special, refuse_descriptor};
+use crate::door::{is_folder, is_special, open_special, refuse_descriptor};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{complain, tell, truncated, unbuffered, wrote};
@@ -163,8 +162,8 @@ impl Target {
         let Self::Path(path) = self else {
             return Ok((Box::new(unbuffered()?), PathBuf::from("<stdout>")));
         };
-        let file = OpenOptions::new().write(true).open(path).map_err(|error| {
-            Refused::new(format!("cannot open {}", path.shown()), "check the path")
+        let file = open_special(path).map_err(|error| {
+            Refused::new(format!("cannot open {}", path.shown()), "name another output")
                 .with_source(error)
         })?;
         Ok((Box::new(file), path.clone()))

@@ -1,7 +1,7 @@
 //! `--timeline FILE`: a path that cannot be written is an error before the command begins. The file is
 //! made after the command, also if that failed, so the command never meets it.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use swath::{OutputOptions, Timeline};
 
 use super::Command;
 use crate::args::Files;
-use crate::door::{above, is_folder, is_special};
+use crate::door::{above, is_folder, is_special, open_special};
 use crate::failure::Refused;
 use crate::output::complain;
 use crate::report::ReportName;
@@ -141,8 +141,8 @@ fn open(path: &Path) -> Result<Option<Ordered>> {
     if !is_special(path) {
         return Ok(None);
     }
-    let file = OpenOptions::new().write(true).open(path).map_err(|error| {
-        Refused::new(cannot_write(path), "check the path").with_source(error)
+    let file = open_special(path).map_err(|error| {
+        Refused::new(cannot_write(path), "name another output").with_source(error)
     })?;
     Ok(Some(
         OrderedOptions::new()

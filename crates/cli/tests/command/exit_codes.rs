@@ -243,3 +243,27 @@ fn without_a_standard_input_nothing_is_read_as_empty() {
         let _ = std::fs::remove_file(&out);
     }
 }
+
+/// As in `/tmp`: a default name that another user has taken.
+#[test]
+fn a_pipe_of_another_user_in_a_shared_folder_is_no_output() {
+    if !is_root() {
+        return swath_reference::skip("root", "it takes another user");
+    }
+    let (folder, path) = file_of(b"secret");
+    let shared = std::fs::Permissions::from_mode(0o1777);
+    std::fs::set_permissions(folder.path(), shared).expect("set");
+    let pipe = folder.path().join("pipe");
+    let made = Command::new("mkfifo").arg(&pipe).uid(65_534).gid(65_534).status();
+    assert!(made.expect("coreutils").success());
+    let [path, pipe] = [&path, &pipe].map(|path| word(path));
+    for verb in [
+        &["compress", path, "-o", pipe][..],
+        &["gen", "bytes", "10", pipe],
+        &["sum", path, "--timeline", pipe],
+    ] {
+        let output = run(verb);
+        assert_eq!(code(&output), 2, "{verb:?} {output:?}");
+        assert!(stderr(&output).contains("a named pipe of another user"), "{output:?}");
+    }
+}

@@ -16,7 +16,7 @@ use crate::error::{Error, FormatReason, Result};
 /// Bytes of a chunk.
 const CHUNK: usize = if cfg!(test) { 64 } else { 256 << 10 };
 /// How far to decompress ahead of what was read last.
-const AHEAD: u64 = 16 * CHUNK as u64;
+const AHEAD: u64 = 8 * CHUNK as u64;
 
 /// A thread that decompresses a text. When it is dropped, the thread ends.
 pub(super) struct Decoder {

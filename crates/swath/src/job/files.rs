@@ -276,9 +276,7 @@ pub(super) fn create(
         new.file().set_mode(mode & !OTHERS_WRITE)?;
     }
     write_all_at(&**new.file(), bytes, 0).map_err(|(error, _)| error)?;
-    if is_durable {
-        new.file().sync()?;
-    }
+    if is_durable { new.file().sync() } else { new.file().flush() }?;
     let is_named = new.name(name.as_ref())?;
     if is_durable {
         folder.sync()?;

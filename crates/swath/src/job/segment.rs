@@ -127,10 +127,12 @@ impl SegmentWriter {
     /// giving the name: `NotFound` if the job's folder has been removed.
     pub fn finish(mut self) -> Result<Done> {
         self.flush_buffer()?;
-        if self.part.is_synced {
-            let synced = self.new.file().sync();
-            synced.map_err(|error| self.error(Operation::Sync, error))?;
-        }
+        let file = self.new.file();
+        let (stored, operation) = match self.part.is_synced {
+            true => (file.sync(), Operation::Sync),
+            false => (file.flush(), Operation::Write),
+        };
+        stored.map_err(|error| self.error(operation, error))?;
         self.part.check_inputs()?;
         let done = Done {
             part: self.part.index,

@@ -277,6 +277,8 @@ impl Folder {
         if self.is_synced() {
             file.sync().map_err(failed(Operation::Sync))?;
             self.inside.sync().map_err(failed(Operation::Sync))?;
+        } else {
+            file.flush().map_err(failed(Operation::Write))?;
         }
         Ok(file)
     }

@@ -208,6 +208,16 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     /// Those of fsync(2).
     fn sync(&self) -> io::Result<()>;
 
+    /// Returns once the file system has taken its bytes: one that writes them later, as that of FUSE does, says
+    /// only then that it cannot.
+    ///
+    /// # Errors
+    ///
+    /// Those of close(2); by default there are none.
+    fn flush(&self) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Its descriptor, if there is one: for direct writes and faster reads.
     fn descriptor(&self) -> Option<&File> {
         None

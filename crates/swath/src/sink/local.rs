@@ -189,6 +189,10 @@ impl FsFile for LocalFile {
         self.file.sync_all()
     }
 
+    fn flush(&self) -> io::Result<()> {
+        swath_os::descriptors::flush(&self.file)
+    }
+
     fn descriptor(&self) -> Option<&File> {
         Some(&self.file)
     }

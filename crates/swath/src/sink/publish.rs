@@ -178,11 +178,18 @@ impl Candidate {
             self.take_attributes(claim, None)?;
         }
         let times = self.take_times();
-        if durability == Durability::Full {
-            self.file.sync().map_err(|error| claim.error(Operation::Sync, error))?;
-        }
+        self.store(claim, durability)?;
         claim.check_in_place()?;
         self.confirm(claim).map(|()| times)
+    }
+
+    /// Returns once the device has its bytes, or at least the file system.
+    fn store(&self, claim: &Claim, durability: Durability) -> Result<()> {
+        let (stored, operation) = match durability {
+            Durability::Full => (self.file.sync(), Operation::Sync),
+            Durability::None => (self.file.flush(), Operation::Write),
+        };
+        stored.map_err(|error| claim.error(operation, error))
     }
 
     /// The name that it has, or will have for a moment.
@@ -406,10 +413,8 @@ pub(crate) fn publish(
         if !candidate.take_attributes(claim, there.as_ref())? {
             continue;
         }
-        if options.durability == Durability::Full {
-            // Bytes and length, before they become visible. Never retried if it fails.
-            candidate.file.sync().map_err(|error| claim.error(Operation::Sync, error))?;
-        }
+        // Bytes and length, before they become visible. Never retried if it fails.
+        candidate.store(claim, options.durability)?;
         // Last, so that there is hardly any time left in which it may change.
         claim.check_in_place()?;
         still_there(claim, options)?;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, UNIX_EPOCH};
 
-use swath::append::OrderedOptions;
+use swath::append::{AppendOptions, Mode, OrderedOptions};
 use swath::copy::{CopyOptions, How, Preserve, Reflink};
 use swath::sink::{Durability, HardLinks, Replace};
 use swath::{
@@ -436,4 +436,63 @@ fn progress_reaches_the_length_and_who_cancels_leaves_nothing() {
         .with_reflink(Reflink::Never);
     assert_eq!(refused(cancelled.copy(&from, place.path("none"))).reason(), Reason::Cancelled);
     assert_eq!(place.names(), 2);
+}
+
+/// Takes all bytes, and says only when the file is closed that it could not keep them, as FUSE does.
+#[derive(Debug)]
+struct LateFault;
+
+impl Hook for LateFault {
+    fn before(&self, call: Call) -> io::Result<()> {
+        if call == Call::Flush { Err(io::Error::from_raw_os_error(5)) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn a_fault_that_the_file_system_reports_at_the_close_leaves_the_target_as_it_was() {
+    for replace in [Replace::Allowed, Replace::Refused] {
+        let place = Place::new();
+        let (from, to) = (place.put("from", &bytes(1, 100_000)), place.path("to"));
+        if replace == Replace::Allowed {
+            place.put("to", b"old");
+        }
+        let output = OutputOptions::new()
+            .with_fs(Arc::new(Hooked(Arc::new(LateFault))))
+            .with_replace(replace)
+            .with_durability(Durability::None);
+        let options = CopyOptions::new().with_reflink(Reflink::Never).with_output(output);
+        let error = refused(options.copy(&from, &to));
+        assert_eq!((error.operation(), error.raw_os_error()), (Operation::Write, Some(5)));
+        match replace {
+            Replace::Allowed => assert_eq!(read(&to), b"old"),
+            _ => assert!(!to.exists()),
+        }
+        assert_eq!(place.names(), 1 + usize::from(to.exists()));
+    }
+}
+
+#[test]
+fn a_copy_of_segments_may_be_read_by_those_who_may_read_them() {
+    let place = Place::new();
+    for (of_folder, of_files, wanted) in [
+        (0o700, 0o644, 0o600),
+        (0o755, 0o600, 0o600),
+        (0o750, 0o644, 0o640),
+        (0o755, 0o644, 0o644),
+    ] {
+        let (folder, to) = (place.path("segments"), place.path("to"));
+        let options = AppendOptions::new().with_mode(Mode::Segments);
+        let out = options.create(&folder).expect("a folder");
+        out.scope(|w| w.write_all(b"private")).expect("room");
+        out.commit().expect("committed");
+        for entry in std::fs::read_dir(&folder).expect("there") {
+            set_mode(&entry.expect("there").path(), of_files);
+        }
+        set_mode(&folder, of_folder);
+        let source = Source::custom(Arc::new(swath::append::open(&folder).expect("segments")));
+        copy(source, &to).expect("copied");
+        assert_eq!((read(&to), mode(&to)), (b"private".to_vec(), wanted), "{of_folder:o}");
+        std::fs::remove_file(&to).expect("there");
+        std::fs::remove_dir_all(&folder).expect("there");
+    }
 }

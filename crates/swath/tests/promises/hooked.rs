@@ -39,6 +39,7 @@ pub(crate) enum Call {
     Times,
     Hole,
     Sync,
+    Flush,
 }
 
 /// What happens around calls.
@@ -251,6 +252,10 @@ impl FsFile for HookedFile {
 
     fn sync(&self) -> io::Result<()> {
         self.1.call(Call::Sync, || self.0.sync())
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        self.1.call(Call::Flush, || self.0.flush())
     }
 
     fn descriptor(&self) -> Option<&File> {
