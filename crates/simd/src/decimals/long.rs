@@ -49,7 +49,8 @@ pub(super) fn doubles<const KIND: u8>(
     let starts = tokens.starts.get(index..)?.first_chunk::<8>()?;
     let mut ends = *tokens.ends.get(index..)?.first_chunk::<8>()?;
     let mut powers = [0_i32; 8];
-    if has_power(tokens.text, ends[0]) {
+    let have_powers = has_power(tokens.text, ends[0]);
+    if have_powers {
         for (end, power) in ends.iter_mut().zip(&mut powers) {
             (*end, *power) = without_power(tokens.text, *end)?;
         }
@@ -61,7 +62,9 @@ pub(super) fn doubles<const KIND: u8>(
     // SAFETY: there are eight 32-bit numbers.
     let powers = unsafe { _mm256_loadu_si256(powers.as_ptr().cast()) };
     let lens = _mm256_sub_epi32(after, starts);
-    if !are_windows::<KIND>(lens, after, tokens.text.len()) {
+    // Without its exponent, a token that is not a number may be empty too.
+    let least = i32::from(KIND == kind::ANY || have_powers);
+    if !are_windows(lens, after, tokens.text.len(), least) {
         return None;
     }
     let before = _mm256_cvtepi32_epi8(_mm256_sub_epi32(_mm256_set1_epi32(32), lens));
@@ -124,16 +127,15 @@ fn without_power(text: &[u8], end: u32) -> Option<(u32, i32)> {
     Some((end, 0))
 }
 
-/// Whether all tokens have 1 to 32 bytes and end inside the text, at least a window from its
-/// start. Of a column, some may be empty.
+/// Whether all tokens have `least` to 32 bytes and end inside the text, at least a window from its
+/// start.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-fn are_windows<const KIND: u8>(lens: __m256i, ends: __m256i, len: usize) -> bool {
+fn are_windows(lens: __m256i, ends: __m256i, len: usize, least: i32) -> bool {
     let Ok(len) = i32::try_from(len) else { return false };
-    let (least, most) = if KIND == kind::ANY { (1, 31) } else { (0, 32) };
     let short = _mm256_cmple_epu32_mask(
         _mm256_sub_epi32(lens, _mm256_set1_epi32(least)),
-        _mm256_set1_epi32(most),
+        _mm256_set1_epi32(32 - least),
     );
     let after = _mm256_cmpge_epu32_mask(ends, _mm256_set1_epi32(32));
     let inside = _mm256_cmple_epu32_mask(ends, _mm256_set1_epi32(len));

@@ -235,3 +235,32 @@ fn numbers_that_begin_with_zeros_or_a_plus_are_found_beside_any_other() {
         }
     }
 }
+
+#[test]
+fn an_exponent_without_digits_is_no_number_beside_those_with_one() {
+    for odd in ["e5", "E5", "e-5", "e+12", "-e5", ".e5", ""] {
+        for at in 0..8 {
+            let mut text = "0".repeat(40);
+            let (mut starts, mut ends) = ([0; 8], [0; 8]);
+            for index in 0..8 {
+                text.push(',');
+                starts[index] = u32::try_from(text.len()).expect("short");
+                text.push_str(if index == at { odd } else { "1.23456e-7" });
+                ends[index] = u32::try_from(text.len()).expect("short");
+            }
+            let tokens = Tokens { text: text.as_bytes(), starts: &starts, ends: &ends };
+            for level in Level::ALL.into_iter().filter(|level| level.available()) {
+                for padding in [Padding::Refused, Padding::Taken] {
+                    let (mut numbers, mut doubt) = ([1.0; 8], false);
+                    let count =
+                        column_doubles_at(level, tokens, padding, &mut numbers, &mut doubt);
+                    // An empty field is zero.
+                    assert_eq!(count, if odd.is_empty() { 8 } else { at }, "{level}: `{odd}`");
+                    assert!(
+                        numbers[..count.min(at)].iter().all(|&number| number == 1.23456e-7)
+                    );
+                }
+            }
+        }
+    }
+}
