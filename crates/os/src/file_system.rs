@@ -55,6 +55,12 @@ impl FileSystem {
         }
     }
 
+    /// Whether a server, another machine or a program stores the bytes: what it reports of a file may be
+    /// seconds old, and its locks may keep out the programs of this machine only.
+    pub fn is_remote(self) -> bool {
+        matches!(self, FileSystem::Fuse | FileSystem::Network)
+    }
+
     /// Numbers from `<linux/magic.h>`, and of file systems maintained outside the kernel.
     fn from_magic(magic: u32) -> FileSystem {
         match magic {

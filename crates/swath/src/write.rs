@@ -257,7 +257,7 @@ impl WriteOptions {
 /// Whether a server or another process takes the bytes.
 fn is_remote(draft: &Draft) -> bool {
     let system = draft.file().descriptor().and_then(|file| file_system(file).ok());
-    matches!(system, Some(FileSystem::Network | FileSystem::Fuse))
+    system.is_some_and(FileSystem::is_remote)
 }
 
 /// Reserves space, so that a full disk is noticed before the first byte is written.

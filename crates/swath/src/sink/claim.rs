@@ -17,6 +17,10 @@
 //! locked, written, followed or removed. Names with an unguessable number are used instead
 //! (`.out.bin.swath-lock.0123456789abcdef`); a writer that uses them lists the folder, to find
 //! other writers of the same user and what killed ones have left.
+//!
+//! **Other machines.** FUSE and some servers keep out only the programs of one machine. There the new bytes have
+//! unguessable names too, so that two writers never write one file; the locked file says which, so the next
+//! writer finds what a killed one has left without a listing.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
@@ -72,11 +76,12 @@ impl Claim {
         let failed = |error| cannot_begin(path, error);
         let (names, lock) = match folder.lock(&names.lock(), None) {
             Ok(Some(lock)) => {
-                let names = remove_strays(&*folder, names, lock.owner()).map_err(failed)?;
-                (names, Some(lock))
+                let names = remove_strays(&*folder, names, lock.owner());
+                let names = names.and_then(|names| without_others(&*folder, names, &*lock));
+                (names.map_err(failed)?, Some(lock))
             }
             Ok(None) => return Err(busy(path)),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            Err(error) if is_taken(&error) => {
                 let locked = lock_apart(&*folder, &names).map_err(failed)?;
                 let (names, lock) = locked.ok_or_else(|| busy(path))?;
                 (names, Some(lock))
@@ -99,8 +104,8 @@ impl Claim {
     pub(crate) fn sweep(path: &Path, fs: &dyn Fs) {
         let Ok(located) = fs.locate(path) else { return };
         let Ok(names) = Names::of(path, &located.name) else { return };
-        let all = [names.lock(), names.hidden(), names.scratch(), names.copy()];
-        if all.iter().any(|name| matches!(located.folder.facts(name), Ok(Some(_)))) {
+        let mut all = names.made().into_iter().chain([names.lock()]);
+        if all.any(|name| matches!(located.folder.facts(&name), Ok(Some(_)))) {
             drop(Self::take(path, located));
         }
     }
@@ -164,6 +169,12 @@ impl Claim {
     }
 }
 
+/// Whether a lock could not be made because its name is taken. A server may say that this is not permitted.
+fn is_taken(error: &io::Error) -> bool {
+    let refused = Errno::PERM.raw_os_error();
+    error.kind() == ErrorKind::AlreadyExists || error.raw_os_error() == Some(refused)
+}
+
 /// The error of preparing to write a target.
 fn cannot_begin(path: &Path, error: io::Error) -> Error {
     let is_stray = error.kind() == ErrorKind::DirectoryNotEmpty;
@@ -212,10 +223,23 @@ fn lock_apart(
     Ok(Some((apart, lock)))
 }
 
+/// Names that a writer on another machine does not use either, where the lock does not keep it out. What the
+/// last holder left under such names is removed; if it is still writing, its commit fails.
+fn without_others(folder: &dyn FsFolder, names: Names, lock: &dyn Lock) -> io::Result<Names> {
+    let apart = names.apart();
+    let Some(left) = lock.exchange(apart.suffix(), apart.made().to_vec())? else {
+        return Ok(names);
+    };
+    for name in names.ending_in(&left).iter().flat_map(Names::made) {
+        remove_stray(folder, &name, lock.owner())?;
+    }
+    Ok(apart)
+}
+
 /// Removes what killed runs of `user` left under these names, and returns names that are free.
 fn remove_strays(folder: &dyn FsFolder, names: Names, user: u32) -> io::Result<Names> {
     let mut are_free = true;
-    for name in [names.hidden(), names.scratch(), names.copy()] {
+    for name in names.made() {
         are_free &= remove_stray(folder, &name, user)?;
     }
     if are_free {

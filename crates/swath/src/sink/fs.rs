@@ -78,6 +78,18 @@ impl Facts {
 pub trait Lock: Send + Sync + fmt::Debug {
     /// The owner of the locked file: this process, as this file system names it.
     fn owner(&self) -> u32;
+
+    /// Where the lock may keep out the programs of this machine only: leaves `suffix`, the end of the names `made`
+    /// that the holder makes, for the next holder, and returns what the last one left. `None` elsewhere, and by
+    /// default.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading and writing the locked file.
+    fn exchange(&self, suffix: &str, made: Vec<OsString>) -> io::Result<Option<String>> {
+        let _ = (suffix, made);
+        Ok(None)
+    }
 }
 
 /// One open file.

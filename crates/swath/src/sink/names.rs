@@ -83,6 +83,22 @@ impl Names {
         Self { stem: self.stem.clone(), suffix: format!(".{:016x}", unique_number()) }
     }
 
+    /// The names with the end that a writer left, `None` if no writer makes such an end.
+    pub(crate) fn ending_in(&self, suffix: &str) -> Option<Self> {
+        let names = Self { stem: self.stem.clone(), suffix: suffix.to_owned() };
+        names.is_made_apart(&names.hidden()).then_some(names)
+    }
+
+    /// What tells these names from other writers'.
+    pub(crate) fn suffix(&self) -> &str {
+        &self.suffix
+    }
+
+    /// The files that a writer makes under these names beside its lock.
+    pub(crate) fn made(&self) -> [OsString; 3] {
+        [self.hidden(), self.scratch(), self.copy()]
+    }
+
     /// The file that is locked.
     pub(crate) fn lock(&self) -> OsString {
         self.with(LOCK)

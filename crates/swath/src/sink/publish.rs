@@ -340,7 +340,11 @@ impl Candidate {
     /// The error of a step that should have given the name.
     fn not_named(&self, claim: &Claim, error: io::Error) -> Error {
         match self.stands(claim) {
-            Ok(false) if self.is_hidden && !self.stands_under(&self.hidden).unwrap_or(true) => {
+            Ok(false)
+                if self.is_hidden
+                    && (error.kind() == ErrorKind::NotFound
+                        || !self.stands_under(&self.hidden).unwrap_or(true)) =>
+            {
                 claim.changed("another program has moved the temporary file")
             }
             Ok(false) if error.kind() == ErrorKind::ResourceBusy => {
@@ -402,7 +406,13 @@ pub(crate) fn publish(
         let ended = candidate.end_in_place(claim, options.durability, len);
         return ended.map_err(|error| error.partial(&claim.path));
     }
-    let own = candidate.cut(len).map_err(|error| claim.error(Operation::Write, error))?;
+    let own = candidate.cut(len).map_err(|error| match error.kind() {
+        // A server that looks up open files by their names.
+        ErrorKind::NotFound | ErrorKind::StaleNetworkFileHandle if candidate.is_hidden => {
+            claim.changed("another program has removed the temporary file")
+        }
+        _ => claim.error(Operation::Write, error),
+    })?;
     // After the last change of its bytes, and before it may have another owner.
     let times = candidate.take_times();
     for _ in 0..ATTEMPTS {

@@ -63,10 +63,7 @@ impl Identity {
     /// servers report attributes that are up to some seconds old: after a file has got its name, the change of
     /// its attributes appears later. There its length and the time of its last write decide.
     pub(crate) fn is_kept(&self, after: &Self, file: impl AsFd) -> bool {
-        let is_remote = || {
-            let file_system = file_system::file_system(file);
-            matches!(file_system, Ok(FileSystem::Fuse | FileSystem::Network))
-        };
+        let is_remote = || file_system::file_system(file).is_ok_and(FileSystem::is_remote);
         self == after || (Self { changed: after.changed, ..*self } == *after && is_remote())
     }
 
@@ -174,8 +171,12 @@ pub(crate) struct Direct {
     pub(crate) memory: usize,
 }
 
-/// Opens the file again with `O_DIRECT`, if the file system can.
+/// Opens the file again with `O_DIRECT`, if the file system can, and opens the same file: a server of FUSE looks
+/// up the name.
 pub(crate) fn direct(file: &File) -> io::Result<Direct> {
+    if matches!(file_system::file_system(file), Ok(FileSystem::Fuse)) {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
     let alignment = direct::direct_alignment(file)?;
     let direct = direct::reopen_direct(file)?;
     // Kernels before 6.1 do not report it: the page size is enough for every device.

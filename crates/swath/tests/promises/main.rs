@@ -32,4 +32,5 @@ mod timelines_tell_what_was_done;
 mod transform_leaves_what_the_serial_loop_leaves;
 mod trouble;
 mod what_is_refused_is_reported;
+mod writers_on_two_machines;
 mod written_files_hold_the_bytes;

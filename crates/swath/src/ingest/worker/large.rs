@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use swath_os::file_system::{FileSystem, file_system};
+
 use super::super::claims::Large;
 use super::super::destination::Destination;
 use super::super::file_reader::{Call, SMALL, Wait};
@@ -143,8 +145,13 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
         let parts = before.len.div_ceil(part_len as u64);
         let left = AtomicUsize::new(usize::try_from(parts).unwrap_or(usize::MAX));
         let failed = AtomicBool::new(false);
-        self.remember(index, file);
-        let large = Arc::new(Large { index, before, base, left, failed });
+        // FUSE and servers look up names, and report attributes that are seconds old.
+        let is_remote = file_system(&file).is_ok_and(FileSystem::is_remote);
+        let (file, own) = if is_remote { (Some(file), None) } else { (None, Some(file)) };
+        if let Some(own) = own {
+            self.remember(index, own);
+        }
+        let large = Arc::new(Large { index, before, file, base, left, failed });
         self.claims.share_out(&large, part_len);
         // A second thread is worth it for the second part already.
         while self.call_for_help(part_len as u64) {}
@@ -198,14 +205,19 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
     fn read_part(&mut self, large: &Large, offset: u64, len: usize) -> Result<()> {
         let path = self.claims.listing.path(large.index);
         self.open_large(large, path)?;
-        let (reader, Some((_, file))) = (&mut self.reader, &self.large) else { return Ok(()) };
+        let own = self.large.as_ref().map(|(_, file)| file);
+        let (reader, Some(file)) = (&mut self.reader, large.file.as_ref().or(own)) else {
+            return Ok(());
+        };
         let at = large.base + usize::try_from(offset).unwrap_or(usize::MAX);
         self.to.part(at, len, path, &mut |target| reader.fill(file, path, offset, target))
     }
 
-    /// Every worker opens a large file for itself, and checks that it is the same.
+    /// Every worker opens a large file for itself, and checks that it is the same, unless they share one.
     fn open_large(&mut self, large: &Large, path: &Path) -> Result<()> {
-        if self.large.as_ref().is_some_and(|&(open, _)| open == large.index) {
+        if large.file.is_some()
+            || self.large.as_ref().is_some_and(|&(open, _)| open == large.index)
+        {
             return Ok(());
         }
         let file = self.reader.open(large.index, Wait::ForDevice);
@@ -218,7 +230,8 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
     fn completed(&mut self, large: &Large) -> Result<()> {
         let path = self.claims.listing.path(large.index);
         self.open_large(large, path)?;
-        if let Some((_, file)) = &self.large {
+        let own = self.large.as_ref().map(|(_, file)| file);
+        if let Some(file) = large.file.as_ref().or(own) {
             self.reader.check(file, path, &large.before)?;
         }
         let bytes = self.to.complete(large.index, large.base, large.before.len);

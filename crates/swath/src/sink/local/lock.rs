@@ -6,12 +6,14 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, TryLockError};
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use rustix::fs::fstat;
 use rustix::io::Errno;
 use rustix::process::geteuid;
+use swath_os::file_system::{FileSystem, file_system};
 use swath_os::names;
 
 use super::{facts_of, unsupported};
@@ -20,7 +22,11 @@ use crate::sink::fs::{Facts, FileKind, Lock};
 
 /// How often a lock file may vanish under our hands; each time another writer has got further.
 const ATTEMPTS: usize = 1000;
+/// The same on a file system that reports names which other machines have removed, for seconds.
+const REMOTE_ATTEMPTS: usize = 16;
 const CLOSED: u32 = 0o600;
+/// No end of a name is longer.
+const LONGEST_SUFFIX: usize = 32;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -36,6 +42,8 @@ struct Place {
     folder: Arc<File>,
     name: OsString,
     identity: (u64, u64),
+    /// What its holder makes under names that no other writer looks for.
+    made: Mutex<Vec<OsString>>,
 }
 
 /// The lock files of this process, from [`Locks::watch`] on. They are removed under this lock only, and
@@ -79,7 +87,13 @@ impl Locks {
     /// longer protected from another writer: end the program at once, with what is returned still there.
     pub fn remove(self) -> NoLocks {
         let mut held = held();
-        held.drain(..).for_each(|place| place.remove());
+        for place in held.drain(..) {
+            let made = place.made.lock().unwrap_or_else(PoisonError::into_inner);
+            for name in made.iter() {
+                let _ = names::remove(&place.folder, name);
+            }
+            place.remove();
+        }
         NoLocks { _held: held }
     }
 }
@@ -102,6 +116,18 @@ impl Place {
 impl Lock for LocalLock {
     fn owner(&self) -> u32 {
         self.facts.owner
+    }
+
+    fn exchange(&self, suffix: &str, made: Vec<OsString>) -> io::Result<Option<String>> {
+        if !file_system(&self.file)?.is_remote() {
+            return Ok(None);
+        }
+        let mut left = [0; LONGEST_SUFFIX];
+        let len = self.file.read_at(&mut left, 0)?;
+        *self.place.made.lock().unwrap_or_else(PoisonError::into_inner) = made;
+        self.file.write_all_at(suffix.as_bytes(), 0)?;
+        swath_os::descriptors::flush(&self.file)?;
+        Ok(Some(String::from_utf8_lossy(&left[..len]).into_owned()))
     }
 }
 
@@ -126,7 +152,8 @@ impl LocalLock {
         name: &OsStr,
         user: Option<u32>,
     ) -> io::Result<Option<Self>> {
-        for _ in 0..ATTEMPTS {
+        let is_remote = file_system(folder).is_ok_and(FileSystem::is_remote);
+        for _ in 0..if is_remote { REMOTE_ATTEMPTS } else { ATTEMPTS } {
             // Relaxed: as in `watch`. Held from before the file is made until it is remembered, so that
             // `remove` finds every file that is there. No call here waits for another writer.
             let mut held = ARE_WATCHED.load(Ordering::Relaxed).then(held);
@@ -138,9 +165,18 @@ impl LocalLock {
             };
             // Removed by another writer between two of our calls.
             let Some(file) = file else { continue };
-            let facts = facts_of(&fstat(&file)?);
+            let facts = match fstat(&file) {
+                // Removed, on a file system that looks up open files by their names.
+                Err(Errno::NOENT | Errno::STALE) => continue,
+                found => facts_of(&found?),
+            };
             let (folder, name) = (Arc::clone(folder), name.to_owned());
-            let place = Arc::new(Place { folder, name, identity: facts.identity });
+            let place = Arc::new(Place {
+                folder,
+                name,
+                identity: facts.identity,
+                made: Mutex::default(),
+            });
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => return Ok(None),
@@ -163,7 +199,8 @@ impl LocalLock {
                 return Ok(Some(Self { file, facts, place }));
             }
         }
-        Ok(None)
+        // The name cannot be locked as long as it is reported: as if it were another user's.
+        if is_remote { Err(io::ErrorKind::AlreadyExists.into()) } else { Ok(None) }
     }
 }
 
@@ -191,7 +228,11 @@ fn open(folder: &File, name: &OsStr, user: Option<u32>) -> io::Result<Option<Fil
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened?,
     };
-    match facts_of(&fstat(&file)?) {
+    let found = match fstat(&file) {
+        Err(Errno::NOENT | Errno::STALE) => return Ok(None),
+        found => found?,
+    };
+    match facts_of(&found) {
         // It has been removed since.
         facts if facts.links == 0 => Ok(None),
         facts if is_ours(&facts) => Ok(Some(file)),
