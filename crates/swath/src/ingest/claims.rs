@@ -1,7 +1,6 @@
 //! What the workers of one ingest share: which files are taken, what failed, when it is over.
 
 use std::collections::VecDeque;
-use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -24,8 +23,6 @@ use crate::timeline::{Flights, Recorder};
 pub(super) struct Large {
     pub(super) index: usize,
     pub(super) before: Identity,
-    /// The open file, for all workers, if to open its name again might open another one.
-    pub(super) file: Option<OwnedFd>,
     /// Where its bytes go.
     pub(super) base: usize,
     /// Parts that are not read yet.

@@ -196,6 +196,13 @@ impl IngestOptions {
     }
 
     /// The requested threads.
+    /// How one large file is read: its bytes are counted with the others'.
+    pub(super) fn of_one_file(&self) -> ReadOptions {
+        let read = ReadOptions::new().with_workers(self.workers());
+        let cancel = self.read.hooks.cancel.clone();
+        cancel.into_iter().fold(read, ReadOptions::with_cancel)
+    }
+
     pub(super) fn workers(&self) -> usize {
         self.read.workers().min(MOST as usize)
     }

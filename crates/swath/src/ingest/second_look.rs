@@ -155,12 +155,12 @@ impl FileReader<'_> {
     /// [`Reason::Changed`] if it is not.
     pub(super) fn check(
         &mut self,
-        file: &OwnedFd,
+        file: impl AsFd,
         path: &Path,
         before: &Identity,
     ) -> Result<()> {
         self.tally.calls.stat += 1;
-        let after = fstat(file).map_err(|error| refused(Call::Inspect, error, path))?;
+        let after = fstat(&file).map_err(|error| refused(Call::Inspect, error, path))?;
         let after = Identity::of(&after);
         match before.is_kept(&after, file) {
             true => Ok(()),

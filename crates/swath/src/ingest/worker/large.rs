@@ -1,5 +1,6 @@
 //! Files that are large or unusual: at once, part after part, or shared by all workers.
 
+use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use super::super::utf8;
 use super::{Worker, check_text};
 use crate::error::Result;
 use crate::locks::AtomicUsize;
-use crate::source::Identity;
+use crate::source::{Identity, Source};
 use crate::timeline::Activity;
 
 impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
@@ -40,6 +41,8 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
                 }
                 if !is_large {
                     self.at_once(index, &file, &before)
+                } else if P::SHARED && is_remote(&file) {
+                    return self.through_one(index, file, &before);
                 } else if P::SHARED {
                     return self.share_out(index, file, before);
                 } else {
@@ -131,6 +134,27 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
         Ok(())
     }
 
+    /// Reads a large file through the one file that is open: workers have descriptors of their own, and the name
+    /// may lead to another file by now.
+    fn through_one(&mut self, index: usize, file: OwnedFd, before: &Identity) -> Result<()> {
+        let path = self.claims.listing.path(index);
+        let file = Arc::new(File::from(file));
+        let source = Source::file(Arc::clone(&file), path);
+        let (base, len) = (self.to.set_aside(before.len, path)?, before.len);
+        let read = self.claims.options.of_one_file();
+        let wanted = usize::try_from(len).unwrap_or(usize::MAX);
+        let read = self.to.part(base, wanted, path, &mut |target| {
+            read.read_into(source.clone(), target).map(drop)
+        });
+        self.reader.recorder.lap_if(&read, Activity::Read, 0, len);
+        read.and_then(|()| self.reader.check(&file, path, before))?;
+        self.completed(index, base, len)?;
+        self.reader.tally.files += 1;
+        self.reader.tally.large_files += 1;
+        self.reader.tally.bytes += len;
+        Ok(())
+    }
+
     /// Lets all workers read the parts of a large file.
     fn share_out(&mut self, index: usize, file: OwnedFd, before: Identity) -> Result<()> {
         let path = self.claims.listing.path(index);
@@ -145,13 +169,8 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
         let parts = before.len.div_ceil(part_len as u64);
         let left = AtomicUsize::new(usize::try_from(parts).unwrap_or(usize::MAX));
         let failed = AtomicBool::new(false);
-        // FUSE and servers look up names, and report attributes that are seconds old.
-        let is_remote = file_system(&file).is_ok_and(FileSystem::is_remote);
-        let (file, own) = if is_remote { (Some(file), None) } else { (None, Some(file)) };
-        if let Some(own) = own {
-            self.remember(index, own);
-        }
-        let large = Arc::new(Large { index, before, file, base, left, failed });
+        self.remember(index, file);
+        let large = Arc::new(Large { index, before, base, left, failed });
         self.claims.share_out(&large, part_len);
         // A second thread is worth it for the second part already.
         while self.call_for_help(part_len as u64) {}
@@ -189,7 +208,7 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
         // AcqRel: the thread that finishes last sees what the others did.
         let is_last = large.left.fetch_sub(1, Ordering::AcqRel) == 1;
         if wanted && is_last && !large.failed.load(Ordering::Relaxed) {
-            match self.sparing(|own| own.completed(large)) {
+            match self.sparing(|own| own.shared_out(large)) {
                 Ok(()) => {
                     self.reader.tally.files += 1;
                     self.reader.tally.large_files += 1;
@@ -205,19 +224,14 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
     fn read_part(&mut self, large: &Large, offset: u64, len: usize) -> Result<()> {
         let path = self.claims.listing.path(large.index);
         self.open_large(large, path)?;
-        let own = self.large.as_ref().map(|(_, file)| file);
-        let (reader, Some(file)) = (&mut self.reader, large.file.as_ref().or(own)) else {
-            return Ok(());
-        };
+        let (reader, Some((_, file))) = (&mut self.reader, &self.large) else { return Ok(()) };
         let at = large.base + usize::try_from(offset).unwrap_or(usize::MAX);
         self.to.part(at, len, path, &mut |target| reader.fill(file, path, offset, target))
     }
 
-    /// Every worker opens a large file for itself, and checks that it is the same, unless they share one.
+    /// Every worker opens a large file for itself, and checks that it is the same.
     fn open_large(&mut self, large: &Large, path: &Path) -> Result<()> {
-        if large.file.is_some()
-            || self.large.as_ref().is_some_and(|&(open, _)| open == large.index)
-        {
+        if self.large.as_ref().is_some_and(|&(open, _)| open == large.index) {
             return Ok(());
         }
         let file = self.reader.open(large.index, Wait::ForDevice);
@@ -227,19 +241,28 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
         checked
     }
 
-    fn completed(&mut self, large: &Large) -> Result<()> {
+    /// All parts of a file that was shared out have been read.
+    fn shared_out(&mut self, large: &Large) -> Result<()> {
         let path = self.claims.listing.path(large.index);
         self.open_large(large, path)?;
-        let own = self.large.as_ref().map(|(_, file)| file);
-        if let Some(file) = large.file.as_ref().or(own) {
+        if let Some((_, file)) = &self.large {
             self.reader.check(file, path, &large.before)?;
         }
-        let bytes = self.to.complete(large.index, large.base, large.before.len);
+        self.completed(large.index, large.base, large.before.len)
+    }
+
+    fn completed(&mut self, index: usize, base: usize, len: u64) -> Result<()> {
+        let bytes = self.to.complete(index, base, len);
         if self.claims.options.shape == Content::Text
             && let Some(bytes) = bytes
         {
-            return utf8::check(path, 0, bytes);
+            return utf8::check(self.claims.listing.path(index), 0, bytes);
         }
         Ok(())
     }
+}
+
+/// Whether a server may look up the name of an open file anew.
+fn is_remote(file: &OwnedFd) -> bool {
+    file_system(file).is_ok_and(FileSystem::is_remote)
 }
