@@ -18,7 +18,7 @@ fn work(folder: &Path, index: usize) -> Result<(), Box<dyn Error>> {
     let part = plan.part(index).ok_or("there is no such part")?;
     let mut out = part.writer()?;
     for piece in part.pieces() {
-        let lines = swath::records(&piece.path).with_starting_in(piece.extent());
+        let lines = swath::records(piece.open()?).with_starting_in(piece.extent());
         let upper = lines.map_blocks(|block| -> swath::Result<Vec<u8>> {
             Ok(block.to_bytes().to_ascii_uppercase())
         })?;

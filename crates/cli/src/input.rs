@@ -10,11 +10,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::fs::{File, Metadata, Permissions};
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -55,22 +54,6 @@ pub enum InputError {
 }
 
 impl Input {
-    /// The permissions of a file; of a folder of segments, what it and all of them allow.
-    pub(crate) fn permissions(&self) -> Option<Permissions> {
-        let path = self.path()?;
-        let facts = path.metadata().ok()?;
-        if !facts.is_dir() {
-            return Some(facts).filter(Metadata::is_file).map(|facts| facts.permissions());
-        }
-        // Who may not enter reads nothing.
-        let enter = facts.mode() & 0o111;
-        let mut mode = (enter | enter << 1 | enter << 2) & 0o666;
-        for entry in path.read_dir().ok()? {
-            mode &= entry.ok()?.metadata().ok()?.mode();
-        }
-        Some(Permissions::from_mode(mode))
-    }
-
     /// Parses a word of the command line.
     ///
     /// # Errors

@@ -31,6 +31,7 @@ use swath::{Buffer, Input, Output, ReadAt, ReadOptions, Source, SourceFacts};
 use crate::compressed::{DecompressOptions, Decompressed, Format};
 use crate::error::{Error, FormatReason, Result};
 use crate::foreign;
+#[cfg(feature = "arrow")]
 use crate::memory::room_for;
 #[cfg(feature = "arrow")]
 pub(crate) use flaws::Flaws;

@@ -44,7 +44,23 @@ pub fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
     copy_extended(from, to)?;
     // Last: changing the owner removes bits of it, and with an access list it is the list's
     // mask.
-    to.set_permissions(Permissions::from_mode(mode))
+    set_mode(to, mode)
+}
+
+/// Sets the permissions of a file.
+///
+/// # Errors
+///
+/// Those of fchmod(2), unless the file has these permissions already: a mount that shows another owner than the
+/// caller for the caller's files refuses every change.
+pub fn set_mode(file: &File, mode: u32) -> io::Result<()> {
+    match file.set_permissions(Permissions::from_mode(mode)) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            let has_it = file.metadata().is_ok_and(|facts| facts.mode() & 0o7777 == mode);
+            if has_it { Ok(()) } else { Err(error) }
+        }
+        set => set,
+    }
 }
 
 /// Returns whether it was allowed.

@@ -335,9 +335,16 @@ fn hint_for(source: &io::Error) -> &'static str {
         Some(Errno::NOENT) => "check the path",
         Some(Errno::ACCESS) => "check the permissions of the file and of the folders above it",
         Some(Errno::ISDIR) => "name a file, not a folder",
-        Some(Errno::LOOP) => "fix the symbolic link that points back to itself",
+        Some(Errno::LOOP) => {
+            "fix the symbolic link that points back to itself, or name the file instead of a link to it"
+        }
         Some(Errno::MFILE | Errno::NFILE) => "raise the limit on open files (`ulimit -n`)",
-        Some(Errno::IO) => "check the kernel log (`dmesg`): the device or file system failed",
+        Some(Errno::IO) => {
+            "check the kernel log (`dmesg`), or the server: the device or file system failed"
+        }
+        Some(Errno::NOTCONN | Errno::STALE | Errno::HOSTDOWN | Errno::SHUTDOWN) => {
+            "mount it again: the server or the program of this file system is gone"
+        }
         Some(Errno::NOMEM) => {
             "read less at a time, or use `scan`, which keeps nothing in memory"
         }
@@ -434,7 +441,7 @@ mod tests {
         assert_eq!(
             told(&Error::io(Operation::Read, path, kernel())),
             "cannot read data.bin: Input/output error (os error 5); try: check the kernel log \
-             (`dmesg`): the device or file system failed"
+             (`dmesg`), or the server: the device or file system failed"
         );
         let own = Error::new(Operation::Read, Reason::Changed, path).detail("shrank").hint("h");
         assert_eq!(told(&own), "cannot read data.bin: shrank; try: h");

@@ -22,7 +22,7 @@
 //! for part in plan.parts() {                    // each on any process, in any order
 //!     let mut out = part.writer()?;
 //!     for piece in part.pieces() {              // the lines that begin in these bytes
-//!         let records = swath::records(&piece.path).with_starting_in(piece.extent());
+//!         let records = swath::records(piece.open()?).with_starting_in(piece.extent());
 //!         let upper = records.map_blocks(|block| -> swath::Result<Vec<u8>> {
 //!             Ok(block.to_bytes().to_ascii_uppercase())
 //!         })?;

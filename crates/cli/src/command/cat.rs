@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
-use swath::append::{Opened, OrderedOptions};
+use swath::append::Opened;
 use swath::timeline::{Activity, Recorder};
 use swath::{Extent, Output, ReadOptions};
 use swath_formats::compressed::DecompressOptions;
@@ -166,8 +166,10 @@ fn decompressed(args: &Cat) -> Result<(Outcome, u64)> {
     if let Some(length) = args.extent.length {
         options = options.with_len(length);
     }
-    let output = Target::Stdout.begin(&quiet, &args.path, OrderedOptions::new())?;
-    let report = options.decompress(args.path.source()?, output)?;
+    Target::Stdout.refuse_input(&args.path)?;
+    let input = swath::Input::open(args.path.source()?)?;
+    let output = Output::stream(unbuffered()?, "<stdout>");
+    let report = options.decompress(&input, output)?;
     note_all(&args.path, &report.fallbacks);
     note_all(&args.path, &report.notes());
     Ok((decompress::outcome(&report), report.bytes_out))

@@ -10,7 +10,7 @@ use swath::ReadOptions;
 use swath::append::OrderedOptions;
 use swath_formats::compressed::{CompressOptions, Compressed, Format};
 
-use super::target::{Target, note_all, opened_with_times};
+use super::target::{Target, keep_times, note_all};
 use super::{Command, Outcome};
 use crate::args::{Files, OutputArgs, ProfileArgs, count, input, parse_size, words};
 use crate::input::Input;
@@ -79,9 +79,9 @@ impl Command for Compress {
         let named = |path: &Path| path.file_name().map(|_| with_extension(path, format));
         let target = Target::choose(&self.from, to, named)?;
         target.refuse_terminal("compressed bytes", Some(self.output.existing))?;
-        let compress = |read, from, mut to| {
-            let input = opened_with_times(&self.from, from, &mut to)?;
-            Ok(self.options(format, read).compress(&input, to)?)
+        let compress = |read, input: &_, mut to| {
+            keep_times(&self.from, input, &mut to)?;
+            Ok(self.options(format, read).compress(input, to)?)
         };
         let report = target.filled(
             &self.output,

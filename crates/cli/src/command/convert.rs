@@ -16,7 +16,7 @@ pub(crate) use args::Convert;
 
 use self::format::Format;
 use self::size::Size;
-use super::target::{Target, exists, refused};
+use super::target::{Target, exists, permissions, refused};
 use super::{Command, Outcome};
 use crate::args::Files;
 use crate::failure::Refused;
@@ -27,11 +27,12 @@ use crate::report::{
     PathJson, ReportName, bytes_per_s, counted, object, size_text, time_and_speed,
 };
 use anyhow::{Result, bail, ensure};
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use swath::{Output, ReadOptions, Source};
+use swath::{Output, OutputOptions, ReadOptions, Source};
 use swath_formats::matrix::{MatrixOptions, has_banner};
 use swath_formats::table::BatchesWritten;
 use swath_study::hidden::Hidden;
@@ -69,11 +70,19 @@ struct Job<'w> {
     input: swath::Input,
     /// All files of the table if there are several; the first one is the input.
     files: Vec<PathBuf>,
+    /// The same files, open, unless there are more than [`MOST_OPEN`].
+    inputs: Vec<swath::Input>,
+    /// What all of them allow, if they are files.
+    permissions: Option<Permissions>,
     target: Target,
     /// Where formats are written that need a file: the output, or a temporary file for a stream.
     file: PathBuf,
     _temporary: Option<Hidden>,
 }
+
+/// How many files of a table are open at a time: the permissions of an output are those of files that were read,
+/// even if their names lead elsewhere in the meantime.
+const MOST_OPEN: usize = 256;
 
 impl<'w> Job<'w> {
     fn new(
@@ -90,7 +99,33 @@ impl<'w> Job<'w> {
                 (folder.path().join("out"), Some(folder))
             }
         };
-        Ok(Self { words, input, files, target, file, _temporary: temporary })
+        let is_few = files.len() <= MOST_OPEN;
+        let inputs = files.iter().filter(|_| is_few).map(swath::Input::open);
+        let inputs = inputs.collect::<swath::Result<Vec<_>>>()?;
+        let permissions = match (&files[..], &inputs[..]) {
+            ([], _) => permissions(&words.from, &input)?,
+            (files, []) => all_allow(files.iter().map(swath::Input::open))?,
+            (_, inputs) => all_allow(inputs.iter().cloned().map(Ok))?,
+        };
+        Ok(Self {
+            words,
+            input,
+            files,
+            inputs,
+            permissions,
+            target,
+            file,
+            _temporary: temporary,
+        })
+    }
+
+    /// Options of a file that is written: a new one may be read by those who may read the input.
+    fn output(&self) -> OutputOptions {
+        let options = self.words.output.output_options().with_workers(self.words.workers);
+        match &self.permissions {
+            Some(permissions) => options.with_permissions(permissions.clone()),
+            None => options,
+        }
     }
 
     /// Returns the output for text, which can be a stream.
@@ -113,9 +148,10 @@ impl<'w> Job<'w> {
 
     /// The sources of a table.
     fn sources(&self) -> Vec<Source> {
-        match &self.files[..] {
-            [] => vec![Source::from(&self.input)],
-            files => files.iter().map(|path| Source::from(path.as_path())).collect(),
+        match (&self.files[..], &self.inputs[..]) {
+            ([], _) => vec![Source::from(&self.input)],
+            (files, []) => files.iter().map(|path| Source::from(path.as_path())).collect(),
+            (_, inputs) => inputs.iter().map(Source::from).collect(),
         }
     }
 
@@ -134,6 +170,18 @@ impl<'w> Job<'w> {
     fn name(&self) -> PathBuf {
         self.target.label().into()
     }
+}
+
+/// What all of these files allow; `None` if one of them is not a file.
+fn all_allow(
+    inputs: impl Iterator<Item = swath::Result<swath::Input>>,
+) -> Result<Option<Permissions>> {
+    let mut all = 0o666;
+    for input in inputs {
+        let Some(permissions) = input?.permissions()? else { return Ok(None) };
+        all &= permissions.mode();
+    }
+    Ok(Some(Permissions::from_mode(all)))
 }
 
 impl Command for Convert {

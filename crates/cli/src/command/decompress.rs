@@ -12,7 +12,7 @@ use swath::sink::Sparse;
 use swath_formats::compressed::{DecompressOptions, Decompressed, Format};
 
 use super::compress::ratio;
-use super::target::{Target, note_all, opened_with_times};
+use super::target::{Target, keep_times, note_all};
 use super::{Command, Outcome};
 use crate::args::{Files, OutputArgs, ProfileArgs, count, input, words};
 use crate::failure::Refused;
@@ -70,9 +70,9 @@ impl Command for Decompress {
         let target = Target::choose(&self.from, to, without_extension).map_err(|error| {
             if is_plain(&self.from) { not_compressed(&self.from) } else { error }
         })?;
-        let decompress = |read, from, mut to| {
-            let input = opened_with_times(&self.from, from, &mut to)?;
-            Ok(self.options(read).decompress(&input, to)?)
+        let decompress = |read, input: &_, mut to| {
+            keep_times(&self.from, input, &mut to)?;
+            Ok(self.options(read).decompress(input, to)?)
         };
         let sparse = OrderedOptions::new().with_sparse(self.sparse);
         let report =

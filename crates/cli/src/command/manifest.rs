@@ -114,9 +114,10 @@ fn make(args: &Manifest) -> Result<Outcome> {
     refuse(args, &target)?;
     let options = Profiles::new(args.profile).apply(options(args), &args.path);
     let (options, bar) = Bar::attach(options, !args.json);
-    let scanned = options.checksums(args.path.source()?, args.chunk_size)?;
+    let input = swath::Input::open(args.path.source()?)?;
+    let scanned = options.checksums(&input, args.chunk_size)?;
     drop(bar);
-    save(&target, &scanned.value, args.replace())?;
+    save(&target, &scanned.value, args.replace(), &input)?;
     let label = target.label();
     let json = object! {
         #[serde(flatten)]
@@ -143,12 +144,21 @@ pub(super) fn target(from: &Input, to: Option<&Input>) -> Result<Target> {
     })
 }
 
-/// Writes checksums: to a file, completely or not at all, or to a stream.
-pub(super) fn save(target: &Target, sums: &Checksums, replace: Replace) -> Result<()> {
+/// Writes checksums: to a file, completely or not at all, or to a stream. Those may read them who may read the
+/// `input`.
+pub(super) fn save(
+    target: &Target,
+    sums: &Checksums,
+    replace: Replace,
+    input: &swath::Input,
+) -> Result<()> {
     let bytes = sums.encode(XxHash3_64::oneshot);
     match target {
         Target::Path(path) if !target.is_stream() => {
-            let options = OutputOptions::new().with_replace(replace);
+            let mut options = OutputOptions::new().with_replace(replace);
+            if let Some(permissions) = input.permissions()? {
+                options = options.with_permissions(permissions);
+            }
             let written = WriteOptions::new().with_output(options).write(path, bytes);
             written.map(drop).map_err(|error| refused(error.into(), path))
         }

@@ -78,10 +78,11 @@ impl Command for Mirror {
         let manifest = self.manifest(&targets)?;
         let (read, bar) = Bar::attach(self.read_options(), !self.json);
         let options = self.options(read);
-        let made = options.mirror(&self.path, &targets).map_err(kept)?;
+        let input = swath::Input::open(&self.path)?;
+        let made = options.mirror(&input, &targets).map_err(kept)?;
         drop(bar);
         if let Some(manifest) = &manifest {
-            save(manifest, &made.checksums, self.replace())?;
+            save(manifest, &made.checksums, self.replace(), &input)?;
         }
         let json = object! {
             #[serde(flatten)]

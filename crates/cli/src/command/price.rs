@@ -66,7 +66,7 @@ impl Command for Price {
     fn run(&self) -> Result<Outcome> {
         let named = |path: &Path| path.file_name().map(|_| path.with_extension("prices"));
         let target = Target::choose(&self.from, self.output.flag.or(&self.to), named)?;
-        let price = |read, from, to| Ok(self.options(read).price(from, to)?);
+        let price = |read, input: &_, to| Ok(self.options(read).price(input, to)?);
         let priced = target.filled(
             &self.output,
             self.profile,

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt::Display;
+use std::fs::Permissions;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use anyhow::{Result, ensure};
 use serde::Serialize;
 use swath::append::{Ordered, OrderedOptions};
 use swath::sink::Replace;
-use swath::{OutputOptions, ReadOptions, Source};
+use swath::{OutputOptions, ReadOptions};
 
 use crate::args::{ForceFlag, OutputArgs, ProfileArgs};
 use crate::door::{is_folder, is_special, open_special, refuse_descriptor};
@@ -65,22 +66,15 @@ impl Target {
         Ok(if is_name_of_stdout(&path) { Self::Stdout } else { Self::Path(path) })
     }
 
-    /// Begins to write it. A new file gets the permissions of the input.
-    pub(super) fn begin(
+    /// Begins to write it. A new file gets the permissions `like`.
+    fn begin(
         &self,
         args: &OutputArgs,
-        from: &Input,
+        like: Option<Permissions>,
         ordered: OrderedOptions,
     ) -> Result<Ordered> {
         let mut options = args.output_options();
-        self.refuse_input(from)?;
-        if args.place.in_place
-            && from.path().is_some_and(|path| !path.exists() || path.is_file())
-        {
-            // While the old bytes are still there.
-            swath::Input::open(from.source()?)?;
-        }
-        if let Some(permissions) = from.permissions().filter(|_| *self != Self::Stdout) {
+        if let Some(permissions) = like.filter(|_| *self != Self::Stdout) {
             options = options.with_permissions(permissions);
         }
         self.ordered(ordered, options, args.stream_options())
@@ -176,12 +170,15 @@ impl Target {
         profile: ProfileArgs,
         from: &Input,
         ordered: OrderedOptions,
-        verb: impl FnOnce(ReadOptions, Source, Ordered) -> Result<R>,
+        verb: impl FnOnce(ReadOptions, &swath::Input, Ordered) -> Result<R>,
     ) -> Result<R> {
         let read = Profiles::new(profile).apply(args.read_options(), from);
         let (read, _bar) = Bar::attach(read, !args.json);
-        let output = self.begin(args, from, ordered)?;
-        verb(read, from.source()?, output)
+        self.refuse_input(from)?;
+        // Also while the old bytes of an output in place are still there.
+        let input = swath::Input::open(from.source()?)?;
+        let output = self.begin(args, permissions(from, &input)?, ordered)?;
+        verb(read, &input, output)
     }
 
     /// Returns its name in reports.
@@ -217,18 +214,21 @@ impl Target {
     }
 }
 
-/// Opens the input of an output that is another form of the same bytes. The output gets its times, as gzip, bzip2,
-/// xz and zstd give them; only the times of a file with a name, as with its permissions.
-pub(super) fn opened_with_times(
+/// The permissions of the file that is read, if it has a name.
+pub(super) fn permissions(from: &Input, input: &swath::Input) -> Result<Option<Permissions>> {
+    Ok(from.path().map(|_| input.permissions()).transpose()?.flatten())
+}
+
+/// Gives the output the times of the file that is read, if it has a name, as gzip, bzip2, xz and zstd do.
+pub(super) fn keep_times(
     from: &Input,
-    source: Source,
+    input: &swath::Input,
     output: &mut Ordered,
-) -> Result<swath::Input> {
-    let input = swath::Input::open(source)?;
+) -> Result<()> {
     if from.path().is_some() {
         output.set_times(input.times()?);
     }
-    Ok(input)
+    Ok(())
 }
 
 /// The error of an output that exists, if `error` is that; any other error as it is.

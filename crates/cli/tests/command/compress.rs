@@ -193,6 +193,9 @@ fn a_converted_file_and_the_output_of_a_job_are_read_by_those_who_may_read_every
         assert_eq!(code(&run(["job", "run", &job, "--all", "--", "cat"])), 0);
         assert_eq!(code(&run(["job", "commit", &job])), 0);
         made.push((out, both));
+        let manifest = at("days/1.csv.manifest");
+        assert_eq!(code(&run(["manifest", first, word(&manifest)])), 0);
+        made.push((manifest, ends[0]));
         for (path, wanted) in made {
             let facts = std::fs::metadata(&path).expect("it is there");
             let mode = facts.permissions().mode() & 0o777;
@@ -200,6 +203,28 @@ fn a_converted_file_and_the_output_of_a_job_are_read_by_those_who_may_read_every
             std::fs::remove_file(path).expect("removed");
         }
     }
+}
+
+#[test]
+fn segments_of_a_job_are_no_more_open_than_its_inputs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (input, out) = (folder.path().join("in"), folder.path().join("out"));
+    std::fs::write(&input, "a\nb\n").expect("room");
+    std::fs::set_permissions(&input, PermissionsExt::from_mode(0o640)).expect("set");
+    let job = "umask 0; \"$0\" job plan \"$2\" \"$1\" --segments --parts 2 && \"$0\" job run \"$2\" --all -- cat \
+               && \"$0\" job commit \"$2\"";
+    let ran = shell(job, &[input.as_os_str(), out.as_os_str()]);
+    assert_eq!(code(&ran), 0, "{ran:?}");
+    let mut parts = 0;
+    for entry in std::fs::read_dir(&out).expect("a folder") {
+        let entry = entry.expect("read");
+        if entry.file_name().to_string_lossy().starts_with("part-") {
+            let mode = entry.metadata().expect("there").permissions().mode() & 0o777;
+            assert_eq!(mode, 0o640, "{:?}", entry.path());
+            parts += 1;
+        }
+    }
+    assert_eq!(parts, 2);
 }
 
 #[test]

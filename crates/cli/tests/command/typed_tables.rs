@@ -155,6 +155,11 @@ fn files_of_a_folder_or_a_pattern_are_shown_and_described() {
     fs::write(setting.path("days/day-11.csv"), "other\n1\n").expect("room");
     assert!(setting.refused("head days").contains("day-11.csv"));
     assert!(setting.refused("head none-*.csv").contains("no file matches"));
+    // Rows of a file that cannot be read are not left out.
+    std::os::unix::fs::symlink("gone.csv", setting.path("days/day-12.csv")).expect("made");
+    for refused in ["head days", "convert days all.csv"].map(|words| setting.refused(words)) {
+        assert!(refused.contains("days/day-12.csv") && refused.contains("link"), "{refused}");
+    }
 }
 
 #[test]

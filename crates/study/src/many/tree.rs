@@ -25,6 +25,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use swath_os::descriptors::flush;
+use swath_os::file_system::{FileSystem, file_system};
 
 /// Files in one folder: as many as every file system finds quickly.
 pub const FILES_PER_FOLDER: u64 = 1000;
@@ -256,10 +258,16 @@ fn make_folder(
 ) -> io::Result<Made> {
     let mut made = Made { folders: 1, ..Made::NONE };
     let path = parent.join(tree.path_of(files.start));
-    fs::create_dir(path.parent().unwrap_or(parent))?;
+    let folder = path.parent().unwrap_or(parent);
+    fs::create_dir(folder)?;
+    let is_remote = file_system(File::open(folder)?).is_ok_and(FileSystem::is_remote);
     for index in files {
         let mut file = File::create_new(parent.join(tree.path_of(index)))?;
         made = made.and(tree.write(index, block, &mut file)?);
+        if is_remote {
+            // A full server may say so only now.
+            flush(&file)?;
+        }
     }
     Ok(made)
 }

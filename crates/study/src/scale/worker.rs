@@ -84,7 +84,7 @@ fn attempt(task: &Task) -> Result<Answer> {
     for piece in task.part.pieces() {
         let options = ReadOptions::new().with_workers(1).with_page_cache(PageCache::Keep);
         let options = options.with_offset(piece.offset).with_len(piece.len);
-        bytes.push(options.read(&piece.path)?.buffer);
+        bytes.push(options.read(piece.open()?)?.buffer);
     }
     let read_s = clock.lap();
     for _ in 0..task.passes {

@@ -17,7 +17,7 @@ use crate::sink::{cannot_link, read_exact_at, read_whole, stem, unique_number};
 use crate::together::threads;
 
 /// The version of everything in a folder.
-pub(super) const VERSION: u32 = 3;
+pub(super) const VERSION: u32 = 4;
 /// The plan.
 pub(super) const PLAN: &str = "JOB";
 /// The attempts that the commit takes.
@@ -220,6 +220,11 @@ impl NewFile {
 
     pub(super) fn file(&self) -> &Arc<dyn FsFile> {
         &self.file
+    }
+
+    /// Whether it has a name until it has its own, and only its owner can open it.
+    pub(super) fn is_hidden(&self) -> bool {
+        self.hidden.is_some()
     }
 
     /// Gives it a name that is free; `false` if the name is taken.

@@ -1,7 +1,7 @@
 //! Inputs of a job, and whether they are still what they were when it was planned.
 
 use std::fs;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,7 @@ use swath_plan::parts::Division;
 use super::data::{InputState, Part, PartPiece, is_exact};
 use crate::error::{Error, Operation, Reason, Result, counted};
 use crate::sink::path_text;
+use crate::source::{Input, Opened, Source};
 
 /// An input, as it was when the job was planned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +77,36 @@ impl PartPiece {
     fn check(&self, of: &str) -> Result<()> {
         check(&self.path, &self.state, self.extent(), of)
     }
+
+    /// Opens the input, if it is what it was when the job was planned. Its name may lead to another file later:
+    /// what is read from the input that is returned is of the file that was checked.
+    ///
+    /// # Errors
+    ///
+    /// Those of open(2) and fstat(2); [`Reason::Changed`] if it has changed.
+    ///
+    /// ```
+    /// use swath::job::{Division, JobOptions};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("in.txt");
+    /// std::fs::write(&path, "a\nb\n")?;
+    /// let parts = JobOptions::new().with_division(Division::Lines).divide([&path])?;
+    /// let piece = &parts[0].contents()?[0];
+    /// let input = piece.open()?;
+    /// let read = swath::ReadOptions::new().with_offset(piece.offset).with_len(piece.len);
+    /// assert_eq!(&*read.read(&input)?.buffer, b"a\nb\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn open(&self) -> Result<Input> {
+        let opened = Opened::open_copy(Source::from(&self.path))?;
+        // A name opens as a file, of whichever kind.
+        let facts = opened.file().ok_or(ErrorKind::InvalidInput.into());
+        let facts = facts.and_then(fs::File::metadata);
+        let facts = facts.map_err(|error| Error::io(Operation::Inspect, &self.path, error))?;
+        compare(&self.path, &self.state, &state_of(&facts), self.extent(), "")?;
+        Ok(Input(opened))
+    }
 }
 
 /// Files of `/proc` report a length of 0 bytes, and have some.
@@ -95,20 +126,35 @@ fn state_of(facts: &fs::Metadata) -> InputState {
         input_len: facts.len(),
         modified_s: facts.mtime(),
         modified_ns: facts.mtime_nsec(),
+        mode: facts.mode() & 0o777,
     }
 }
 
 fn check(path: &Path, then: &InputState, extent: Extent, of: &str) -> Result<()> {
     let failed = |error| Error::io(Operation::Inspect, path, error).at(extent);
-    let now = state_of(&fs::metadata(path).map_err(failed)?);
-    if now == *then {
-        return Ok(());
-    }
-    let change = if now.input_len == then.input_len {
-        String::from("it was written to or replaced after the job was planned")
-    } else {
+    compare(path, then, &state_of(&fs::metadata(path).map_err(failed)?), extent, of)
+}
+
+/// The error of a file that was `then`, and is `now`, if they differ in bytes or in who may read them.
+fn compare(
+    path: &Path,
+    then: &InputState,
+    now: &InputState,
+    extent: Extent,
+    of: &str,
+) -> Result<()> {
+    const READERS: u32 = 0o444;
+    let (is_longer, is_written) =
+        (now.input_len != then.input_len, InputState { mode: then.mode, ..*now } != *then);
+    let change = if is_longer {
         let (then, now) = (then.input_len, now.input_len);
         format!("it had {} when the job was planned, and has {now}", counted(then, "byte"))
+    } else if is_written {
+        String::from("it was written to or replaced after the job was planned")
+    } else if then.mode & !now.mode & READERS != 0 {
+        String::from("fewer users may read it than when the job was planned")
+    } else {
+        return Ok(());
     };
     Err(Error::new(Operation::Inspect, Reason::Changed, path)
         .at(extent)

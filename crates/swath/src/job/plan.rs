@@ -1,10 +1,9 @@
 //! A plan: what every process of a job agrees on.
 
 use std::cmp::Reverse;
-use std::convert::Infallible;
 use std::ffi::OsString;
-use std::fs::{self, Permissions};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -337,11 +336,6 @@ impl Plan {
 
     /// What all inputs allow: who may not read one of them may not read the output.
     pub(super) fn mode_of_inputs(&self) -> u32 {
-        let mode = |index: usize| {
-            let facts = fs::metadata(&self.inputs[index].path);
-            Ok::<_, Infallible>(facts.map_or(0o666, |facts| facts.mode()))
-        };
-        let Ok(modes) = files::at_once(self.inputs.len(), mode);
-        modes.into_iter().fold(0o666, |all, mode| all & mode)
+        self.inputs.iter().fold(0o666, |all, input| all & input.state.mode)
     }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rustix::io::Errno;
+use swath_os::umask::umask;
 use swath_plan::extent::Extent;
 
 use super::data::{Done, Part};
@@ -134,6 +135,7 @@ impl SegmentWriter {
         };
         stored.map_err(|error| self.error(operation, error))?;
         self.part.check_inputs()?;
+        self.open_to_readers().map_err(|error| self.error(Operation::Create, error))?;
         let done = Done {
             part: self.part.index,
             attempt: self.attempt.clone(),
@@ -149,6 +151,14 @@ impl SegmentWriter {
             true => Ok(done),
             false => Err(self.error(Operation::Create, Errno::EXIST.into())),
         }
+    }
+
+    /// Those may read the file who might read a new file and the inputs of its part.
+    fn open_to_readers(&self) -> io::Result<()> {
+        let made = self.new.file().facts()?.mode & 0o777;
+        let new = if self.new.is_hidden() { 0o666 & !umask().unwrap_or(0) } else { made };
+        let mode = self.part.pieces.iter().fold(new, |mode, piece| mode & piece.state.mode);
+        if mode == made { Ok(()) } else { self.new.file().set_mode(mode) }
     }
 
     /// Part and attempt.

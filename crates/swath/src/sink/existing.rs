@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::{fs, io};
 
 use rustix::io::Errno;
+use rustix::process::geteuid;
 use swath_plan::words;
 
 use crate::error::{Common, Error, Operation, Reason, Result};
@@ -117,9 +118,16 @@ impl DraftOptions {
 
 /// The error of a target that no new file can replace, for the reason `text`.
 pub(crate) fn irreplaceable(path: &Path, error: &io::Error, text: &str) -> Error {
-    let number = error.raw_os_error().unwrap_or_default();
+    Error::io(Operation::Create, path, explained(error, text)).hint(IN_PLACE)
+}
+
+/// The same error, after the reason `text`.
+pub(crate) fn explained(error: &io::Error, text: &str) -> io::Error {
     let text = format!("{text}: {error}");
-    Error::io(Operation::Create, path, Common { number, text }.into()).hint(IN_PLACE)
+    match error.raw_os_error() {
+        Some(number) => Common { number, text }.into(),
+        None => io::Error::new(error.kind(), text),
+    }
 }
 
 /// The error of a target that is a mount point.
@@ -202,7 +210,24 @@ pub(crate) fn look_at(
             // It has been removed since.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Error::io(Operation::Create, path, error)),
+            Ok(()) if is_planted(&facts, folder) => {
+                let what = "another user has put it into a folder that all may write to";
+                Err(Error::io(Operation::Create, path, explained(&Errno::ACCESS.into(), what))
+                    .hint("write to another name, or remove the file first"))
+            }
             Ok(()) => Ok(Some(facts)),
         },
     }
+}
+
+/// Whether a file in a folder such as `/tmp` is neither ours nor of the folder's owner: new bytes would be its
+/// owner's to read. The kernel's `fs.protected_regular` has the same rule.
+fn is_planted(facts: &Facts, folder: &dyn FsFolder) -> bool {
+    const STICKY: u32 = 0o1000;
+    const OTHERS_WRITE: u32 = 0o002;
+    folder.own_facts().is_ok_and(|folder| {
+        folder.mode & STICKY != 0
+            && folder.mode & OTHERS_WRITE != 0
+            && ![folder.owner, geteuid().as_raw()].contains(&facts.owner)
+    })
 }

@@ -187,7 +187,7 @@ impl Folder {
         self.is_poisoned = true;
         let former = self.named.clone();
         let named: BTreeSet<String> = named.iter().cloned().collect();
-        self.sync_segments(&named)?;
+        self.store_segments(&named)?;
         self.check_in_place()?;
         let file = self.write_manifest(manifest)?;
         self.named.extend(named.iter().cloned());
@@ -229,14 +229,15 @@ impl Folder {
         Ok(there.is_some_and(|there| there.identity == ours.identity))
     }
 
-    fn sync_segments(&self, named: &BTreeSet<String>) -> Result<()> {
-        if !self.is_synced() {
-            return Ok(());
-        }
+    fn store_segments(&self, named: &BTreeSet<String>) -> Result<()> {
         let unsynced = self.unsynced(named);
         let files: Vec<_> = unsynced.iter().map(|(_, file, _)| &**file).collect();
-        sync_together(&files).map_err(|(index, error)| {
-            Error::io(Operation::Sync, &self.claim.path.join(&unsynced[index].0), error)
+        let (store, operation): (fn(&dyn FsFile) -> _, _) = match self.is_synced() {
+            true => (|file| file.sync(), Operation::Sync),
+            false => (|file| file.flush(), Operation::Write),
+        };
+        store_together(&files, store).map_err(|(index, error)| {
+            Error::io(operation, &self.claim.path.join(&unsynced[index].0), error)
         })?;
         let last = unsynced.iter().filter(|(_, _, is_last)| *is_last);
         let last: BTreeSet<&String> = last.map(|(name, _, _)| name).collect();
@@ -408,11 +409,14 @@ impl Drop for Folder {
     }
 }
 
-/// Syncs `files`, several at a time: the device has more to choose from, and waits for its cache
-/// fewer times. Returns the first error, with the index of its file.
-fn sync_together(files: &[&dyn FsFile]) -> std::result::Result<(), (usize, io::Error)> {
-    let sync = |(): &mut (), index: usize| files[index].sync().map_err(|error| (index, error));
-    threads(files.len(), MOST_SYNCS, || (), sync)
+/// Syncs or flushes `files`, several at a time: the device has more to choose from, and waits for its
+/// cache fewer times. Returns the first error, with the index of its file.
+fn store_together(
+    files: &[&dyn FsFile],
+    store: fn(&dyn FsFile) -> io::Result<()>,
+) -> std::result::Result<(), (usize, io::Error)> {
+    let store = |(): &mut (), index: usize| store(files[index]).map_err(|error| (index, error));
+    threads(files.len(), MOST_SYNCS, || (), store)
 }
 
 /// Reads the manifest in `folder`, called `path` in errors; `None` without one.

@@ -11,9 +11,9 @@ mod lock;
 
 use std::any::Any;
 use std::ffi::OsStr;
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -167,7 +167,7 @@ impl FsFile for LocalFile {
     }
 
     fn set_mode(&self, mode: u32) -> io::Result<()> {
-        self.file.set_permissions(Permissions::from_mode(mode))
+        attributes::set_mode(&self.file, mode)
     }
 
     fn copy_attributes_of(&self, from: &dyn FsFile) -> io::Result<()> {

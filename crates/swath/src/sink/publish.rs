@@ -28,7 +28,7 @@ use swath_plan::fallback::Fallback;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
 use crate::sink::existing::{
-    DraftOptions, Durability, Replace, inspect, mounted, still_there, taken,
+    DraftOptions, Durability, Replace, explained, inspect, mounted, still_there, taken,
 };
 use crate::sink::fs::{Facts, FsFile, FsFolder};
 use crate::source::FileTimes;
@@ -89,14 +89,15 @@ pub(crate) fn create_closed(
     create(claim, name, |folder, name| folder.create_closed(name))
 }
 
-/// The mode of new files here: that of an empty file, which is made to find out. The umask, the
-/// folder's default access list and servers influence it.
-fn mode_of_new(claim: &Claim) -> io::Result<u32> {
+/// What a new file here has, and whether its permissions can be changed: that of an empty file, which is made to
+/// find out. The umask, the folder's default access list and servers influence it.
+fn mode_of_new(claim: &Claim) -> io::Result<(u32, bool)> {
     let new = |folder: &dyn FsFolder, name: &OsStr| folder.create_new(name);
     let (file, name) = create(claim, claim.scratch(), new)?;
-    let facts = file.facts();
+    let mode = file.facts().map(|facts| facts.mode & 0o777);
+    let can_change = mode.as_ref().is_ok_and(|mode| file.set_mode(mode ^ 0o100).is_ok());
     claim.folder.remove(&name)?;
-    Ok(facts?.mode & 0o777)
+    Ok((mode?, can_change))
 }
 
 impl Candidate {
@@ -132,14 +133,20 @@ impl Candidate {
         Ok(target)
     }
 
-    /// Makes an empty file under `hidden` in the target's folder, which only its owner can open.
+    /// Makes an empty file under `hidden` in the target's folder. Only its owner can open it, unless its
+    /// permissions could not be changed later.
     ///
     /// # Errors
     ///
     /// If no file can be made there.
     pub(crate) fn make_named(claim: &Claim, hidden: OsString) -> Result<Self> {
-        let made = mode_of_new(claim)
-            .and_then(|mode| create_closed(claim, hidden).map(|made| (made, mode)));
+        let made = mode_of_new(claim).and_then(|(mode, can_change)| {
+            let made = match can_change {
+                true => create_closed(claim, hidden),
+                false => create(claim, hidden, |folder, name| folder.create_new(name)),
+            };
+            made.map(|made| (made, mode))
+        });
         let ((file, hidden), mode) =
             made.map_err(|error| claim.error(Operation::Create, error))?;
         let folder = Arc::clone(&claim.folder);
@@ -239,7 +246,15 @@ impl Candidate {
             (None, None, Some(mode)) => self.file.set_mode(mode).map(|()| true),
             (None, None, None) => Ok(true),
         };
-        taken.map_err(|error| claim.error(Operation::Commit, error))
+        taken.map_err(|error| match error.kind() {
+            ErrorKind::PermissionDenied if self.is_hidden => {
+                let what = "the permissions of a new file cannot be changed on this mount";
+                claim.error(Operation::Commit, explained(&error, what)).hint(
+                    "mount it so that new files are yours (sshfs: `-o idmap=user`), or write elsewhere",
+                )
+            }
+            _ => claim.error(Operation::Commit, error),
+        })
     }
 
     /// Even if that is its length already: setting it frees what was reserved past it; but not
@@ -275,6 +290,13 @@ impl Candidate {
         }
         match given {
             Ok(()) => Ok(true),
+            Err(error) if self.is_hidden && cannot_link(&error) => {
+                let what =
+                    "here a file cannot get a name only if it is free, for want of hard links";
+                Err(self.not_named(claim, explained(&error, what)).hint(
+                    "allow what is there to be replaced (`--force`, or no `--no-clobber`)",
+                ))
+            }
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                 Err(self.not_named(claim, error))
             }

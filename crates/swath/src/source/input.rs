@@ -9,6 +9,7 @@
 //! the file is written to, replaced or truncated between two reads, the later one fails.
 
 use std::fmt;
+use std::fs::Permissions;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -36,7 +37,7 @@ use crate::error::Result;
 /// # Ok::<(), swath::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Input(pub(super) Arc<Opened>);
+pub struct Input(pub(crate) Arc<Opened>);
 
 impl Input {
     /// Opens `source`. If it is a pipe without a writer, waits for one.
@@ -80,6 +81,16 @@ impl Input {
     /// If it cannot be inspected.
     pub fn times(&self) -> Result<Option<FileTimes>> {
         self.0.times()
+    }
+
+    /// Who may read it, for a file that is made of it: the permissions of the file that is open; of a folder of
+    /// segments, what it and all of its files allow; `None` of pipes and the caller's own sources.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be inspected.
+    pub fn permissions(&self) -> Result<Option<Permissions>> {
+        self.0.permissions()
     }
 
     /// Checks that it is what it was when it was opened. Every verb does so itself after its

@@ -1,8 +1,8 @@
 //! A source that is open: its identity is known, its bytes can be read.
 
-use std::fs::{File, Metadata};
+use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Read};
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -138,6 +138,20 @@ impl Opened {
             Ok(facts.is_file().then_some(FileTimes { accessed, modified }))
         });
         times.map_err(|error| Error::io(Operation::Inspect, self.name(), error))
+    }
+
+    /// Who may read it: the permissions of a file or a block device; of a folder of segments, what it and all of
+    /// its files allow.
+    pub(crate) fn permissions(&self) -> Result<Option<Permissions>> {
+        let found = match (self.file(), self.folder()) {
+            (Some(file), _) => file.metadata().map(|facts| {
+                let is_copied = facts.is_file() || facts.file_type().is_block_device();
+                is_copied.then(|| facts.permissions())
+            }),
+            (None, Some(folder)) => of_folder(&folder).map(Some),
+            (None, None) => Ok(None),
+        };
+        found.map_err(|error| Error::io(Operation::Inspect, self.name(), error))
     }
 
     /// The folder that contains the files its bytes are in, if the caller's own source has one.
@@ -405,6 +419,20 @@ pub enum Growth {
 }
 
 words!(Growth { Refused = "strict", Ignored = "first" });
+
+fn of_folder(folder: &Path) -> io::Result<Permissions> {
+    // Who may not enter reads nothing.
+    let enter = folder.metadata()?.mode() & 0o111;
+    let mut mode = (enter | enter << 1 | enter << 2) & 0o666;
+    for entry in folder.read_dir()? {
+        match entry.and_then(|entry| entry.metadata()) {
+            // Removed by the writer of the next contents.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            facts => mode &= facts?.mode(),
+        }
+    }
+    Ok(Permissions::from_mode(mode))
+}
 
 #[cfg(test)]
 mod tests {

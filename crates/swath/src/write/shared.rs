@@ -84,6 +84,8 @@ impl SharedDraft {
         reserve(&draft, len, &mut fallbacks)?;
         let id = format!("{:016x}", unique_number());
         let mut token = DraftToken::new(id, target, draft.hidden().into(), len);
+        let facts = draft.file().facts();
+        token.owner = facts.map_err(|error| Error::io(Operation::Inspect, path, error))?.owner;
         token.is_durable = output.draft.durability == Durability::Full;
         if is_remote(&draft) {
             // On a page of its own: no machine reads bytes of the file together with the mark.

@@ -9,7 +9,7 @@ use swath_plan::extent::Extent;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::path_text;
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Names a draft to other processes: plain data, which `serde` and [`to_json`](Self::to_json) turn
 /// into text.
@@ -30,11 +30,14 @@ pub struct DraftToken {
     pub(super) mark: u64,
     #[serde(rename = "durable")]
     pub(super) is_durable: bool,
+    /// The user ID of the file's owner.
+    pub(super) owner: u32,
 }
 
 impl DraftToken {
     pub(super) fn new(id: String, target: PathBuf, hidden: PathBuf, len: u64) -> Self {
-        Self { version: VERSION, id, target, hidden, len, mark: len, is_durable: true }
+        let (mark, is_durable, owner) = (len, true, 0);
+        Self { version: VERSION, id, target, hidden, len, mark, is_durable, owner }
     }
 
     /// The number that no other draft has: 16 hexadecimal digits.

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError};
 
 use rustix::io::Errno;
+use rustix::process::geteuid;
 use swath_os::file_system::{FileSystem, file_system};
 use swath_plan::extent::Extent;
 use swath_plan::extents::merged;
@@ -166,7 +167,9 @@ fn is_of(token: &DraftToken, file: &dyn FsFile, folder: &dyn FsFolder) -> Result
     };
     let facts = file.facts().map_err(failed)?;
     let is_same = readable.facts().map_err(failed)?.are_of_one_file(&facts);
-    if !is_same || facts.len != token.draft_len() {
+    // Of the user who began it, by the number that this or that machine has for him.
+    let is_ours = [token.owner, geteuid().as_raw()].contains(&facts.owner);
+    if !is_same || !is_ours || facts.len != token.draft_len() {
         return Ok(false);
     }
     let mut mark = vec![0; token.mark_bytes().len()];
@@ -178,7 +181,7 @@ fn is_of(token: &DraftToken, file: &dyn FsFile, folder: &dyn FsFolder) -> Result
 
 fn is_remote(file: &dyn FsFile) -> bool {
     let system = file.descriptor().and_then(|file| file_system(file).ok());
-    matches!(system, Some(FileSystem::Network | FileSystem::Fuse))
+    system.is_some_and(FileSystem::is_remote)
 }
 
 fn cannot_open(path: &Path, error: std::io::Error) -> Error {

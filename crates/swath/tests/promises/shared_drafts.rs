@@ -292,7 +292,7 @@ fn a_forged_token_opens_nothing_else() {
         (".out.swath-tmp", ".out.swath-lock"),
         (id, "0123"),
         (id, "0123456789ABCDEF"),
-        ("\"version\":1", "\"version\":2"),
+        ("\"version\":2", "\"version\":3"),
         ("\"mark\":6", "\"mark\":5"),
         ("\"mark\":6", "\"mark\":18446744073709551615"),
         ("\"target\":\"/", "\"target\":\""),

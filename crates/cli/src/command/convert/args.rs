@@ -1,15 +1,11 @@
 //! The flags of `swath convert`, and the library's options for them.
 
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt;
-
 use clap::{Args, ValueHint};
 
 use super::format::{FORMATS, Format, WRITTEN};
-use super::several;
 use crate::args::{OutputArgs, TableArgs, TableOutArgs, count, input, parse_extent, words};
 use crate::input::Input;
-use swath::{Extent, OutputOptions, ReadOptions};
+use swath::{Extent, ReadOptions};
 use swath_formats::matrix::{
     Base, Duplicates, EntryOrder, MatrixFormat, MatrixOptions, MatrixWriteOptions, Strictness,
     SymmetricHalf, ValueKind,
@@ -206,25 +202,6 @@ impl Convert {
             })
     }
 
-    /// Returns the library's options for a file that is written: a new one may be read by those who may read
-    /// the input.
-    pub fn output_options(&self) -> OutputOptions {
-        let options = self.output.output_options().with_workers(self.workers);
-        match self.mode_of_inputs() {
-            Some(mode) => options.with_permissions(Permissions::from_mode(mode)),
-            None => options,
-        }
-    }
-
-    /// What all inputs allow, if they are files.
-    fn mode_of_inputs(&self) -> Option<u32> {
-        let files =
-            several::of(&self.from).ok()?.map(|files| files.into_iter().map(Input::Path));
-        let inputs = files.map_or_else(|| vec![self.from.clone()], Iterator::collect);
-        let mut modes = inputs.iter().map(|input| Some(input.permissions()?.mode()));
-        modes.try_fold(0o666, |all, mode| Some(all & mode?))
-    }
-
     /// Returns the library's options for a matrix that is written.
     pub fn matrix_write_options(&self, format: Format) -> MatrixWriteOptions {
         let is_edges = format == Format::Edges;
@@ -235,7 +212,6 @@ impl Convert {
                 MatrixFormat::MatrixMarket
             })
             .with_base(if is_edges { self.matrix.base } else { Base::Auto })
-            .with_output(self.output_options())
     }
 
     /// Returns the library's options for a table that is read.
@@ -250,6 +226,6 @@ impl Convert {
 
     /// Returns the library's options for a table that is written.
     pub fn batch_write_options(&self) -> BatchWriteOptions {
-        self.table_out.write_options().with_output(self.output_options())
+        self.table_out.write_options()
     }
 }

@@ -13,7 +13,7 @@ use super::size::Size;
 /// The library's options for a table that is written.
 pub(super) fn options(job: &Job<'_>, to: Format) -> Result<BatchWriteOptions> {
     let Some(form) = to.form() else { bail!("record batches do not become {to}") };
-    Ok(job.words.batch_write_options().with_form(form))
+    Ok(job.words.batch_write_options().with_output(job.output()).with_form(form))
 }
 
 /// Writes record batches.

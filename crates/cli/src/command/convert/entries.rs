@@ -200,7 +200,7 @@ pub(super) fn of_table(job: &Job<'_>, from: Format, to: Format) -> Result<Conver
             done.notes.extend(made_ones(job, &rows));
         }
         _ => {
-            let options = job.words.matrix_write_options(to);
+            let options = job.words.matrix_write_options(to).with_output(job.output());
             done.bytes = options.write(job.text()?, &matrix)?.bytes;
         }
     }

@@ -17,7 +17,11 @@ pub(super) fn to_matrix(job: &Job<'_>, from: Format, to: Format) -> Result<Conve
         let matrix = options.read(&job.input)?;
         drop(bar);
         let read = Instant::now();
-        let written = job.words.matrix_write_options(to).write(job.text()?, &matrix)?;
+        let written = job
+            .words
+            .matrix_write_options(to)
+            .with_output(job.output())
+            .write(job.text()?, &matrix)?;
         let (rows, columns) = matrix.size();
         let size = Size::of_matrix(rows, columns, matrix.entry_count());
         return Ok(Converted { bytes: written.bytes, ..Converted::new(size, read) });
@@ -26,7 +30,13 @@ pub(super) fn to_matrix(job: &Job<'_>, from: Format, to: Format) -> Result<Conve
     let read = Instant::now();
     let bytes = match to {
         Format::Npz => npz_options(job).write(&job.file, &rows)?,
-        _ => job.words.matrix_write_options(to).write(job.text()?, &rows)?.bytes,
+        _ => {
+            job.words
+                .matrix_write_options(to)
+                .with_output(job.output())
+                .write(job.text()?, &rows)?
+                .bytes
+        }
     };
     let (row_count, column_count) = rows.size();
     let size = Size::of_matrix(row_count, column_count, rows.entry_count());
@@ -49,9 +59,7 @@ pub(super) fn made_ones(job: &Job<'_>, rows: &AnyCsr) -> Option<String> {
 
 /// The library's options for `.npz`, read or written.
 pub(super) fn npz_options(job: &Job<'_>) -> NpzOptions {
-    NpzOptions::new()
-        .with_read(job.words.output.read_options())
-        .with_output(job.words.output_options())
+    NpzOptions::new().with_read(job.words.output.read_options()).with_output(job.output())
 }
 
 fn rows(job: &Job<'_>, from: Format) -> Result<AnyCsr> {

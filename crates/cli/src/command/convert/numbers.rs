@@ -59,7 +59,7 @@ pub(super) use with_dense;
 pub(super) fn npy_options(job: &Job<'_>) -> NpyOptions {
     NpyOptions::new()
         .with_read(job.words.output.read_options().with_workers(job.words.workers))
-        .with_output(job.words.output_options())
+        .with_output(job.output())
 }
 
 /// The library's options for `.arrow` that is read.

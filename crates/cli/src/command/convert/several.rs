@@ -53,7 +53,18 @@ fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
     for entry in folder.read_dir().map_err(unlisted)? {
         let path = entry.map_err(unlisted)?.path();
         let is_hidden = path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."));
-        if !is_hidden && path.is_file() {
+        if is_hidden {
+            continue;
+        }
+        let unread = |hint| Refused::new(format!("cannot read {}", path.shown()), hint);
+        let facts = path
+            .metadata()
+            .map_err(|error| unread("mend this link, or name the files").with_source(error))?;
+        ensure!(
+            facts.is_file() || facts.is_dir(),
+            unread("name the files: this one is a pipe, a device or a socket")
+        );
+        if facts.is_file() {
             files.push(path);
         }
     }

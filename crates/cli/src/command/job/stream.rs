@@ -99,7 +99,7 @@ pub(super) fn read_options(args: &TimelineArgs) -> ReadOptions {
 
 /// Opens the bytes of a piece.
 pub(super) fn reader(piece: &PartPiece, read: &ReadOptions) -> swath::Result<Reader> {
-    read.clone().with_offset(piece.offset).with_len(piece.len).reader(&piece.path)
+    read.clone().with_offset(piece.offset).with_len(piece.len).reader(piece.open()?)
 }
 
 impl Command for Write {

@@ -1,6 +1,7 @@
 use super::*;
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::fs::Permissions;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 use crate::sink::fs::Lock;
 

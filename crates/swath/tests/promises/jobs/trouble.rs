@@ -1,6 +1,6 @@
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::PathBuf;
 
 use swath::job::{self, Done, Form, JobOptions, Plan};
@@ -64,6 +64,41 @@ fn an_input_that_is_written_with_the_same_length_is_noticed() {
     assert_eq!(error.io_kind(), std::io::ErrorKind::NotFound);
 }
 
+/// The name of an input may lead to a secret for a moment: its bytes never get into an output that all may read.
+#[test]
+fn what_a_piece_opens_is_the_file_of_the_plan_and_as_public() {
+    let bench = Bench::new(&lines(100));
+    let mode = |mode| fs::Permissions::from_mode(mode);
+    fs::set_permissions(bench.input(), mode(0o644)).expect("ours");
+    let plan = bench.plan(&JobOptions::new());
+    let part = plan.part(0).expect("it exists");
+    let piece = &part.pieces()[0];
+    let opened = piece.open().expect("as it was planned");
+    assert_eq!(opened.len(), Some(lines(100).len() as u64));
+    let secret = bench.input().with_extension("secret");
+    fs::write(&secret, "s".repeat(lines(100).len())).expect("written");
+    let planned = fs::metadata(bench.input()).expect("there");
+    let file = fs::File::options().write(true).open(&secret).expect("ours");
+    file.set_modified(planned.modified().expect("known")).expect("set");
+    fs::set_permissions(&secret, mode(0o600)).expect("ours");
+    fs::rename(bench.input(), bench.input().with_extension("public")).expect("moved");
+    fs::rename(&secret, bench.input()).expect("moved");
+    for error in [
+        piece.open().expect_err("fewer users may read it"),
+        part.writer().map(drop).expect_err("the same"),
+        plan.check_inputs().expect_err("the same"),
+    ] {
+        assert_eq!(error.reason(), Reason::Changed);
+        assert!(error.to_string().contains("fewer users may read it"), "{error}");
+    }
+    fs::rename(bench.input().with_extension("public"), bench.input()).expect("moved back");
+    fs::set_permissions(bench.input(), mode(0o666)).expect("ours");
+    let done = all(&plan);
+    plan.commit(&done).expect("more users may read it now");
+    let made = fs::metadata(bench.output()).expect("there").permissions().mode();
+    assert_eq!(made & 0o022, 0, "not more than when the job was planned");
+}
+
 #[test]
 fn damaged_bytes_of_a_part_are_found_and_the_part_is_done_again() {
     for form in [Form::File, Form::Segments] {
@@ -109,7 +144,7 @@ fn what_is_not_a_plan_is_refused() {
     let path = plan.folder().join("JOB");
     for (from, to) in [
         ("{", ""),
-        ("\"version\":3", "\"version\":2"),
+        ("\"version\":4", "\"version\":2"),
         ("\"parts\":[[[0,0", "\"parts\":[[[1,0"),
         ("\"parts\":[[[0,0", "\"parts\":[[[0,18446744073709551615"),
         ("\"parts\":[[[0,0", "\"parts\":[[[0,-1"),
