@@ -100,8 +100,12 @@ impl Target {
         let serial = chunks.concat();
         let found = match self {
             Self::File(folder, _) => {
-                let names = std::fs::read_dir(folder.path()).expect("a folder");
-                assert_eq!(names.count(), 1, "nothing but the file is left");
+                let entries = std::fs::read_dir(folder.path()).expect("a folder");
+                let mut names: Vec<_> =
+                    entries.map(|it| it.expect("an entry").file_name()).collect();
+                // FUSE ends a file that is closed in its own time.
+                names.retain(|name| !name.to_string_lossy().starts_with(".fuse_hidden"));
+                assert_eq!(names.len(), 1, "nothing but the file is left: {names:?}");
                 std::fs::read(self.path()).expect("committed")
             }
             Self::Stream(stream) => std::mem::take(&mut *stream.bytes.lock().expect("ended")),

@@ -85,6 +85,7 @@ impl Locks {
 
     /// Removes them, and waits for no writer. An output that is committed after this call is whole, but no
     /// longer protected from another writer: end the program at once, with what is returned still there.
+    /// On FUSE and file servers the writers' unfinished files are removed too, and no output is committed.
     pub fn remove(self) -> NoLocks {
         let mut held = held();
         for place in held.drain(..) {
