@@ -18,6 +18,7 @@
 
 pub mod battery;
 pub mod classes;
+pub mod fuse;
 pub mod ingest;
 pub mod json;
 pub mod limits;

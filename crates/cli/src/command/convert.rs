@@ -27,6 +27,7 @@ use crate::report::{
     PathJson, ReportName, bytes_per_s, counted, object, size_text, time_and_speed,
 };
 use anyhow::{Result, bail, ensure};
+use rustix::process::{Resource, getrlimit};
 use std::fs::{File, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -99,7 +100,9 @@ impl<'w> Job<'w> {
                 (folder.path().join("out"), Some(folder))
             }
         };
-        let is_few = files.len() <= MOST_OPEN;
+        // The soft limit on descriptors, which are needed for more than the inputs.
+        let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        let is_few = files.len() <= MOST_OPEN && files.len() as u64 <= limit / 4;
         let inputs = files.iter().filter(|_| is_few).map(swath::Input::open);
         let inputs = inputs.collect::<swath::Result<Vec<_>>>()?;
         let permissions = match (&files[..], &inputs[..]) {

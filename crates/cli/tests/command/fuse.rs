@@ -3,36 +3,26 @@
 
 use std::fs::FileTimes;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
-use crate::child::{code, run, stderr, stdout, word};
+use swath_reference::fuse::BindMount;
+
+use crate::child::{code, run, stdout, word};
 
 /// A folder that bindfs shows at another place.
-struct BindMount {
+struct Shown {
+    mount: BindMount,
     folder: tempfile::TempDir,
 }
 
-impl BindMount {
-    /// `None`, with a line that it was skipped, if this machine cannot.
+impl Shown {
     fn new() -> Option<Self> {
         let folder = tempfile::tempdir().expect("a folder");
-        for name in ["below", "seen"] {
-            std::fs::create_dir(folder.path().join(name)).expect("room");
-        }
-        let mut mount = Command::new("bindfs");
-        mount.arg(folder.path().join("below")).arg(folder.path().join("seen"));
-        let refused = match mount.output() {
-            Ok(output) if output.status.success() => return Some(Self { folder }),
-            Ok(output) => stderr(&output),
-            Err(error) => format!("bindfs: {error}"),
-        };
-        swath_reference::skip("fuse", refused.trim());
-        None
+        BindMount::new(folder.path(), &[]).map(|mount| Self { mount, folder })
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join("seen").join(name)
+        self.mount.seen().join(name)
     }
 
     fn names(&self) -> Vec<String> {
@@ -46,16 +36,6 @@ impl BindMount {
     }
 }
 
-impl Drop for BindMount {
-    fn drop(&mut self) {
-        let seen = self.folder.path().join("seen");
-        let ended = Command::new("fusermount3").arg("-uz").arg(&seen).status();
-        if !ended.is_ok_and(|status| status.success()) {
-            let _ = Command::new("umount").arg("-l").arg(&seen).status();
-        }
-    }
-}
-
 fn done(words: &[&str]) -> String {
     let output = run(words);
     assert_eq!(code(&output), 0, "{words:?}: {output:?}");
@@ -64,7 +44,7 @@ fn done(words: &[&str]) -> String {
 
 #[test]
 fn what_was_just_written_is_read_and_replaced_at_once() {
-    let Some(mounted) = BindMount::new() else { return };
+    let Some(mounted) = Shown::new() else { return };
     let source = mounted.folder.path().join("source.csv");
     std::fs::write(&source, "a,b\n1,2\n".repeat(100_000)).expect("room");
     let made = mounted.path("made.csv");
@@ -98,7 +78,7 @@ fn what_was_just_written_is_read_and_replaced_at_once() {
 
 #[test]
 fn a_job_is_committed_and_its_folder_removed() {
-    let Some(mounted) = BindMount::new() else { return };
+    let Some(mounted) = Shown::new() else { return };
     let input = mounted.path("in");
     let lines: String = (0..50_000).map(|number| format!("{number}\n")).collect();
     std::fs::write(&input, &lines).expect("room");
@@ -116,7 +96,7 @@ fn a_job_is_committed_and_its_folder_removed() {
 
 #[test]
 fn a_file_with_the_time_of_its_source_is_read_and_replaced_at_once() {
-    let Some(mount) = BindMount::new() else { return };
+    let Some(mount) = Shown::new() else { return };
     let [from, packed, plain] =
         ["from", "from.zst", "plain"].map(|name| word(&mount.path(name)).to_owned());
     std::fs::write(&from, swath_reference::bytes(1, 100_000)).expect("room");

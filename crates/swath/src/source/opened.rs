@@ -11,6 +11,7 @@ use rustix::io::Errno;
 use swath_plan::extent::Extent;
 use swath_plan::fallback::{DirectUse, Fallback};
 use swath_plan::policy::Hints;
+use swath_plan::segment::manifest;
 use swath_plan::words;
 
 use super::copies::Copies;
@@ -424,7 +425,15 @@ fn of_folder(folder: &Path) -> io::Result<Permissions> {
     // Who may not enter reads nothing.
     let enter = folder.metadata()?.mode() & 0o111;
     let mut mode = (enter | enter << 1 | enter << 2) & 0o666;
-    for entry in folder.read_dir()? {
+    let entries = match folder.read_dir() {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            return Ok(Permissions::from_mode(
+                mode & folder.join(manifest::FILE_NAME).metadata()?.mode(),
+            ));
+        }
+        entries => entries?,
+    };
+    for entry in entries {
         match entry.and_then(|entry| entry.metadata()) {
             // Removed by the writer of the next contents.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}

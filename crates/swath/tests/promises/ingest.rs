@@ -14,6 +14,7 @@
 
 mod calls;
 mod crew;
+mod fuse;
 mod limits;
 mod same;
 mod streams;

@@ -36,15 +36,16 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
                 let is_large = before.len > part_len as u64;
                 // Reading a whole file keeps this thread busy: the other files are for another
                 // thread. Parts only exist once they are shared out, below.
-                if before.len > SMALL as u64 && !(is_large && P::SHARED) {
+                let is_shared = is_large && P::SHARED && !is_remote(&file);
+                if before.len > SMALL as u64 && !is_shared {
                     self.call_for_help(before.len);
                 }
                 if !is_large {
                     self.at_once(index, &file, &before)
-                } else if P::SHARED && is_remote(&file) {
-                    return self.through_one(index, file, &before);
-                } else if P::SHARED {
+                } else if is_shared {
                     return self.share_out(index, file, before);
+                } else if P::SHARED {
+                    return self.through_one(index, file, &before);
                 } else {
                     self.in_parts(index, &file, &before, part_len)
                 }

@@ -90,10 +90,14 @@ impl Locks {
         let mut held = held();
         for place in held.drain(..) {
             let made = place.made.lock().unwrap_or_else(PoisonError::into_inner);
-            for name in made.iter() {
-                let _ = names::remove(&place.folder, name);
+            let is_gone = |name: &OsString| match names::remove(&place.folder, name) {
+                Err(error) => error.kind() == io::ErrorKind::NotFound,
+                Ok(()) => true,
+            };
+            // Only the lock says how a folder of segments is called that is left to the next writer.
+            if made.iter().filter(|name| !is_gone(name)).count() == 0 {
+                place.remove();
             }
-            place.remove();
         }
         NoLocks { _held: held }
     }
