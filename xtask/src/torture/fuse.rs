@@ -101,6 +101,7 @@ const NOT_BY_SFTP: [(&str, &[&str]); 5] = [
             "exit_codes::a_pipe_of_another_user_in_a_shared_folder_is_no_output",
             "mirrors::refusals::a_copy_that_cannot_be_opened_is_left_alone_and_the_others_are_healed",
             "mirrors::refusals::a_pipe_is_no_copy_and_is_not_waited_for",
+            "odd_files::a_list_of_checksums_that_names_a_pipe_does_not_wait_for_its_writer",
             "odd_files::a_named_pipe_is_read_in_order_and_not_waited_for_twice",
         ],
     ),

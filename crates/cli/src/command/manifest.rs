@@ -188,7 +188,7 @@ fn refuse(args: &Manifest, target: &Target) -> Result<()> {
     Ok(())
 }
 
-fn is_pipe(facts: Metadata) -> bool {
+pub(super) fn is_pipe(facts: Metadata) -> bool {
     facts.file_type().is_fifo()
 }
 

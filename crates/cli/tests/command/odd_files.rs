@@ -67,6 +67,17 @@ fn a_pipe_cannot_come_twice_or_be_mapped() {
 }
 
 #[test]
+fn a_list_of_checksums_that_names_a_pipe_does_not_wait_for_its_writer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pipe = folder.path().join("pipe");
+    let line =
+        r#"mkfifo "$1" && echo "XXH3_2d06800538d394c2  $1" | timeout 20 "$0" sum --check -"#;
+    let output = shell(line, &[pipe.as_os_str()]);
+    assert_eq!(code(&output), 1, "{output:?}");
+    assert!(stderr(&output).contains("it is a named pipe; try: pass"), "{output:?}");
+}
+
+#[test]
 fn a_named_pipe_is_read_in_order_and_not_waited_for_twice() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("pipe");

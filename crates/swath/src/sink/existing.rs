@@ -210,24 +210,25 @@ pub(crate) fn look_at(
             // It has been removed since.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Error::io(Operation::Create, path, error)),
-            Ok(()) if is_planted(&facts, folder) => {
-                let what = "another user has put it into a folder that all may write to";
-                Err(Error::io(Operation::Create, path, explained(&Errno::ACCESS.into(), what))
-                    .hint("write to another name, or remove the file first"))
-            }
-            Ok(()) => Ok(Some(facts)),
+            Ok(()) => refuse_planted(path, &facts, folder).map(|()| Some(facts)),
         },
     }
 }
 
-/// Whether a file in a folder such as `/tmp` is neither ours nor of the folder's owner: new bytes would be its
-/// owner's to read. The kernel's `fs.protected_regular` has the same rule.
-fn is_planted(facts: &Facts, folder: &dyn FsFolder) -> bool {
+/// Fails if what is in a folder such as `/tmp` is neither ours nor of the folder's owner: new bytes would be its
+/// owner's to read. The kernel's `fs.protected_regular` has the same rule for files.
+pub(crate) fn refuse_planted(path: &Path, facts: &Facts, folder: &dyn FsFolder) -> Result<()> {
     const STICKY: u32 = 0o1000;
     const OTHERS_WRITE: u32 = 0o002;
-    folder.own_facts().is_ok_and(|folder| {
+    let is_planted = folder.own_facts().is_ok_and(|folder| {
         folder.mode & STICKY != 0
             && folder.mode & OTHERS_WRITE != 0
             && ![folder.owner, geteuid().as_raw()].contains(&facts.owner)
-    })
+    });
+    if !is_planted {
+        return Ok(());
+    }
+    let what = "another user has put it into a folder that all may write to";
+    Err(Error::io(Operation::Create, path, explained(&Errno::ACCESS.into(), what))
+        .hint("write to another name, or remove it first"))
 }

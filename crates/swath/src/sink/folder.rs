@@ -36,7 +36,7 @@ use swath_plan::extent::Extent;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
 use crate::sink::claim::{Claim, locate, remove_contents};
-use crate::sink::existing::{DraftOptions, Durability, Replace};
+use crate::sink::existing::{DraftOptions, Durability, Replace, refuse_planted};
 use crate::sink::fs::{Facts, FileKind, FsFile, FsFolder, Located, write_all_at};
 use crate::sink::names::{MANIFEST, NEW_MANIFEST, is_of_a_folder, is_segment, segment_name};
 use crate::sink::place::read_whole;
@@ -480,6 +480,7 @@ fn inspect(
             .hint("pass a folder or a new path to write segments, or choose one plain file"));
     }
     folder.may_write(name).map_err(refused)?;
+    refuse_planted(path, &facts, &**folder)?;
     let inside = folder.open_folder(name).map_err(refused)?;
     let names = inside.list().map_err(failed)?;
     if let Some(other) = names.iter().find(|name| !is_of_a_folder(name)) {

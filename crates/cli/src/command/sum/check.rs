@@ -21,6 +21,7 @@ use swath_formats::checksum::{Algorithm, Checksum, ChecksumOptions};
 
 use super::{Sum, read_json, word};
 use crate::command::Outcome;
+use crate::command::manifest::is_pipe;
 use crate::command::several::{escape, must_escape};
 use crate::failure::{Refused, describe, is_closed_pipe};
 use crate::input::Input;
@@ -129,6 +130,11 @@ fn checksum(args: &Sum, entry: &Entry, profiles: &Profiles) -> Result<Checksum> 
         b"-" => Input::Stdin,
         _ => Input::Path(entry.path.clone().into()),
     };
+    // A list names files; a pipe may have no writer.
+    if input.path().and_then(|path| path.metadata().ok()).is_some_and(is_pipe) {
+        let what = format!("cannot read {input}: it is a named pipe");
+        return Err(Refused::new(what, "pass the pipe itself to `swath sum`").into());
+    }
     let options = profiles.apply(args.how.options(), &input);
     let (options, _bar) = Bar::attach(options, !args.json);
     let options = ChecksumOptions::new().with_read(options);

@@ -202,6 +202,10 @@ fn a_neighbours_file_in_a_folder_as_tmp_is_not_replaced() {
     }
     assert_eq!(fs::read(street.out()).expect("there"), OLD);
     assert_eq!(street.names().len(), 2, "{:?}", street.names());
+    let folder = street.folder().join("folder");
+    as_neighbour(|| fs::create_dir(&folder)).expect("everybody may");
+    let segments = AppendOptions::new().with_mode(Mode::Segments).create(&folder);
+    assert_eq!(segments.map(drop).expect_err("his").io_kind(), ErrorKind::PermissionDenied);
 }
 
 /// As with rename(2), the last one wins.
