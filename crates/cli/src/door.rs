@@ -53,16 +53,18 @@ pub(crate) fn open_special(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// As the kernel does with `fs.protected_fifos`, which few machines have set.
+/// As the kernel does with `fs.protected_fifos`, which few machines have set, and in folders without the sticky
+/// bit too: no flag is needed to write to a pipe.
 fn refuse_strangers_pipe(path: &Path, facts: &Metadata) -> io::Result<()> {
-    const SHARED: u32 = 0o1002;
+    const OTHERS_WRITE: u32 = 0o022;
     let owners = [rustix::process::geteuid().as_raw(), facts.uid()];
     if !facts.file_type().is_fifo() || owners[0] == owners[1] {
         return Ok(());
     }
     let folder = above(path).metadata()?;
-    if folder.mode() & SHARED == SHARED && folder.uid() != facts.uid() {
-        let text = "a named pipe of another user in a folder that all may write to";
+    // A service's pipe in its own folder may be meant for others.
+    if folder.mode() & OTHERS_WRITE != 0 || folder.uid() != facts.uid() {
+        let text = "a named pipe of another user in a folder that others may write to";
         return Err(io::Error::new(ErrorKind::PermissionDenied, text));
     }
     Ok(())

@@ -26,7 +26,7 @@ use crate::progress::Bar;
 use crate::report::{
     PathJson, ReportName, bytes_per_s, counted, object, size_text, time_and_speed,
 };
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use rustix::process::{Resource, getrlimit};
 use std::fs::{File, Permissions};
 use std::io::{self, BufWriter, Write};
@@ -103,12 +103,17 @@ impl<'w> Job<'w> {
         // The soft limit on descriptors, which are needed for more than the inputs.
         let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let is_few = files.len() <= MOST_OPEN && files.len() as u64 <= limit / 4;
-        let inputs = files.iter().filter(|_| is_few).map(swath::Input::open);
-        let inputs = inputs.collect::<swath::Result<Vec<_>>>()?;
-        let permissions = match (&files[..], &inputs[..]) {
-            ([], _) => permissions(&words.from, &input)?,
-            (files, []) => all_allow(files.iter().map(swath::Input::open))?,
-            (_, inputs) => all_allow(inputs.iter().cloned().map(Ok))?,
+        let (mut inputs, mut all) = (Vec::new(), 0o666);
+        for path in &files {
+            let (input, mode) = of_table(path)?;
+            all &= mode;
+            if is_few {
+                inputs.push(input);
+            }
+        }
+        let permissions = match files.is_empty() {
+            true => permissions(&words.from, &input)?,
+            false => Some(Permissions::from_mode(all)),
         };
         Ok(Self {
             words,
@@ -175,16 +180,14 @@ impl<'w> Job<'w> {
     }
 }
 
-/// What all of these files allow; `None` if one of them is not a file.
-fn all_allow(
-    inputs: impl Iterator<Item = swath::Result<swath::Input>>,
-) -> Result<Option<Permissions>> {
-    let mut all = 0o666;
-    for input in inputs {
-        let Some(permissions) = input?.permissions()? else { return Ok(None) };
-        all &= permissions.mode();
-    }
-    Ok(Some(Permissions::from_mode(all)))
+/// Opens one of several files, and returns its mode too. A pipe has taken the place of a file if it is one.
+fn of_table(path: &Path) -> Result<(swath::Input, u32)> {
+    let input = swath::Input::open_at_once(path)?;
+    let permissions = input.permissions()?.with_context(|| {
+        let what = format!("cannot read {}: it is a pipe or a device", path.shown());
+        Refused::new(what, "name the files that are one table")
+    })?;
+    Ok((input, permissions.mode()))
 }
 
 impl Command for Convert {
@@ -230,7 +233,7 @@ impl Command for Convert {
 fn opened(from: &Input) -> Result<(swath::Input, Vec<PathBuf>)> {
     match several::of(from)? {
         None => Ok((from.seekable()?, Vec::new())),
-        Some(files) => Ok((Input::Path(files[0].clone()).seekable()?, files)),
+        Some(files) => Ok((of_table(&files[0])?.0, files)),
     }
 }
 

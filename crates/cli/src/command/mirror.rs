@@ -78,7 +78,7 @@ impl Command for Mirror {
         let manifest = self.manifest(&targets)?;
         let (read, bar) = Bar::attach(self.read_options(), !self.json);
         let options = self.options(read);
-        let input = swath::Input::open(&self.path)?;
+        let input = swath::Input::open_at_once(&self.path)?;
         let made = options.mirror(&input, &targets).map_err(kept)?;
         drop(bar);
         if let Some(manifest) = &manifest {

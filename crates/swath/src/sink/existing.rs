@@ -219,7 +219,7 @@ pub(crate) fn look_at(
 /// owner's to read. The kernel's `fs.protected_regular` has the same rule for files.
 pub(crate) fn refuse_planted(path: &Path, facts: &Facts, folder: &dyn FsFolder) -> Result<()> {
     const STICKY: u32 = 0o1000;
-    const OTHERS_WRITE: u32 = 0o002;
+    const OTHERS_WRITE: u32 = 0o022;
     let is_planted = folder.own_facts().is_ok_and(|folder| {
         folder.mode & STICKY != 0
             && folder.mode & OTHERS_WRITE != 0
@@ -228,7 +228,7 @@ pub(crate) fn refuse_planted(path: &Path, facts: &Facts, folder: &dyn FsFolder) 
     if !is_planted {
         return Ok(());
     }
-    let what = "another user has put it into a folder that all may write to";
+    let what = "another user has put it into a folder that others may write to";
     Err(Error::io(Operation::Create, path, explained(&Errno::ACCESS.into(), what))
         .hint("write to another name, or remove it first"))
 }

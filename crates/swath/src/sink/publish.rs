@@ -196,7 +196,7 @@ impl Candidate {
             Durability::Full => (self.file.sync(), Operation::Sync),
             Durability::None => (self.file.flush(), Operation::Write),
         };
-        stored.map_err(|error| claim.error(operation, error))
+        stored.map_err(|error| self.failed(claim, operation, error))
     }
 
     /// The name that it has, or will have for a moment.
@@ -253,8 +253,19 @@ impl Candidate {
                     "mount it so that new files are yours (sshfs: `-o idmap=user`), or write elsewhere",
                 )
             }
-            _ => claim.error(Operation::Commit, error),
+            _ => self.failed(claim, Operation::Commit, error),
         })
+    }
+
+    /// The error of a step before it has its name.
+    fn failed(&self, claim: &Claim, operation: Operation, error: io::Error) -> Error {
+        match error.kind() {
+            // A server that looks up open files by their names.
+            ErrorKind::NotFound | ErrorKind::StaleNetworkFileHandle if self.is_hidden => {
+                claim.changed("another program has removed the temporary file")
+            }
+            _ => claim.error(operation, error),
+        }
     }
 
     /// Even if that is its length already: setting it frees what was reserved past it; but not
@@ -428,13 +439,8 @@ pub(crate) fn publish(
         let ended = candidate.end_in_place(claim, options.durability, len);
         return ended.map_err(|error| error.partial(&claim.path));
     }
-    let own = candidate.cut(len).map_err(|error| match error.kind() {
-        // A server that looks up open files by their names.
-        ErrorKind::NotFound | ErrorKind::StaleNetworkFileHandle if candidate.is_hidden => {
-            claim.changed("another program has removed the temporary file")
-        }
-        _ => claim.error(Operation::Write, error),
-    })?;
+    let own = candidate.cut(len);
+    let own = own.map_err(|error| candidate.failed(claim, Operation::Write, error))?;
     // After the last change of its bytes, and before it may have another owner.
     let times = candidate.take_times();
     for _ in 0..ATTEMPTS {

@@ -49,6 +49,16 @@ impl Input {
         Opened::open(source.into()).map(Self)
     }
 
+    /// As [`open`](Self::open), but does not wait for the writer of a pipe: for callers that refuse one, whose
+    /// name may lead to a pipe since they looked.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_at_once(source: impl Into<Source>) -> Result<Self> {
+        Opened::open_copy(source.into()).map(Self)
+    }
+
     /// Its name in messages: its path, if it has one.
     pub fn name(&self) -> &Path {
         self.0.name()

@@ -90,12 +90,15 @@ impl Locks {
         let mut held = held();
         for place in held.drain(..) {
             let made = place.made.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_gone = |name: &OsString| match names::remove(&place.folder, name) {
-                Err(error) => error.kind() == io::ErrorKind::NotFound,
-                Ok(()) => true,
+            let removed = made.iter().map(|name| names::remove(&place.folder, name));
+            let removed: Vec<_> = removed.collect();
+            let is_left = |it: &io::Result<()>| {
+                it.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::NotFound)
             };
-            // Only the lock says how a folder of segments is called that is left to the next writer.
-            if made.iter().filter(|name| !is_gone(name)).count() == 0 {
+            // Only the lock says how a folder of segments is called that is left to the next writer, or a
+            // hidden file that a thread is about to make.
+            let is_made = removed.first().is_none_or(Result::is_ok);
+            if is_made && !removed.iter().any(is_left) {
                 place.remove();
             }
         }
