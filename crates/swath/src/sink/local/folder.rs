@@ -166,7 +166,10 @@ impl FsFolder for LocalFolder {
     }
 
     fn set_mode(&self, mode: u32) -> io::Result<()> {
-        self.file.set_permissions(Permissions::from_mode(mode))
+        // Of the folder above: files in it get its group.
+        const SET_GROUP: u32 = 0o2000;
+        let kept = self.own_facts()?.mode & SET_GROUP;
+        self.file.set_permissions(Permissions::from_mode(mode | kept))
     }
 
     fn sync(&self) -> io::Result<()> {

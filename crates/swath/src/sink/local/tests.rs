@@ -33,6 +33,15 @@ fn a_link_of_the_kernel_to_a_pipe_is_special() {
 }
 
 #[test]
+fn a_folder_keeps_what_gives_its_files_its_group() {
+    let place = TestFolder::new();
+    fs::set_permissions(place.path(""), Permissions::from_mode(0o2755)).expect("mine");
+    let made = place.1.create_folder(OsStr::new("made")).expect("made");
+    made.set_mode(0o750).expect("mine");
+    assert_eq!(made.own_facts().expect("known").mode, 0o2750);
+}
+
+#[test]
 fn a_folder_is_in_place_until_another_takes_its_path() {
     let place = TestFolder::new();
     fs::create_dir(place.path("a")).expect("made");

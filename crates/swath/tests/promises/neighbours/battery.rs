@@ -262,8 +262,8 @@ fn counts(attack: Attack, whose: Whose, at: usize, located: usize) -> bool {
 pub(crate) fn attack_everywhere(mut case: Case<'_>) -> Result<usize, String> {
     let calls = case.run(Trouble::Nothing)?;
     if let Some(lock) = calls.iter().position(|call| *call == Call::Lock) {
-        // If something is there, its permission is checked as well.
-        case.looked = lock - if case.before == Before::Nothing { 1 } else { 2 };
+        // If something is there, its permission and its folder are looked at as well.
+        case.looked = lock - if case.before == Before::Nothing { 1 } else { 3 };
     }
     let located = calls.iter().rposition(|call| *call == Call::Locate).unwrap_or(0);
     let mut attempts = 0;
@@ -291,6 +291,8 @@ fn withstands(way: Way, nameless: bool) {
     let befores = befores.filter(|before| !is_folder || *before == Before::Nothing);
     let streets = [Whose::Everybodys, Whose::Neighbours].into_iter();
     let all = streets.flat_map(|whose| befores.clone().map(move |before| (whose, before)));
+    // That is refused at the first look.
+    let all = all.filter(|case| *case != (Whose::Everybodys, Before::Theirs));
     for (whose, before) in Battery::of_list("neighbours", 1, all) {
         let writer = |path: &Path, source: &Path, fs: Arc<dyn Fs>| {
             way.leave(path, source, fs).map_err(Failure::from)
