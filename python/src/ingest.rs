@@ -69,14 +69,13 @@ impl Named {
         let mut files = swath::ingest::Files::paths(Vec::<PathBuf>::new());
         for path in self.paths {
             let glob = pattern(&path).map(swath::ingest::Files::glob);
-            files = match glob.map(|glob| (glob.clone().found(), glob)) {
-                // What matches now is read: the folders are walked once.
-                Some((Ok(found), _)) if !found.is_empty() => {
-                    files.and(swath::ingest::Files::paths(found))
-                }
-                Some((Err(_), glob)) => files.and(glob),
+            let is_empty = |it: &swath::ingest::Files| {
+                it.clone().found().is_ok_and(|found| found.is_empty())
+            };
+            files = match glob.filter(|it| !is_empty(it)) {
+                Some(glob) => files.and(glob),
                 // What does not match is missing, by its name.
-                Some(_) | None => files.and(swath::ingest::Files::each([path])),
+                None => files.and(swath::ingest::Files::each([path])),
             };
         }
         files
