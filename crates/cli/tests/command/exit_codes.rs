@@ -257,13 +257,17 @@ fn a_pipe_of_another_user_in_a_shared_folder_is_no_output() {
     let made = Command::new("mkfifo").arg(&pipe).uid(65_534).gid(65_534).status();
     assert!(made.expect("coreutils").success());
     let [path, pipe] = [&path, &pipe].map(|path| word(path));
-    for verb in [
-        &["compress", path, "-o", pipe][..],
-        &["gen", "bytes", "10", pipe],
-        &["sum", path, "--timeline", pipe],
-    ] {
-        let output = run(verb);
-        assert_eq!(code(&output), 2, "{verb:?} {output:?}");
-        assert!(stderr(&output).contains("a named pipe of another user"), "{output:?}");
+    for mode in [0o1777, 0o777, 0o2775] {
+        let shared = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(folder.path(), shared).expect("set");
+        for verb in [
+            &["compress", path, "-o", pipe][..],
+            &["gen", "bytes", "10", pipe],
+            &["sum", path, "--timeline", pipe],
+        ] {
+            let output = run(verb);
+            assert_eq!(code(&output), 2, "{verb:?} {output:?}");
+            assert!(stderr(&output).contains("a named pipe of another user"), "{output:?}");
+        }
     }
 }

@@ -10,12 +10,12 @@ use swath_reference::fuse::BindMount;
 use crate::child::{code, run, stdout, word};
 
 /// A folder that bindfs shows at another place.
-struct Shown {
+struct ShownFolder {
     mount: BindMount,
     folder: tempfile::TempDir,
 }
 
-impl Shown {
+impl ShownFolder {
     fn new() -> Option<Self> {
         let folder = tempfile::tempdir().expect("a folder");
         BindMount::new(folder.path(), &[]).map(|mount| Self { mount, folder })
@@ -44,7 +44,7 @@ fn done(words: &[&str]) -> String {
 
 #[test]
 fn what_was_just_written_is_read_and_replaced_at_once() {
-    let Some(mounted) = Shown::new() else { return };
+    let Some(mounted) = ShownFolder::new() else { return };
     let source = mounted.folder.path().join("source.csv");
     std::fs::write(&source, "a,b\n1,2\n".repeat(100_000)).expect("room");
     let made = mounted.path("made.csv");
@@ -78,7 +78,7 @@ fn what_was_just_written_is_read_and_replaced_at_once() {
 
 #[test]
 fn a_job_is_committed_and_its_folder_removed() {
-    let Some(mounted) = Shown::new() else { return };
+    let Some(mounted) = ShownFolder::new() else { return };
     let input = mounted.path("in");
     let lines: String = (0..50_000).map(|number| format!("{number}\n")).collect();
     std::fs::write(&input, &lines).expect("room");
@@ -96,7 +96,7 @@ fn a_job_is_committed_and_its_folder_removed() {
 
 #[test]
 fn a_file_with_the_time_of_its_source_is_read_and_replaced_at_once() {
-    let Some(mount) = Shown::new() else { return };
+    let Some(mount) = ShownFolder::new() else { return };
     let [from, packed, plain] =
         ["from", "from.zst", "plain"].map(|name| word(&mount.path(name)).to_owned());
     std::fs::write(&from, swath_reference::bytes(1, 100_000)).expect("room");

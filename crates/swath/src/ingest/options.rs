@@ -195,14 +195,16 @@ impl IngestOptions {
         self.read.profile.as_deref()
     }
 
-    /// The requested threads.
-    /// How one large file is read: its bytes are counted with the others'.
-    pub(super) fn of_one_file(&self) -> ReadOptions {
-        let read = ReadOptions::new().with_workers(self.workers());
+    /// How one large file of `files` is read: its bytes are counted with the others'. Beside other files, by one
+    /// thread, since each worker may read one.
+    pub(super) fn of_one_file(&self, files: usize) -> ReadOptions {
+        let workers = if files == 1 { self.workers() } else { 1 };
+        let read = ReadOptions::new().with_workers(workers);
         let cancel = self.read.hooks.cancel.clone();
         cancel.into_iter().fold(read, ReadOptions::with_cancel)
     }
 
+    /// The requested threads.
     pub(super) fn workers(&self) -> usize {
         self.read.workers().min(MOST as usize)
     }

@@ -144,12 +144,10 @@ fn compare(
     of: &str,
 ) -> Result<()> {
     const READERS: u32 = 0o444;
-    let (is_longer, is_written) =
-        (now.input_len != then.input_len, InputState { mode: then.mode, ..*now } != *then);
-    let change = if is_longer {
+    let change = if now.input_len != then.input_len {
         let (then, now) = (then.input_len, now.input_len);
         format!("it had {} when the job was planned, and has {now}", counted(then, "byte"))
-    } else if is_written {
+    } else if (InputState { mode: then.mode, ..*now }) != *then {
         String::from("it was written to or replaced after the job was planned")
     } else if then.mode & !now.mode & READERS != 0 {
         String::from("fewer users may read it than when the job was planned")

@@ -232,11 +232,14 @@ impl Folder {
     fn store_segments(&self, named: &BTreeSet<String>) -> Result<()> {
         let unsynced = self.unsynced(named);
         let files: Vec<_> = unsynced.iter().map(|(_, file, _)| &**file).collect();
-        let (store, operation): (fn(&dyn FsFile) -> _, _) = match self.is_synced() {
-            true => (|file| file.sync(), Operation::Sync),
-            false => (|file| file.flush(), Operation::Write),
+        let stored = match self.is_synced() {
+            true => sync_together(&files).map_err(|failed| (Operation::Sync, failed)),
+            // A flush waits on few file systems: not worth a thread.
+            false => files.iter().enumerate().try_for_each(|(index, file)| {
+                file.flush().map_err(|error| (Operation::Write, (index, error)))
+            }),
         };
-        store_together(&files, store).map_err(|(index, error)| {
+        stored.map_err(|(operation, (index, error))| {
             Error::io(operation, &self.claim.path.join(&unsynced[index].0), error)
         })?;
         let last = unsynced.iter().filter(|(_, _, is_last)| *is_last);
@@ -409,14 +412,11 @@ impl Drop for Folder {
     }
 }
 
-/// Syncs or flushes `files`, several at a time: the device has more to choose from, and waits for its
-/// cache fewer times. Returns the first error, with the index of its file.
-fn store_together(
-    files: &[&dyn FsFile],
-    store: fn(&dyn FsFile) -> io::Result<()>,
-) -> std::result::Result<(), (usize, io::Error)> {
-    let store = |(): &mut (), index: usize| store(files[index]).map_err(|error| (index, error));
-    threads(files.len(), MOST_SYNCS, || (), store)
+/// Syncs `files`, several at a time: the device has more to choose from, and waits for its cache
+/// fewer times. Returns the first error, with the index of its file.
+fn sync_together(files: &[&dyn FsFile]) -> std::result::Result<(), (usize, io::Error)> {
+    let sync = |(): &mut (), index: usize| files[index].sync().map_err(|error| (index, error));
+    threads(files.len(), MOST_SYNCS, || (), sync)
 }
 
 /// Reads the manifest in `folder`, called `path` in errors; `None` without one.

@@ -421,6 +421,7 @@ pub enum Growth {
 
 words!(Growth { Refused = "strict", Ignored = "first" });
 
+/// What a folder of segments and all of its files allow; of one that cannot be listed, the folder and its manifest.
 fn of_folder(folder: &Path) -> io::Result<Permissions> {
     // Who may not enter reads nothing.
     let enter = folder.metadata()?.mode() & 0o111;

@@ -12,9 +12,9 @@ use crate::hooked::{Call, Hook, Hooked};
 
 /// A machine that keeps files of a server: they have names from the beginning.
 #[derive(Debug, Default)]
-struct Machine(Arc<Mutex<String>>);
+struct ClientMachine(Arc<Mutex<String>>);
 
-impl Hook for Machine {
+impl Hook for ClientMachine {
     fn before(&self, call: Call) -> io::Result<()> {
         match call {
             Call::CreateNameless => Err(io::ErrorKind::Unsupported.into()),
@@ -28,7 +28,7 @@ impl Hook for Machine {
 }
 
 fn options(locked: &Arc<Mutex<String>>) -> AppendOptions {
-    let fs: Arc<dyn Fs> = Arc::new(Hooked(Arc::new(Machine(Arc::clone(locked)))));
+    let fs: Arc<dyn Fs> = Arc::new(Hooked(Arc::new(ClientMachine(Arc::clone(locked)))));
     AppendOptions::new().with_output(OutputOptions::new().with_fs(fs))
 }
 

@@ -142,7 +142,7 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
         let file = Arc::new(File::from(file));
         let source = Source::file(Arc::clone(&file), path);
         let (base, len) = (self.to.set_aside(before.len, path)?, before.len);
-        let read = self.claims.options.of_one_file();
+        let read = self.claims.options.of_one_file(self.claims.listing.len());
         let wanted = usize::try_from(len).unwrap_or(usize::MAX);
         let read = self.to.part(base, wanted, path, &mut |target| {
             read.read_into(source.clone(), target).map(drop)

@@ -34,6 +34,8 @@ pub(super) struct LocalLock {
     file: File,
     facts: Facts,
     place: Arc<Place>,
+    /// Whether it may keep out the programs of this machine only.
+    is_remote: bool,
 }
 
 /// Where a lock file is.
@@ -127,7 +129,7 @@ impl Lock for LocalLock {
     }
 
     fn exchange(&self, suffix: &str, made: Vec<OsString>) -> io::Result<Option<String>> {
-        if !file_system(&self.file)?.is_remote() {
+        if !self.is_remote {
             return Ok(None);
         }
         let mut left = [0; LONGEST_SUFFIX];
@@ -204,7 +206,7 @@ impl LocalLock {
                 if let Some(held) = &mut held {
                     held.push(Arc::clone(&place));
                 }
-                return Ok(Some(Self { file, facts, place }));
+                return Ok(Some(Self { file, facts, place, is_remote }));
             }
         }
         // The name cannot be locked as long as it is reported: as if it were another user's.

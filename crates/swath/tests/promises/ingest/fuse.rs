@@ -9,9 +9,9 @@ use swath::ingest::IngestOptions;
 use swath_reference::fuse::BindMount;
 
 /// Stops a thread, also if the test fails.
-struct Stop<'s>(&'s AtomicBool);
+struct StopGuard<'s>(&'s AtomicBool);
 
-impl Drop for Stop<'_> {
+impl Drop for StopGuard<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::SeqCst);
     }
@@ -22,7 +22,7 @@ impl Drop for Stop<'_> {
 fn a_large_file_is_that_of_one_open() {
     const LEN: usize = 24 << 20;
     let folder = tempfile::tempdir().expect("a folder");
-    // As bindfs, but what has been reported is asked for again after seconds only.
+    // Names are looked up at each open, attributes every five seconds.
     let options = ["-o", "attr_timeout=5,entry_timeout=0"];
     let Some(mount) = BindMount::new(folder.path(), &options) else { return };
     let below = |name: &str| mount.below().join(name);
@@ -44,7 +44,7 @@ fn a_large_file_is_that_of_one_open() {
                 }
             }
         });
-        let _stop = Stop(&is_over);
+        let _stop = StopGuard(&is_over);
         let options = IngestOptions::new().with_read(ReadOptions::new().with_workers(4));
         for _ in 0..20 {
             let Ok(found) = options.ingest(vec![mount.seen().join("file")]) else { continue };
