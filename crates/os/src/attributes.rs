@@ -7,13 +7,16 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use rustix::fs::{
-    Gid, Uid, XattrFlags, fchown, fgetxattr, flistxattr, fsetxattr, getxattr, listxattr,
+    Gid, Uid, XattrFlags, fchown, fgetxattr, flistxattr, fremovexattr, fsetxattr, getxattr,
+    listxattr,
 };
 use rustix::io::{Errno, retry_on_intr};
+use rustix::path::Arg;
+
+use crate::access::{ACCESS_LIST, Access, grown};
 
 /// The set-user-id and set-group-id bits.
 const SET_ID: u32 = 0o6000;
-const GROUP_BITS: u32 = 0o070;
 /// What a write to the old file would have removed from it (capabilities), or what is a checksum
 /// of its bytes (integrity).
 const BOUND_TO_THE_BYTES: [&[u8]; 3] =
@@ -23,8 +26,8 @@ const BOUND_TO_THE_BYTES: [&[u8]; 3] =
 /// of the file `from`, as far as this process may. `from` may be a descriptor that can be neither
 /// read nor written (`O_PATH`); nothing is looked up by its name.
 ///
-/// What this process may not set is left out, on the safe side: if the group cannot be set, it
-/// gets the permissions of all others. The bits set-user-id and set-group-id, file capabilities
+/// What this process may not set is left out, on the safe side: if the group or the access control list cannot be
+/// set, the group and all others get what each of them had. The bits set-user-id and set-group-id, file capabilities
 /// and integrity checksums are always left out: they were given to the old bytes.
 ///
 /// # Errors
@@ -33,18 +36,22 @@ const BOUND_TO_THE_BYTES: [&[u8]; 3] =
 /// or "not on this file system". `EBADF` if `from` cannot be read and `/proc` is not mounted.
 pub fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
     let (old, new) = (from.metadata()?, to.metadata()?);
-    let mut mode = old.mode() & 0o7777 & !SET_ID;
+    let mode = old.mode() & 0o7777 & !SET_ID;
     let same_group = old.gid() == new.gid() || chown(to, None, Some(old.gid()))?;
     if old.uid() != new.uid() {
         chown(to, Some(old.uid()), None)?;
     }
-    if !same_group {
-        mode = mode & !GROUP_BITS | ((mode & 0o007) << 3);
-    }
     copy_extended(from, to)?;
+    let has_its_list = copy_list(from, to);
+    // The group permissions of a file with a list are its mask.
+    let group = (same_group && has_its_list).then_some(old.gid());
+    let access = match has_its_list {
+        true => Access::new(mode, Some(old.gid())),
+        false => Access::with_list(mode, old.gid(), attribute(from, ACCESS_LIST))?,
+    };
     // Last: changing the owner removes bits of it, and with an access list it is the list's
     // mask.
-    set_mode(to, mode)
+    set_mode(to, access.in_group(group))
 }
 
 /// Sets the permissions of a file.
@@ -77,9 +84,7 @@ fn chown(file: &File, owner: Option<u32>, group: Option<u32>) -> io::Result<bool
 }
 
 fn copy_extended(from: &File, to: &File) -> io::Result<()> {
-    // For a descriptor that cannot be read, the kernel lists nothing; this path leads to the
-    // same file.
-    let path = format!("/proc/self/fd/{}", from.as_raw_fd());
+    let path = path_of(from);
     let names = match grown(|buffer| match listxattr(&path, &mut *buffer) {
         // `/proc` is not mounted.
         Err(Errno::NOENT) => flistxattr(from, buffer),
@@ -95,11 +100,7 @@ fn copy_extended(from: &File, to: &File) -> io::Result<()> {
         }
         // Cannot contain a zero: the list was split at them.
         let name = CString::new(name)?;
-        let copied = grown(|buffer| match getxattr(&path, &name, &mut *buffer) {
-            Err(Errno::NOENT) => fgetxattr(from, &name, buffer),
-            got => got,
-        });
-        let copied = copied.and_then(|value| {
+        let copied = attribute(from, &*name).and_then(|value| {
             retry_on_intr(|| fsetxattr(to, &name, &value, XattrFlags::empty()))
         });
         match copied {
@@ -113,23 +114,31 @@ fn copy_extended(from: &File, to: &File) -> io::Result<()> {
     Ok(())
 }
 
-fn may_be_left_out(error: Errno) -> bool {
-    matches!(error, Errno::PERM | Errno::ACCESS | Errno::OPNOTSUPP | Errno::NOSYS)
+/// Whether `to` has the access control list of `from`, or none like it: it may have got one of its folder.
+fn copy_list(from: &File, to: &File) -> bool {
+    match (attribute(from, ACCESS_LIST), attribute(to, ACCESS_LIST)) {
+        (Ok(old), Ok(new)) => old == new,
+        (Err(Errno::NODATA), Ok(_)) => fremovexattr(to, ACCESS_LIST).is_ok(),
+        (Err(Errno::NODATA | Errno::OPNOTSUPP | Errno::NOSYS), Err(_)) => true,
+        _ => false,
+    }
 }
 
-/// Calls `get` with buffers that double until the result fits; the kernel's limit is 64 KiB.
-fn grown(get: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> rustix::io::Result<Vec<u8>> {
-    let mut buffer = vec![0; 256];
-    loop {
-        match retry_on_intr(|| get(&mut buffer)) {
-            Err(Errno::RANGE) if buffer.len() < 1 << 20 => buffer.resize(buffer.len() * 2, 0),
-            Err(error) => return Err(error),
-            Ok(len) => {
-                buffer.truncate(len);
-                return Ok(buffer);
-            }
-        }
-    }
+/// For a descriptor that cannot be read, the kernel lists nothing; this path leads to the same file.
+fn path_of(file: &File) -> String {
+    format!("/proc/self/fd/{}", file.as_raw_fd())
+}
+
+fn attribute(file: &File, name: impl Arg + Copy) -> rustix::io::Result<Vec<u8>> {
+    grown(|buffer| match getxattr(path_of(file), name, &mut *buffer) {
+        // `/proc` is not mounted.
+        Err(Errno::NOENT) => fgetxattr(file, name, buffer),
+        got => got,
+    })
+}
+
+fn may_be_left_out(error: Errno) -> bool {
+    matches!(error, Errno::PERM | Errno::ACCESS | Errno::OPNOTSUPP | Errno::NOSYS)
 }
 
 #[cfg(test)]
@@ -146,6 +155,24 @@ mod tests {
 
     fn mode(file: &NamedTempFile) -> u32 {
         file.as_file().metadata().expect("known").mode() & 0o7777
+    }
+
+    /// An access control list that user 1 has an entry in: version 2, then (tag, permissions, id) each of the owner,
+    /// user 1, group, mask, others.
+    fn list_for(user: u16) -> Vec<u8> {
+        let mut list = vec![2, 0, 0, 0];
+        for (tag, may, id) in [
+            (1_u16, 6_u16, u32::MAX),
+            (2, user, 1),
+            (4, 4, u32::MAX),
+            (16, 6, u32::MAX),
+            (32, 0, u32::MAX),
+        ] {
+            list.extend(tag.to_le_bytes());
+            list.extend(may.to_le_bytes());
+            list.extend(id.to_le_bytes());
+        }
+        list
     }
 
     #[test]
@@ -186,20 +213,7 @@ mod tests {
     #[test]
     fn an_access_control_list_is_kept_with_its_mask() {
         let (old, new) = (file_with_mode(0o640), file_with_mode(0o600));
-        // Version 2, then (tag, permissions, id) each: owner, user 1, group, mask, others.
-        let mut list = vec![2, 0, 0, 0];
-        for (tag, may, id) in [
-            (1_u16, 6_u16, u32::MAX),
-            (2, 4, 1),
-            (4, 4, u32::MAX),
-            (16, 6, u32::MAX),
-            (32, 0, u32::MAX),
-        ] {
-            list.extend(tag.to_le_bytes());
-            list.extend(may.to_le_bytes());
-            list.extend(id.to_le_bytes());
-        }
-        let name = "system.posix_acl_access";
+        let (list, name) = (list_for(4), ACCESS_LIST);
         if let Err(error) = setxattr(old.path(), name, &list, XattrFlags::empty()) {
             return swath_reference::skip("access-control-lists", error);
         }
@@ -207,6 +221,19 @@ mod tests {
         let kept = grown(|buffer| fgetxattr(new.as_file(), name, buffer)).expect("kept");
         assert_eq!(kept, list);
         assert_eq!(mode(&new), mode(&old));
+    }
+
+    /// A new file gets the default list of its folder, and the file that it replaces may have none.
+    #[test]
+    fn a_list_that_the_old_file_lacks_is_removed() {
+        let (old, new) = (file_with_mode(0o640), file_with_mode(0o600));
+        let name = ACCESS_LIST;
+        if let Err(error) = setxattr(new.path(), name, &list_for(6), XattrFlags::empty()) {
+            return swath_reference::skip("access-control-lists", error);
+        }
+        copy_attributes(old.as_file(), new.as_file()).expect("copied");
+        assert_eq!(attribute(new.as_file(), name), Err(Errno::NODATA));
+        assert_eq!(mode(&new), 0o640);
     }
 
     #[test]

@@ -31,6 +31,7 @@
 //! | copy or share an extent of another file | [`copy`] |
 //! | put pages of a file into a pipe | [`pipe`] |
 //! | where a file has data, and where holes | [`holes`] |
+//! | who may use a file | [`access`] |
 //! | mode, owner and attributes of another file | [`attributes`] |
 //! | the file size limit and its signal | [`limits`] |
 //! | the signals that end or stop a program | [`ending`] |
@@ -51,6 +52,7 @@
 //! # }
 //! ```
 
+pub mod access;
 pub mod advise;
 pub mod allocate;
 pub mod attributes;

@@ -123,7 +123,7 @@ impl CopyOptions {
         self.refuse_same(&source, to)?;
         refuse_within(&source, to)?;
         let mut draft = self.output.begin(to)?;
-        if self.output.permissions.is_none() {
+        if self.output.access.is_none() {
             permissions::take(&source, &mut draft)?;
         }
         if self.preserve == Preserve::All {

@@ -170,6 +170,7 @@ pub use report::{Report, Scanned};
 pub use scan::{Chunk, scan};
 pub use sink::OutputOptions;
 pub use source::{Input, ReadAt, Source, SourceFacts, SourceTrouble};
+pub use swath_os::access::Access;
 pub use swath_plan::extent::Extent;
 pub use swath_plan::fallback::Fallback;
 pub use swath_plan::policy::{Engine, PageCache};

@@ -16,7 +16,7 @@ pub(crate) use args::Convert;
 
 use self::format::Format;
 use self::size::Size;
-use super::target::{Target, exists, permissions, refused};
+use super::target::{Target, access, exists, refused};
 use super::{Command, Outcome};
 use crate::args::Files;
 use crate::failure::Refused;
@@ -27,13 +27,12 @@ use crate::report::{
     PathJson, ReportName, bytes_per_s, counted, object, size_text, time_and_speed,
 };
 use anyhow::{Context, Result, bail, ensure};
-use rustix::process::{Resource, getrlimit};
-use std::fs::{File, Permissions};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use swath::{Output, OutputOptions, ReadOptions, Source};
+use swath::{Access, Output, OutputOptions, ReadOptions, Source};
 use swath_formats::matrix::{MatrixOptions, has_banner};
 use swath_formats::table::BatchesWritten;
 use swath_study::hidden::Hidden;
@@ -71,19 +70,30 @@ struct Job<'w> {
     input: swath::Input,
     /// All files of the table if there are several; the first one is the input.
     files: Vec<PathBuf>,
-    /// The same files, open, unless there are more than [`MOST_OPEN`].
+    /// The same files, open, unless there are too many.
     inputs: Vec<swath::Input>,
     /// What all of them allow, if they are files.
-    permissions: Option<Permissions>,
+    access: Option<Access>,
     target: Target,
     /// Where formats are written that need a file: the output, or a temporary file for a stream.
     file: PathBuf,
     _temporary: Option<Hidden>,
 }
 
-/// How many files of a table are open at a time: the permissions of an output are those of files that were read,
-/// even if their names lead elsewhere in the meantime.
-const MOST_OPEN: usize = 256;
+/// Whether this many files can be open at a time, so that the permissions of an output are those of the files that were
+/// read, even if their names lead elsewhere in the meantime. Raises the soft limit on descriptors if need be.
+fn can_be_open(files: usize) -> bool {
+    // For all else that is opened.
+    const SPARE: u64 = 256;
+    const MOST: u64 = 1 << 16;
+    let wanted = files as u64 + SPARE;
+    let is_within = |limit: Option<u64>| limit.is_none_or(|limit| wanted <= limit);
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: Some(wanted), maximum };
+    wanted <= MOST
+        && (is_within(current)
+            || is_within(maximum) && setrlimit(Resource::Nofile, raised).is_ok())
+}
 
 impl<'w> Job<'w> {
     fn new(
@@ -100,38 +110,27 @@ impl<'w> Job<'w> {
                 (folder.path().join("out"), Some(folder))
             }
         };
-        // The soft limit on descriptors, which are needed for more than the inputs.
-        let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-        let is_few = files.len() <= MOST_OPEN && files.len() as u64 <= limit / 4;
-        let (mut inputs, mut all) = (Vec::new(), 0o666);
+        let are_held = can_be_open(files.len());
+        let (mut inputs, mut all) = (Vec::new(), Access::new(0o666, None));
         for path in &files {
-            let (input, mode) = of_table(path)?;
-            all &= mode;
-            if is_few {
+            let (input, access) = of_table(path)?;
+            all = all.and(access);
+            if are_held {
                 inputs.push(input);
             }
         }
-        let permissions = match files.is_empty() {
-            true => permissions(&words.from, &input)?,
-            false => Some(Permissions::from_mode(all)),
+        let access = match files.is_empty() {
+            true => access(&words.from, &input)?,
+            false => Some(all),
         };
-        Ok(Self {
-            words,
-            input,
-            files,
-            inputs,
-            permissions,
-            target,
-            file,
-            _temporary: temporary,
-        })
+        Ok(Self { words, input, files, inputs, access, target, file, _temporary: temporary })
     }
 
     /// Options of a file that is written: a new one may be read by those who may read the input.
     fn output(&self) -> OutputOptions {
         let options = self.words.output.output_options().with_workers(self.words.workers);
-        match &self.permissions {
-            Some(permissions) => options.with_permissions(permissions.clone()),
+        match self.access {
+            Some(access) => options.with_permissions(access),
             None => options,
         }
     }
@@ -180,14 +179,14 @@ impl<'w> Job<'w> {
     }
 }
 
-/// Opens one of several files, and returns its mode too. A pipe has taken the place of a file if it is one.
-fn of_table(path: &Path) -> Result<(swath::Input, u32)> {
+/// Opens one of several files, and returns who may use it. A pipe has taken the place of a file if it is one.
+fn of_table(path: &Path) -> Result<(swath::Input, Access)> {
     let input = swath::Input::open_at_once(path)?;
-    let permissions = input.permissions()?.with_context(|| {
+    let access = input.access()?.with_context(|| {
         let what = format!("cannot read {}: it is a pipe or a device", path.shown());
         Refused::new(what, "name the files that are one table")
     })?;
-    Ok((input, permissions.mode()))
+    Ok((input, access))
 }
 
 impl Command for Convert {

@@ -156,8 +156,8 @@ pub(super) fn save(
     match target {
         Target::Path(path) if !target.is_stream() => {
             let mut options = OutputOptions::new().with_replace(replace);
-            if let Some(permissions) = input.permissions()? {
-                options = options.with_permissions(permissions);
+            if let Some(access) = input.access()? {
+                options = options.with_permissions(access);
             }
             let written = WriteOptions::new().with_output(options).write(path, bytes);
             written.map(drop).map_err(|error| refused(error.into(), path))

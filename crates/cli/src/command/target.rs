@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::fmt::Display;
-use std::fs::Permissions;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -10,7 +9,7 @@ use anyhow::{Result, ensure};
 use serde::Serialize;
 use swath::append::{Ordered, OrderedOptions};
 use swath::sink::Replace;
-use swath::{OutputOptions, ReadOptions};
+use swath::{Access, OutputOptions, ReadOptions};
 
 use crate::args::{ForceFlag, OutputArgs, ProfileArgs};
 use crate::door::{is_folder, is_special, open_special, refuse_descriptor};
@@ -70,12 +69,12 @@ impl Target {
     fn begin(
         &self,
         args: &OutputArgs,
-        like: Option<Permissions>,
+        like: Option<Access>,
         ordered: OrderedOptions,
     ) -> Result<Ordered> {
         let mut options = args.output_options();
-        if let Some(permissions) = like.filter(|_| *self != Self::Stdout) {
-            options = options.with_permissions(permissions);
+        if let Some(access) = like.filter(|_| *self != Self::Stdout) {
+            options = options.with_permissions(access);
         }
         self.ordered(ordered, options, args.stream_options())
     }
@@ -177,7 +176,7 @@ impl Target {
         self.refuse_input(from)?;
         // Also while the old bytes of an output in place are still there.
         let input = swath::Input::open(from.source()?)?;
-        let output = self.begin(args, permissions(from, &input)?, ordered)?;
+        let output = self.begin(args, access(from, &input)?, ordered)?;
         verb(read, &input, output)
     }
 
@@ -214,9 +213,9 @@ impl Target {
     }
 }
 
-/// The permissions of the file that is read, if it has a name.
-pub(super) fn permissions(from: &Input, input: &swath::Input) -> Result<Option<Permissions>> {
-    Ok(from.path().map(|_| input.permissions()).transpose()?.flatten())
+/// Who may use the file that is read, if it has a name.
+pub(super) fn access(from: &Input, input: &swath::Input) -> Result<Option<Access>> {
+    Ok(from.path().map(|_| input.access()).transpose()?.flatten())
 }
 
 /// Gives the output the times of the file that is read, if it has a name, as gzip, bzip2, xz and zstd do.

@@ -1,8 +1,9 @@
 //! What was compressed comes back, under the names that one expects, and nothing is lost by
 //! accident.
 
+use std::ffi::OsStr;
 use std::io::Read;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -202,6 +203,62 @@ fn a_converted_file_and_the_output_of_a_job_are_read_by_those_who_may_read_every
             assert_eq!(mode, wanted & 0o666, "{} {ends:?}", path.display());
             std::fs::remove_file(path).expect("removed");
         }
+    }
+}
+
+/// The group of the folder and the process is another one than that of the input: its members get no more than all
+/// others, whichever verb makes the file.
+#[test]
+fn group_permissions_are_for_the_group_of_the_input() {
+    const GROUP: u32 = 4242;
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let (shared, days) = (at("shared"), at("days"));
+    std::fs::create_dir(&days).and_then(|()| std::fs::create_dir(&shared)).expect("room");
+    if let Err(error) = chown(&shared, None, Some(GROUP)) {
+        return swath_reference::skip("root", error);
+    }
+    std::fs::set_permissions(&shared, PermissionsExt::from_mode(0o2755)).expect("ours");
+    let inputs = ["1.csv", "2.csv"].map(|name| days.join(name));
+    for path in &inputs {
+        std::fs::write(path, "a,b\n1,2\n").expect("room");
+        std::fs::set_permissions(path, PermissionsExt::from_mode(0o640)).expect("ours");
+        chown(path, None, Some(GROUP)).expect("as before");
+    }
+    let [first, second] = inputs.each_ref().map(|path| word(path));
+    let job = "job=$(\"$0\" job plan \"$@\" --parts 2) && \"$0\" job run \"$job\" --all -- cat \
+               && \"$0\" job commit \"$job\"";
+    for (to, mode) in [(folder.path(), 0o600), (&shared, 0o640)] {
+        let names = ["packed.zst", "plain", "copy", "one.jsonl", "manifest", "both.csv"];
+        let made = names.map(|name| to.join(name));
+        let [packed, plain, copy, one, manifest, both] = made.each_ref().map(|path| word(path));
+        for words in [
+            ["compress", first, packed],
+            ["decompress", packed, plain],
+            ["cp", first, copy],
+            ["convert", first, one],
+            ["manifest", first, manifest],
+            ["convert", word(&days), both],
+        ] {
+            assert_eq!(code(&run(words)), 0, "{words:?}");
+        }
+        let (file, segments) = (to.join("file"), to.join("segments"));
+        for (out, flag) in [(&file, "--force"), (&segments, "--segments")] {
+            let words = [word(out), first, second, flag].map(OsStr::new);
+            assert_eq!(code(&shell(job, &words)), 0, "{words:?}");
+        }
+        let parts = std::fs::read_dir(&segments).expect("a folder");
+        let parts = parts.map(|entry| entry.expect("read").path());
+        let is_part = |path: &PathBuf| word(path).contains("part-");
+        let made: Vec<_> =
+            made.into_iter().chain([file]).chain(parts.filter(is_part)).collect();
+        assert_eq!(made.len(), 9);
+        for path in made {
+            let facts = path.metadata().expect("there");
+            assert_eq!(facts.permissions().mode() & 0o777, mode, "{}", path.display());
+        }
+        let may_enter = segments.metadata().expect("there").permissions().mode() & 0o777;
+        assert_eq!(may_enter, mode | 0o100 | (mode & 0o040) >> 2);
     }
 }
 

@@ -160,6 +160,16 @@ fn files_of_a_folder_or_a_pattern_are_shown_and_described() {
     for refused in ["head days", "convert days all.csv"].map(|words| setting.refused(words)) {
         assert!(refused.contains("days/day-12.csv") && refused.contains("link"), "{refused}");
     }
+    fs::remove_file(setting.path("days/day-12.csv")).expect("ours");
+    std::os::unix::net::UnixListener::bind(setting.path("days/day-12.csv")).expect("made");
+    for line in ["convert days all.csv", "convert days/*.csv all.csv", "head days/day-1?.csv"] {
+        let refused = setting.refused(line);
+        assert!(
+            refused.contains("days/day-12.csv") && refused.contains("a socket"),
+            "{refused}"
+        );
+    }
+    setting.printed("head days/day-9*");
 }
 
 #[test]

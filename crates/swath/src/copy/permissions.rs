@@ -1,4 +1,4 @@
-//! The permissions of a copy, as with cp(1), and the other attributes and the times.
+//! The permissions of a copy, and the other attributes and the times.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::source::Opened;
 /// Gives a new target the permissions of its source. A copy of a pipe or device is an ordinary
 /// new file.
 pub(super) fn take(source: &Opened, draft: &mut Draft) -> Result<()> {
-    match source.permissions()? {
-        Some(permissions) => give(draft, &permissions),
+    match source.access()? {
+        Some(access) => give(draft, access),
         None => Ok(()),
     }
 }

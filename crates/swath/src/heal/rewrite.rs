@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
+use swath_os::access::Access;
 use swath_os::advise::{FileAdvice, advise_file};
 use swath_plan::checksums::Checksums;
 use swath_plan::extent::Extent;
@@ -61,7 +62,7 @@ impl Rewrite<'_> {
         self.output.draft.refuse_in_place(path, "a copy of a file")?;
         let mut draft = self.output.begin(path).map_err(not_in_place)?;
         let source = Opened::open(from)?;
-        if let (Some(file), None) = (source.files().first(), &self.output.permissions) {
+        if let (Some(file), None) = (source.files().first(), &self.output.access) {
             take_mode(file, &mut draft)?;
         }
         let mut rewritten = Rewritten::default();
@@ -291,7 +292,13 @@ fn is_sparse(file: &File) -> bool {
 /// A new copy is readable by the users who may read this one.
 fn take_mode(from: &File, draft: &mut Draft) -> Result<()> {
     match from.metadata() {
-        Ok(facts) if facts.is_file() => give(draft, &facts.permissions()),
+        Ok(facts) if facts.is_file() => {
+            let access = Access::of(from);
+            give(
+                draft,
+                access.map_err(|error| Error::io(Operation::Inspect, draft.path(), error))?,
+            )
+        }
         // A device has another mode than a file; if it cannot be inspected, the mode stays.
         Ok(_) | Err(_) => Ok(()),
     }

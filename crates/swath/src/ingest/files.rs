@@ -9,10 +9,10 @@ use rustix::fs::OFlags;
 use swath_os::links::open_long;
 
 use super::glob::Glob;
-use super::listing::Listing;
+use super::listing::{Listing, as_path};
 use super::options::Symlinks;
 use super::walk::{Kept, walk};
-use crate::error::Result;
+use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::CancelToken;
 
 /// Which files to read, in the order in which their bytes are passed on. They are looked up by
@@ -129,9 +129,15 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// If a folder cannot be listed, or a pattern is not one.
+    /// If a folder cannot be listed, a pattern is not one, or a pipe, a device or a socket is in a folder or matches
+    /// a pattern.
     pub fn found(self) -> Result<Vec<PathBuf>> {
         let listing = self.listing(Symlinks::default(), None)?;
+        if let Some(path) = &listing.special {
+            return Err(Error::new(Operation::Open, Reason::Invalid, as_path(path))
+                .detail("it is a pipe, a device or a socket")
+                .hint("name the files"));
+        }
         Ok((0..listing.len()).map(|index| listing.path(index).to_owned()).collect())
     }
 

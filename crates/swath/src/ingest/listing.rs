@@ -32,6 +32,8 @@ pub(super) struct Listing {
     /// What a walk found and left out: neither files nor folders, or links that are not
     /// followed.
     pub(super) left_out: u64,
+    /// The first of them that is a pipe, a device or a socket.
+    pub(super) special: Option<Vec<u8>>,
     /// Calls that a walk made.
     pub(super) walk_calls: u64,
 }
@@ -40,7 +42,7 @@ impl Clone for Listing {
     fn clone(&self) -> Self {
         let (bytes, names, runs) = (self.bytes.clone(), self.names.clone(), self.runs.clone());
         let broken = self.broken.iter().map(|(index, error)| (*index, error.again())).collect();
-        Self { bytes, names, runs, broken, ..*self }
+        Self { bytes, names, runs, broken, special: self.special.clone(), ..*self }
     }
 }
 

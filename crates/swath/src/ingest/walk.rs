@@ -59,6 +59,7 @@ struct Node {
     folders: Vec<usize>,
     broken: Vec<(Vec<u8>, Error)>,
     left_out: u64,
+    special: Option<Vec<u8>>,
     calls: u64,
 }
 
@@ -167,6 +168,7 @@ fn append(mut nodes: Vec<Node>, listing: &mut Listing) {
             listing.push_broken(&path, error);
         }
         listing.left_out += node.left_out;
+        listing.special = listing.special.take().or(node.special);
         listing.walk_calls += node.calls;
         let mut folders = node.folders;
         // Without the slash at the end: "a" comes before "a-b".
@@ -325,7 +327,13 @@ impl Walk<'_> {
                     node.files.push(Found { start, len, inode });
                 }
             }
-            _ => node.left_out += 1,
+            _ => {
+                node.left_out += 1;
+                let is_special = kind != FileType::Unknown && self.kept.file(&inside());
+                if is_special && node.special.is_none() {
+                    node.special = Some([&node.path, name].concat());
+                }
+            }
         }
     }
 

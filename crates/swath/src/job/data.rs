@@ -157,6 +157,8 @@ pub(super) struct InputState {
     pub(super) modified_ns: i64,
     /// Its permissions: an output may be read by those who might read the inputs then.
     pub(super) mode: u32,
+    /// The group they are for, if not for any.
+    pub(super) group: Option<u32>,
 }
 
 /// An extent of an input: `[input, offset, length]` in JSON.
@@ -289,7 +291,13 @@ mod tests {
     fn paths_that_are_not_text_survive_json() {
         for bytes in [&b"/data/in"[..], b"/data/\xff\xfe"] {
             let path = PathBuf::from(OsString::from_vec(bytes.to_vec()));
-            let state = InputState { input_len: 1, modified_s: 2, modified_ns: 3, mode: 4 };
+            let state = InputState {
+                input_len: 1,
+                modified_s: 2,
+                modified_ns: 3,
+                mode: 4,
+                group: None,
+            };
             let piece = PartPiece { path, offset: 0, len: 1, is_exact: true, state };
             let json = serde_json::to_string(&piece).expect("plain data");
             assert_eq!(serde_json::from_str::<PartPiece>(&json).expect("its own"), piece);

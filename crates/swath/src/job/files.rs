@@ -17,7 +17,7 @@ use crate::sink::{cannot_link, read_exact_at, read_whole, stem, unique_number};
 use crate::together::threads;
 
 /// The version of everything in a folder.
-pub(super) const VERSION: u32 = 4;
+pub(super) const VERSION: u32 = 5;
 /// The plan.
 pub(super) const PLAN: &str = "JOB";
 /// The attempts that the commit takes.

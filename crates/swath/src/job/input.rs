@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use swath_os::access::Access;
 use swath_plan::extent::Extent;
 use swath_plan::parts::Division;
 
@@ -31,10 +32,9 @@ impl JobInput {
     /// Those of stat(2); `Invalid` if it is not a regular file, or has bytes but no length, as files
     /// of `/proc`; those of opening a file of length 0.
     pub(super) fn of(path: &Path) -> Result<Self> {
-        let absolute = std::path::absolute(path)
-            .map_err(|error| Error::io(Operation::Inspect, path, error))?;
-        let facts = fs::metadata(&absolute)
-            .map_err(|error| Error::io(Operation::Inspect, path, error))?;
+        let failed = |error| Error::io(Operation::Inspect, path, error);
+        let absolute = std::path::absolute(path).map_err(failed)?;
+        let facts = fs::metadata(&absolute).map_err(failed)?;
         if !facts.is_file() {
             return Err(Error::new(Operation::Inspect, Reason::Invalid, path)
                 .detail("it is not a regular file, and several processes are to read it")
@@ -43,7 +43,8 @@ impl JobInput {
         if facts.len() == 0 {
             refuse_unknown_len(path)?;
         }
-        Ok(Self { path: absolute, state: state_of(&facts) })
+        let state = state_of(&facts, Access::at(&absolute).map_err(failed)?);
+        Ok(Self { path: absolute, state })
     }
 
     /// An extent of it, for a part of this division.
@@ -101,10 +102,10 @@ impl PartPiece {
     pub fn open(&self) -> Result<Input> {
         let opened = Opened::open_copy(Source::from(&self.path))?;
         // A name opens as a file, of whichever kind.
-        let facts = opened.file().ok_or(ErrorKind::InvalidInput.into());
-        let facts = facts.and_then(fs::File::metadata);
-        let facts = facts.map_err(|error| Error::io(Operation::Inspect, &self.path, error))?;
-        compare(&self.path, &self.state, &state_of(&facts), self.extent(), "")?;
+        let file = opened.file().ok_or(ErrorKind::InvalidInput.into());
+        let now = file.and_then(|file| Ok(state_of(&file.metadata()?, Access::of(file)?)));
+        let now = now.map_err(|error| Error::io(Operation::Inspect, &self.path, error))?;
+        compare(&self.path, &self.state, &now, self.extent(), "")?;
         Ok(Input(opened))
     }
 }
@@ -121,18 +122,31 @@ fn refuse_unknown_len(path: &Path) -> Result<()> {
     }
 }
 
-fn state_of(facts: &fs::Metadata) -> InputState {
+impl InputState {
+    pub(super) fn access(&self) -> Access {
+        Access::new(self.mode, self.group)
+    }
+
+    /// For those who only read it.
+    fn readers(&self) -> Access {
+        Access::new(self.mode & 0o444, self.group)
+    }
+}
+
+fn state_of(facts: &fs::Metadata, access: Access) -> InputState {
     InputState {
         input_len: facts.len(),
         modified_s: facts.mtime(),
         modified_ns: facts.mtime_nsec(),
-        mode: facts.mode() & 0o777,
+        mode: access.in_group(access.group()) & 0o777,
+        group: access.group(),
     }
 }
 
 fn check(path: &Path, then: &InputState, extent: Extent, of: &str) -> Result<()> {
     let failed = |error| Error::io(Operation::Inspect, path, error).at(extent);
-    compare(path, then, &state_of(&fs::metadata(path).map_err(failed)?), extent, of)
+    let now = fs::metadata(path).and_then(|facts| Ok(state_of(&facts, Access::at(path)?)));
+    compare(path, then, &now.map_err(failed)?, extent, of)
 }
 
 /// The error of a file that was `then`, and is `now`, if they differ in bytes or in who may read them.
@@ -143,13 +157,12 @@ fn compare(
     extent: Extent,
     of: &str,
 ) -> Result<()> {
-    const READERS: u32 = 0o444;
     let change = if now.input_len != then.input_len {
         let (then, now) = (then.input_len, now.input_len);
         format!("it had {} when the job was planned, and has {now}", counted(then, "byte"))
-    } else if (InputState { mode: then.mode, ..*now }) != *then {
+    } else if (InputState { mode: then.mode, group: then.group, ..*now }) != *then {
         String::from("it was written to or replaced after the job was planned")
-    } else if then.mode & !now.mode & READERS != 0 {
+    } else if then.readers().exceeds(now.readers()) {
         String::from("fewer users may read it than when the job was planned")
     } else {
         return Ok(());

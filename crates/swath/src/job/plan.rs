@@ -2,14 +2,13 @@
 
 use std::cmp::Reverse;
 use std::ffi::OsString;
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use serde_json::error::Category;
+use swath_os::access::Access;
 use swath_plan::parts::Division;
 
 use super::data::{DivisionText, Done, Form, Part, PartPiece, PlanPiece, is_number};
@@ -328,14 +327,15 @@ impl Plan {
         let durability = if self.is_durable { Durability::Full } else { Durability::None };
         let replace = if self.may_replace { Replace::Allowed } else { Replace::Refused };
         let output = self.output.clone().with_durability(durability).with_replace(replace);
-        match output.permissions {
+        match output.access {
             Some(_) => output,
-            None => output.with_permissions(Permissions::from_mode(self.mode_of_inputs())),
+            None => output.with_permissions(self.access_of_inputs()),
         }
     }
 
     /// What all inputs allow: who may not read one of them may not read the output.
-    pub(super) fn mode_of_inputs(&self) -> u32 {
-        self.inputs.iter().fold(0o666, |all, input| all & input.state.mode)
+    pub(super) fn access_of_inputs(&self) -> Access {
+        let all = Access::new(0o666, None);
+        self.inputs.iter().fold(all, |all, input| all.and(input.state.access()))
     }
 }

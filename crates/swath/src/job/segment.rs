@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rustix::io::Errno;
+use swath_os::access::Access;
 use swath_os::umask::umask;
 use swath_plan::extent::Extent;
 
@@ -155,10 +156,13 @@ impl SegmentWriter {
 
     /// Those may read the file who might read a new file and the inputs of its part.
     fn open_to_readers(&self) -> io::Result<()> {
-        let made = self.new.file().facts()?.mode & 0o777;
+        let file = self.new.file();
+        let made = file.facts()?.mode & 0o777;
         let new = if self.new.is_hidden() { 0o666 & !umask().unwrap_or(0) } else { made };
-        let mode = self.part.pieces.iter().fold(new, |mode, piece| mode & piece.state.mode);
-        if mode == made { Ok(()) } else { self.new.file().set_mode(mode) }
+        let all = Access::new(new, None);
+        let all = self.part.pieces.iter().fold(all, |all, piece| all.and(piece.state.access()));
+        let mode = all.in_group(file.group()?);
+        if mode == made { Ok(()) } else { file.set_mode(mode) }
     }
 
     /// Part and attempt.

@@ -127,7 +127,11 @@ impl Plan {
     fn open_to_readers(&self, folder: &dyn FsFolder) -> Result<()> {
         let manifest = folder.facts(MANIFEST.as_ref());
         let opened = manifest.and_then(|facts| match facts {
-            Some(facts) => folder.set_mode(mode_of_folder(facts.mode & self.mode_of_inputs())),
+            Some(facts) => {
+                let group = folder.open(MANIFEST.as_ref())?.group()?;
+                let inputs = self.access_of_inputs().in_group(group);
+                folder.set_mode(mode_of_folder(facts.mode & inputs))
+            }
             None => Ok(()),
         });
         opened.map_err(|error| self.not_recorded(error))

@@ -189,6 +189,16 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     /// Those of fchmod(2).
     fn set_mode(&self, mode: u32) -> io::Result<()>;
 
+    /// The group that its group permissions are for; `None` if it has an access control list, or if it is unknown:
+    /// copies then get no more for the group than for all others. Default: unknown.
+    ///
+    /// # Errors
+    ///
+    /// Those of fstat(2) and fgetxattr(2).
+    fn group(&self) -> io::Result<Option<u32>> {
+        Ok(None)
+    }
+
     /// Gives it mode, owner (where allowed) and extended attributes of `from`, as
     /// [`copy_attributes`](Self::copy_attributes) does.
     ///

@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{FileType, Stat, fstat};
 use rustix::io::Errno;
+use swath_os::access::Access;
 use swath_os::copy::{self, Transfer};
 use swath_os::file_system::{FileSystem, file_system};
 use swath_os::{allocate, attributes, holes, limits, links, names};
@@ -168,6 +169,10 @@ impl FsFile for LocalFile {
 
     fn set_mode(&self, mode: u32) -> io::Result<()> {
         attributes::set_mode(&self.file, mode)
+    }
+
+    fn group(&self) -> io::Result<Option<u32>> {
+        Ok(Access::of(&self.file)?.group())
     }
 
     fn copy_attributes_of(&self, from: &dyn FsFile) -> io::Result<()> {

@@ -1,9 +1,9 @@
 //! How to write: the options shared by all verbs that write a file.
 
-use std::fs::Permissions;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use swath_os::access::Access;
 use swath_plan::setters;
 
 use crate::error::Result;
@@ -37,7 +37,7 @@ use crate::timeline::Timeline;
 #[derive(Clone, Debug, Default)]
 pub struct OutputOptions {
     pub(crate) draft: DraftOptions,
-    pub(crate) permissions: Option<Permissions>,
+    pub(crate) access: Option<Access>,
     pub(crate) workers: usize,
     pub(crate) hooks: Hooks,
 }
@@ -59,11 +59,6 @@ impl OutputOptions {
         /// What to do with a target that has other names, unless it is written in place: then all of them get the
         /// new bytes. Default: [`HardLinks::Refused`].
         fn with_hard_links(hard_links: HardLinks) in draft;
-
-        /// Permissions of a new file, less the umask. A file that is replaced keeps its own, and a
-        /// folder of segments has those of a new folder. Default: as any new file; for a copy, those
-        /// of its source.
-        fn with_permissions(permissions: Permissions);
 
         /// The file system to write to. Default: the kernel's, [`LocalFs`](crate::sink::LocalFs).
         fn with_fs(fs: Arc<dyn Fs>) in draft;
@@ -94,6 +89,28 @@ impl OutputOptions {
         fn with_timeline(timeline: impl Into<Option<Timeline>>) in hooks;
     }
 
+    /// Permissions of a new file, less the umask: of [`Permissions`](std::fs::Permissions), whichever group the file
+    /// has; of the [`Access`] of another file, for its group only. A file that is replaced keeps its own, and a
+    /// folder of segments has those of a new folder. Default: as any new file; for a copy, those of its source.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let (from, to) = (folder.path().join("in"), folder.path().join("out"));
+    /// # std::fs::write(&from, "text")?;
+    /// let input = swath::Input::open(&from)?;
+    /// let mut output = swath::OutputOptions::new();
+    /// if let Some(access) = input.access()? {
+    ///     output = output.with_permissions(access);
+    /// }
+    /// swath::WriteOptions::new().with_output(output).write(&to, b"TEXT")?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_permissions(mut self, permissions: impl Into<Access>) -> Self {
+        self.access = Some(permissions.into());
+        self
+    }
+
     /// A file that the bytes are made from, which is then not written in place; it may be called several times.
     /// The verbs that read files and write another one call it.
     #[must_use]
@@ -113,8 +130,8 @@ impl OutputOptions {
     }
 
     fn permitted(&self, mut draft: Draft) -> Result<Draft> {
-        if let Some(permissions) = &self.permissions {
-            give(&mut draft, permissions)?;
+        if let Some(access) = self.access {
+            give(&mut draft, access)?;
         }
         Ok(draft)
     }

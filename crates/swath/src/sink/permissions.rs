@@ -1,22 +1,21 @@
-//! The permissions of a new file, as with cp(1).
+//! Who may use a new file.
 
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt;
-
+use swath_os::access::Access;
 use swath_os::umask::umask;
 
 use crate::error::{Error, Operation, Result};
 use crate::sink::draft::Draft;
 
-/// Gives a new target these permissions, less the umask. A file that is replaced keeps its own:
-/// the commit takes care of that.
-pub(crate) fn give(draft: &mut Draft, permissions: &Permissions) -> Result<()> {
+/// Gives a new target these permissions, less the umask; in another group, or with an access control list of its
+/// folder, less what its group would add. A file that is replaced keeps its own: the commit takes care of that.
+pub(crate) fn give(draft: &mut Draft, access: Access) -> Result<()> {
     if draft.existing().is_some() {
         return Ok(());
     }
-    let made = draft.usual_mode();
-    let made = made.map_err(|error| Error::io(Operation::Create, draft.path(), error))?;
-    let mode = mode_of_copy(permissions.mode(), made, umask().unwrap_or(0));
+    let made = draft.usual_mode().and_then(|made| Ok((made, draft.file().group()?)));
+    let failed = |error| Error::io(Operation::Create, draft.path(), error);
+    let (made, group) = made.map_err(failed)?;
+    let mode = mode_of_copy(access.in_group(group), made, umask().unwrap_or(0));
     if mode != made {
         draft.give_mode(mode);
     }

@@ -9,10 +9,10 @@
 //! the file is written to, replaced or truncated between two reads, the later one fails.
 
 use std::fmt;
-use std::fs::Permissions;
 use std::path::Path;
 use std::sync::Arc;
 
+use swath_os::access::Access;
 use swath_plan::extent::Extent;
 
 use super::{FileTimes, Growth, Kind, Opened, Source};
@@ -93,14 +93,14 @@ impl Input {
         self.0.times()
     }
 
-    /// Who may read it, for a file that is made of it: the permissions of the file that is open; of a folder of
-    /// segments, what it and all of its files allow; `None` of pipes and the caller's own sources.
+    /// Who may use it, for a file that is made of it: the permissions and the group of the file that is open; of a
+    /// folder of segments, what it and all of its files allow; `None` of pipes and the caller's own sources.
     ///
     /// # Errors
     ///
     /// If it cannot be inspected.
-    pub fn permissions(&self) -> Result<Option<Permissions>> {
-        self.0.permissions()
+    pub fn access(&self) -> Result<Option<Access>> {
+        self.0.access()
     }
 
     /// Checks that it is what it was when it was opened. Every verb does so itself after its

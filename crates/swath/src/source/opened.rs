@@ -1,13 +1,14 @@
 //! A source that is open: its identity is known, its bytes can be read.
 
-use std::fs::{File, Metadata, Permissions};
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
+use swath_os::access::Access;
 use swath_plan::extent::Extent;
 use swath_plan::fallback::{DirectUse, Fallback};
 use swath_plan::policy::Hints;
@@ -141,13 +142,13 @@ impl Opened {
         times.map_err(|error| Error::io(Operation::Inspect, self.name(), error))
     }
 
-    /// Who may read it: the permissions of a file or a block device; of a folder of segments, what it and all of
+    /// Who may use it: the permissions of a file or a block device; of a folder of segments, what it and all of
     /// its files allow.
-    pub(crate) fn permissions(&self) -> Result<Option<Permissions>> {
+    pub(crate) fn access(&self) -> Result<Option<Access>> {
         let found = match (self.file(), self.folder()) {
-            (Some(file), _) => file.metadata().map(|facts| {
+            (Some(file), _) => file.metadata().and_then(|facts| {
                 let is_copied = facts.is_file() || facts.file_type().is_block_device();
-                is_copied.then(|| facts.permissions())
+                is_copied.then(|| Access::of(file)).transpose()
             }),
             (None, Some(folder)) => of_folder(&folder).map(Some),
             (None, None) => Ok(None),
@@ -422,26 +423,25 @@ pub enum Growth {
 words!(Growth { Refused = "strict", Ignored = "first" });
 
 /// What a folder of segments and all of its files allow; of one that cannot be listed, the folder and its manifest.
-fn of_folder(folder: &Path) -> io::Result<Permissions> {
+fn of_folder(folder: &Path) -> io::Result<Access> {
+    let of_itself = Access::at(folder)?;
     // Who may not enter reads nothing.
-    let enter = folder.metadata()?.mode() & 0o111;
-    let mut mode = (enter | enter << 1 | enter << 2) & 0o666;
+    let enter = of_itself.in_group(of_itself.group()) & 0o111;
+    let mut all = Access::new((enter | enter << 1 | enter << 2) & 0o666, of_itself.group());
     let entries = match folder.read_dir() {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            return Ok(Permissions::from_mode(
-                mode & folder.join(manifest::FILE_NAME).metadata()?.mode(),
-            ));
+            return Ok(all.and(Access::at(&folder.join(manifest::FILE_NAME))?));
         }
         entries => entries?,
     };
     for entry in entries {
-        match entry.and_then(|entry| entry.metadata()) {
+        match Access::at(&entry?.path()) {
             // Removed by the writer of the next contents.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            facts => mode &= facts?.mode(),
+            access => all = all.and(access?),
         }
     }
-    Ok(Permissions::from_mode(mode))
+    Ok(all)
 }
 
 #[cfg(test)]

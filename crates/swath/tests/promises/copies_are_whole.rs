@@ -186,6 +186,62 @@ fn set_times(path: &Path, accessed: Duration, modified: Duration) {
     file.set_times(times).expect("mine");
 }
 
+/// User 1 may read by the list, and user 2 may not: the permissions alone do not tell.
+#[test]
+fn a_user_who_may_not_read_a_file_by_its_access_list_may_not_read_a_copy() {
+    use rustix::fs::{XattrFlags, setxattr};
+    // Version 2; the owner, user 1, user 2, the group, the mask, all others.
+    let list = |user_1: u16, user_2: u16, group: u16, others: u16| {
+        let entries = [(1, 6, u32::MAX), (2, user_1, 1), (2, user_2, 2), (4, group, u32::MAX)];
+        let rest = [(16, 7, u32::MAX), (32, others, u32::MAX)];
+        let mut list = vec![2, 0, 0, 0];
+        for (tag, may, id) in entries.into_iter().chain(rest) {
+            list.extend(u16::to_le_bytes(tag));
+            list.extend(may.to_le_bytes());
+            list.extend(u32::to_le_bytes(id));
+        }
+        list
+    };
+    let place = Place::new();
+    let from = place.put("from", b"bytes");
+    let set =
+        |path: &Path, name: &str, list: &[u8]| setxattr(path, name, list, XattrFlags::empty());
+    for (given, made) in [
+        ((4, 4, 4, 0), 0o600),
+        ((4, 0, 4, 4), 0o600),
+        ((6, 4, 4, 4), 0o644),
+        ((7, 7, 6, 6), 0o666),
+    ] {
+        let (user_1, user_2, group, others) = given;
+        let of_file = list(user_1, user_2, group, others);
+        if let Err(error) = set(&from, "system.posix_acl_access", &of_file) {
+            return skip("access-control-lists", error);
+        }
+        let (to, kept) = (place.path("to"), place.path("kept"));
+        copy(&from, &to).expect("copied");
+        let umask = swath_os::umask::umask().unwrap_or(0);
+        assert_eq!(mode(&to), made & !umask, "{given:?}");
+        // With all of its attributes, it has the list.
+        let options = CopyOptions::new().with_preserve(Preserve::All);
+        options.copy(&from, &kept).expect("copied");
+        assert_eq!(mode(&kept), mode(&from), "{given:?}");
+        std::fs::remove_file(to).and_then(|()| std::fs::remove_file(kept)).expect("ours");
+    }
+    // A new file gets the list of its folder, and user 1 with it.
+    let open = place.put("open", b"bytes");
+    set_mode(&open, 0o640);
+    let shared = place.path("shared");
+    std::fs::create_dir(&shared).expect("room");
+    set(&shared, "system.posix_acl_default", &list(6, 6, 6, 0)).expect("as before");
+    copy(&open, shared.join("to")).expect("copied");
+    assert_eq!(mode(&shared.join("to")), 0o600);
+    CopyOptions::new()
+        .with_preserve(Preserve::All)
+        .copy(&open, shared.join("kept"))
+        .expect("copied");
+    assert_eq!(mode(&shared.join("kept")), 0o640);
+}
+
 #[test]
 fn a_copy_that_preserves_all_has_times_mode_and_owner_of_its_source() {
     let place = Place::new();

@@ -266,6 +266,10 @@ impl FsFile for HookedFile {
         self.1.call(Call::FileMode, || self.0.set_mode(mode))
     }
 
+    fn group(&self) -> io::Result<Option<u32>> {
+        self.0.group()
+    }
+
     fn copy_attributes_of(&self, from: &dyn FsFile) -> io::Result<()> {
         self.1.call(Call::Attributes, || self.0.copy_attributes_of(inner(from)))
     }
