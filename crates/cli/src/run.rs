@@ -33,7 +33,9 @@ pub fn status(words: impl IntoIterator<Item = OsString>) -> u8 {
     let _ = swath::machine::ignore_file_size_signal();
     swath::machine::share_heap_within_limit();
     let command = cli.verb.command();
-    let watch = command.writes().then(|| Watch::begin(command.held())).flatten();
+    let has_timeline = command.timeline().is_some_and(|it| it.timeline.timeline.is_some());
+    let writes = command.writes() || has_timeline;
+    let watch = writes.then(|| Watch::begin(command.held())).flatten();
     let ended = recorded(command, &word);
     let_it_end();
     drop(watch);

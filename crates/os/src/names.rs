@@ -11,9 +11,12 @@ use std::os::unix::ffi::OsStringExt;
 
 use rustix::fs::{
     Access, AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, StatxAttributes,
-    StatxFlags, accessat, mkdirat, openat, renameat, renameat_with, statat, statx, unlinkat,
+    StatxFlags, accessat, mkdirat, openat, renameat, renameat_with, statat, statx, syncfs,
+    unlinkat,
 };
 use rustix::io::{Errno, retry_on_intr};
+
+use crate::nameless::create_nameless;
 
 const IN_FOLDER: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
 /// Without waiting for the other end of a pipe, or making a terminal the controlling one.
@@ -186,17 +189,25 @@ pub fn list(folder: &File) -> io::Result<Vec<OsString>> {
     Ok(names)
 }
 
-/// Returns once the device has stored the names in `folder`.
+/// Returns once the device has stored the names in `folder`; of one that this user may write to, but not list, all of
+/// its file system.
 ///
 /// # Errors
 ///
-/// Those of fsync(2), and of open(2) if the folder could not be opened for reading. File systems
-/// that cannot sync a folder, because every change of it is durable or none ever is, count as
-/// done.
+/// Those of fsync(2), of open(2) if the folder can be opened neither for reading nor for a file without a name, and
+/// of syncfs(2). File systems that cannot sync a folder, because every change of it is durable or none ever is,
+/// count as done.
 pub fn sync_folder(folder: &File) -> io::Result<()> {
     let synced = match folder.sync_all() {
         Err(error) if error.raw_os_error() == Some(libc::EBADF) => {
-            open_folder(folder, OsStr::new("."))?.sync_all()
+            match open_folder(folder, OsStr::new(".")) {
+                Ok(folder) => folder.sync_all(),
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    let file = create_nameless(folder).map_err(|_| error)?;
+                    syncfs(file).map_err(io::Error::from)
+                }
+                Err(error) => Err(error),
+            }
         }
         done => done,
     };

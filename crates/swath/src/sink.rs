@@ -43,10 +43,11 @@ mod zeros;
 
 pub use crate::source::FileTimes;
 pub(crate) use draft::Draft;
+pub(crate) use existing::not_in_place;
 pub use existing::{Durability, HardLinks, Replace};
-pub(crate) use existing::{look_at, not_in_place, taken};
 pub(crate) use folder::{Folder, mode_of_folder, read_manifest};
 pub use fs::{Facts, FileKind, Fs, FsFile, FsFolder, Located, Lock};
+pub(crate) use local::delay_end;
 pub use local::{LocalFs, Locks, NoLocks};
 pub(crate) use names::{MANIFEST, stem, unique_number};
 pub use options::OutputOptions;

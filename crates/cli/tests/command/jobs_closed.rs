@@ -61,3 +61,35 @@ fn a_commit_without_permission_keeps_every_part_and_can_be_run_again() {
         assert_eq!(names(&target), ["out"]);
     }
 }
+
+/// A drop box: everybody may put files into it, and only root may list them.
+#[test]
+fn a_job_in_a_folder_that_cannot_be_listed_is_durable_and_leaves_nothing() {
+    if !is_root() {
+        return swath_reference::skip("root", "only root has another user");
+    }
+    let top = tempfile::tempdir().expect("a folder");
+    set_mode(top.path(), 0o755);
+    let (program, input) = (top.path().join("swath"), top.path().join("in"));
+    fs::copy(env!("CARGO_BIN_EXE_swath"), &program).expect("room");
+    fs::write(&input, "a\nb\nc\n").expect("written");
+    fs::create_dir(top.path().join("box")).expect("made");
+    set_mode(&top.path().join("box"), 0o1733);
+    for line in [
+        "plan box/out in --parts 3 --folder box/job",
+        "run box/job --all -- cat",
+        "commit box/job",
+        "plan box/segments in --parts 3 --segments",
+        "run box/segments --all -- cat",
+        "commit box/segments",
+        "plan box/other in --folder box/other.job",
+        "abort box/other.job",
+    ] {
+        let mut command = Command::new(&program);
+        command.arg("job").args(line.split(' ')).current_dir(top.path()).uid(OTHER).gid(OTHER);
+        let done = command.output().expect("it starts");
+        assert_eq!((code(&done), stderr(&done).as_str()), (0, ""), "{line}");
+    }
+    assert_eq!(names(&top.path().join("box")), ["out", "segments"]);
+    assert_eq!(fs::read(top.path().join("box/out")).expect("read"), b"a\nb\nc\n");
+}

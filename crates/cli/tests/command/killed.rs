@@ -125,6 +125,51 @@ fn a_writer_that_a_signal_ends_leaves_no_lock() {
     }
 }
 
+/// Its folder is hidden while its files are removed, one after the other.
+#[test]
+fn a_removal_of_a_job_that_a_signal_ends_leaves_no_hidden_folder() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let (input, job) = (folder.path().join("in"), folder.path().join("job"));
+    std::fs::write(&input, "a\n").expect("room");
+    let out = folder.path().join("out");
+    let plan = ["job", "plan", word(&out), word(&input), "--folder", word(&job)];
+    for signal in ["INT", "TERM", "HUP"] {
+        assert_eq!(code(&run(plan)), 0, "{signal}");
+        for attempt in 0..20_000 {
+            let name = format!("part-000000.{attempt:016x}.0.00000000");
+            std::fs::File::create(job.join(name)).expect("room");
+        }
+        let mut child = start(&["job", "abort", word(&job)]);
+        let until = Instant::now() + Duration::from_secs(60);
+        while job.exists() {
+            assert!(Instant::now() < until, "{signal}: it removes nothing");
+        }
+        send(signal, &child);
+        child.wait().expect("it ends");
+        assert_eq!(names(folder.path()), ["in"], "{signal}");
+    }
+}
+
+#[test]
+fn a_timeline_that_a_signal_ends_leaves_no_lock() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let input = folder.path().join("in");
+    std::fs::write(&input, vec![b'\n'; 64 << 20]).expect("room");
+    let out = folder.path().join("out");
+    for pause in 0..40 {
+        let timeline = ["--timeline", word(&out), "--chunk-size", "4KiB"];
+        let mut child = start(&[&["scan", word(&input)], &timeline[..]].concat());
+        let until = Instant::now() + Duration::from_secs(60);
+        while names(folder.path()).len() == 1 && child.try_wait().expect("known").is_none() {
+            assert!(Instant::now() < until, "it writes nothing");
+        }
+        std::thread::sleep(Duration::from_millis(pause % 8));
+        send("INT", &child);
+        child.wait().expect("it ends");
+        assert!(names(folder.path()).iter().all(|name| name == "in" || name == "out"));
+    }
+}
+
 #[test]
 fn a_signal_that_is_ignored_ends_nothing() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");

@@ -18,6 +18,8 @@ use rustix::io::Errno;
 
 use super::files::{self, FolderLock, PLAN};
 use crate::error::{Error, Operation, Reason, Result};
+use crate::sink::claim::locate;
+use crate::sink::delay_end;
 use crate::sink::fs::{Fs, FsFolder, Located};
 
 /// How often attempts that are still running may put something into a folder that is removed.
@@ -26,7 +28,7 @@ const ATTEMPTS: usize = 16;
 /// Makes the folder `path` with a plan in it; exactly one of several processes can.
 pub(super) fn make(fs: &dyn Fs, path: &Path, plan: &[u8], is_durable: bool) -> Result<()> {
     let failed = |error| Error::io(Operation::Create, path, error);
-    let Located { folder: parent, name } = fs.locate(path).map_err(failed)?;
+    let Located { folder: parent, name } = locate(Operation::Create, path, fs)?;
     let hidden = files::hidden_folder(&name);
     let made = match parent.facts(&name) {
         Ok(None) => make_hidden(&*parent, [&hidden, &name], plan, is_durable),
@@ -47,6 +49,7 @@ fn make_hidden(
     plan: &[u8],
     is_durable: bool,
 ) -> io::Result<()> {
+    let _whole = delay_end();
     let folder = parent.create_folder(hidden)?;
     // A sweep of folders of any age is not to take it for one that was left.
     let lock = files::lock_new(&*folder);
@@ -111,9 +114,7 @@ pub(super) struct Place<'p> {
 
 impl<'p> Place<'p> {
     pub(super) fn of(fs: &dyn Fs, path: &'p Path) -> Result<Self> {
-        let located = fs.locate(path);
-        let Located { folder: parent, name } =
-            located.map_err(|error| Error::io(Operation::Remove, path, error))?;
+        let Located { folder: parent, name } = locate(Operation::Remove, path, fs)?;
         Ok(Self { parent, name, path })
     }
 
@@ -126,6 +127,7 @@ impl<'p> Place<'p> {
         is_durable: bool,
     ) -> Result<()> {
         self.check_ours(folder)?;
+        let _whole = delay_end();
         let hidden = files::hidden_folder(&self.name);
         self.hide(folder, &hidden)?;
         // The name is gone first, also on the device: a folder without some of its files would be

@@ -16,7 +16,8 @@ use super::layout::MOST_PARTS;
 use super::lines;
 use super::plan::Plan;
 use crate::error::{Error, Operation, Reason, Result, counted};
-use crate::sink::{Durability, OutputOptions, Replace, look_at, taken};
+use crate::sink::claim::locate;
+use crate::sink::{Durability, HardLinks, OutputOptions, Replace, not_in_place};
 
 /// Bytes of a part by default.
 const PART_SIZE: u64 = 64 << 20;
@@ -266,25 +267,25 @@ impl JobOptions {
             .hint("choose a folder that does not exist, beside the output"))
     }
 
-    /// Fails early for what the commit would refuse.
+    /// Fails early for what the commit would refuse: a file is begun there, and removed.
     fn check_target(&self, target: &Path) -> Result<()> {
+        if self.form == Form::File {
+            self.output.draft.refuse_in_place(target, "the output of a job")?;
+            // Those are for the commit to allow or refuse.
+            let output = self.output.clone().with_hard_links(HardLinks::Broken);
+            return match output.begin(target).map_err(not_in_place) {
+                // It may be free at the commit.
+                Err(error) if error.reason() == Reason::Busy => Ok(()),
+                begun => begun.map(drop),
+            };
+        }
         let failed = |error| Error::io(Operation::Create, target, error);
-        let located = self.output.draft.fs.locate(target).map_err(failed)?;
-        let there = match self.form {
-            Form::File => look_at(target, &*located.folder, &located.name)?,
-            Form::Segments => located.folder.facts(&located.name).map_err(failed)?,
-        };
-        match (there, self.form) {
-            (Some(_), Form::Segments) => {
-                Err(Error::new(Operation::Create, Reason::Invalid, target)
-                    .detail("something is there, and segments need a new folder")
-                    .hint("choose another name for the output"))
-            }
-            (Some(_), Form::File) if self.output.draft.replace == Replace::Refused => {
-                Err(taken(target))
-            }
-            (_, Form::File) => self.output.draft.refuse_in_place(target, "the output of a job"),
-            _ => Ok(()),
+        let located = locate(Operation::Create, target, &*self.output.draft.fs)?;
+        match located.folder.facts(&located.name).map_err(failed)? {
+            Some(_) => Err(Error::new(Operation::Create, Reason::Invalid, target)
+                .detail("something is there, and segments need a new folder")
+                .hint("choose another name for the output")),
+            None => Ok(()),
         }
     }
 

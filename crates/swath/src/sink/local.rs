@@ -28,6 +28,7 @@ use swath_os::{allocate, attributes, holes, limits, links, names};
 use crate::sink::fs::{Facts, FileKind, Fs, FsFile, FsFolder, Located};
 use crate::source::FileTimes;
 use folder::LocalFolder;
+pub(crate) use lock::delay_end;
 pub use lock::{Locks, NoLocks};
 
 /// The file systems of this machine.

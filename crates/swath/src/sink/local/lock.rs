@@ -54,6 +54,16 @@ static HELD: Mutex<Vec<Arc<Place>>> = Mutex::new(Vec::new());
 /// Set by the command only: in a library, a fork could leave [`HELD`] locked.
 static ARE_WATCHED: AtomicBool = AtomicBool::new(false);
 
+/// Locked while a folder is made or removed under a hidden name, which only a sweep would find.
+static FOLDERS: Mutex<()> = Mutex::new(());
+
+/// [`Locks::remove`] waits until what is returned is dropped.
+pub(crate) fn delay_end() -> Option<MutexGuard<'static, ()>> {
+    // Relaxed: as in `Locks::watch`.
+    let is_watched = ARE_WATCHED.load(Ordering::Relaxed);
+    is_watched.then(|| FOLDERS.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
 fn held() -> MutexGuard<'static, Vec<Arc<Place>>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -70,9 +80,10 @@ fn held() -> MutexGuard<'static, Vec<Arc<Place>>> {
 #[derive(Clone, Copy, Debug)]
 pub struct Locks(());
 
-/// As long as it is there, no thread of this process makes or removes a lock file: each waits.
+/// As long as it is there, no thread of this process makes or removes a lock file, or the folder of a job: each waits.
 #[derive(Debug)]
 pub struct NoLocks {
+    _folders: MutexGuard<'static, ()>,
     _held: MutexGuard<'static, Vec<Arc<Place>>>,
 }
 
@@ -85,10 +96,11 @@ impl Locks {
         Self(())
     }
 
-    /// Removes them, and waits for no writer. An output that is committed after this call is whole, but no
+    /// Removes them, and waits for no writer, but until a folder of a job that is being made or removed is. An output that is committed after this call is whole, but no
     /// longer protected from another writer: end the program at once, with what is returned still there.
     /// On FUSE and file servers the writers' unfinished files are removed too, and no output is committed.
     pub fn remove(self) -> NoLocks {
+        let folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
         let mut held = held();
         for place in held.drain(..) {
             let made = place.made.lock().unwrap_or_else(PoisonError::into_inner);
@@ -104,7 +116,7 @@ impl Locks {
                 place.remove();
             }
         }
-        NoLocks { _held: held }
+        NoLocks { _folders: folders, _held: held }
     }
 }
 

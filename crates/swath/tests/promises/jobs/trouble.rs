@@ -144,7 +144,7 @@ fn what_is_not_a_plan_is_refused() {
     let path = plan.folder().join("JOB");
     for (from, to) in [
         ("{", ""),
-        ("\"version\":4", "\"version\":2"),
+        ("\"version\":5", "\"version\":2"),
         ("\"parts\":[[[0,0", "\"parts\":[[[1,0"),
         ("\"parts\":[[[0,0", "\"parts\":[[[0,18446744073709551615"),
         ("\"parts\":[[[0,0", "\"parts\":[[[0,-1"),
