@@ -55,12 +55,6 @@ impl FileSystem {
         }
     }
 
-    /// Whether a server, another machine or a program stores the bytes: what it reports of a file may be
-    /// seconds old, and its locks may keep out the programs of this machine only.
-    pub fn is_remote(self) -> bool {
-        matches!(self, FileSystem::Fuse | FileSystem::Network)
-    }
-
     /// Numbers from `<linux/magic.h>`, and of file systems maintained outside the kernel.
     fn from_magic(magic: u32) -> FileSystem {
         match magic {
@@ -77,6 +71,19 @@ impl FileSystem {
             _ => FileSystem::Other,
         }
     }
+}
+
+/// Whether a server, another machine or a program stores the bytes of an open file or folder: what it reports of a file
+/// may be seconds old, it may look up the name of an open file anew, and its locks may keep out the programs of this
+/// machine only.
+///
+/// ```
+/// let file = std::fs::File::open("/proc/version")?;
+/// assert!(!swath_os::file_system::is_remote(&file));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn is_remote(file: impl AsFd) -> bool {
+    matches!(file_system(file), Ok(FileSystem::Fuse | FileSystem::Network))
 }
 
 const NETWORK: [u32; 15] = [

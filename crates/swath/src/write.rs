@@ -21,7 +21,6 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use swath_os::file_system::{FileSystem, file_system};
 use swath_plan::chunk::ChunkPlan;
 use swath_plan::extent::Extent;
 use swath_plan::fallback::Fallback;
@@ -209,7 +208,7 @@ impl WriteOptions {
     ///
     /// As [`create`](Self::create).
     pub fn create_shared(&self, path: impl AsRef<Path>, len: u64) -> Result<SharedDraft> {
-        SharedDraft::begin(&self.output, path.as_ref(), len, is_remote, reserve)
+        SharedDraft::begin(&self.output, path.as_ref(), len, reserve)
     }
 
     /// Opens a draft that this or another process has begun, to write to it; see [`SharedDraft`].
@@ -242,7 +241,7 @@ impl WriteOptions {
             fallbacks.push(Fallback::TooMany { what: "workers", asked, used });
             workers = used;
         }
-        if workers == 0 && chunks.count() > 1 && is_remote(draft) {
+        if workers == 0 && chunks.count() > 1 && draft.file().is_remote() {
             let len = chunks.count().saturating_mul(self.chunk_size().get());
             workers = REMOTE_WORKERS.min(len / BYTES_PER_WORKER);
         }
@@ -252,12 +251,6 @@ impl WriteOptions {
     fn chunk_size(&self) -> NonZeroU64 {
         NonZeroU64::new(self.chunk_size).unwrap_or(CHUNK_SIZE)
     }
-}
-
-/// Whether a server or another process takes the bytes.
-fn is_remote(draft: &Draft) -> bool {
-    let system = draft.file().descriptor().and_then(|file| file_system(file).ok());
-    system.is_some_and(FileSystem::is_remote)
 }
 
 /// Reserves space, so that a full disk is noticed before the first byte is written.

@@ -26,7 +26,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use swath_os::descriptors::flush;
-use swath_os::file_system::{FileSystem, file_system};
+use swath_os::file_system::is_remote;
 
 /// Files in one folder: as many as every file system finds quickly.
 pub const FILES_PER_FOLDER: u64 = 1000;
@@ -260,7 +260,7 @@ fn make_folder(
     let path = parent.join(tree.path_of(files.start));
     let folder = path.parent().unwrap_or(parent);
     fs::create_dir(folder)?;
-    let is_remote = file_system(File::open(folder)?).is_ok_and(FileSystem::is_remote);
+    let is_remote = is_remote(File::open(folder)?);
     for index in files {
         let mut file = File::create_new(parent.join(tree.path_of(index)))?;
         made = made.and(tree.write(index, block, &mut file)?);

@@ -281,7 +281,7 @@ pub(super) fn create(
         new.file().set_mode(mode & !OTHERS_WRITE)?;
     }
     write_all_at(&**new.file(), bytes, 0).map_err(|(error, _)| error)?;
-    if is_durable { new.file().sync() } else { new.file().flush() }?;
+    new.file().store(is_durable).map_err(|(_, error)| error)?;
     let is_named = new.name(name.as_ref())?;
     if is_durable {
         folder.sync()?;

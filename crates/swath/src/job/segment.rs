@@ -129,12 +129,8 @@ impl SegmentWriter {
     /// giving the name: `NotFound` if the job's folder has been removed.
     pub fn finish(mut self) -> Result<Done> {
         self.flush_buffer()?;
-        let file = self.new.file();
-        let (stored, operation) = match self.part.is_synced {
-            true => (file.sync(), Operation::Sync),
-            false => (file.flush(), Operation::Write),
-        };
-        stored.map_err(|error| self.error(operation, error))?;
+        let stored = self.new.file().store(self.part.is_synced);
+        stored.map_err(|(operation, error)| self.error(operation, error))?;
         self.part.check_inputs()?;
         self.open_to_readers().map_err(|error| self.error(Operation::Create, error))?;
         let done = Done {

@@ -236,7 +236,8 @@ impl Folder {
             true => sync_together(&files).map_err(|failed| (Operation::Sync, failed)),
             // A flush waits on few file systems: not worth a thread.
             false => files.iter().enumerate().try_for_each(|(index, file)| {
-                file.flush().map_err(|error| (Operation::Write, (index, error)))
+                let stored = file.store(false);
+                stored.map_err(|(operation, error)| (operation, (index, error)))
             }),
         };
         stored.map_err(|(operation, (index, error))| {
@@ -278,11 +279,10 @@ impl Folder {
             Error::io(Operation::Write, &path, error)
                 .at(Extent::between(done, manifest.len() as u64))
         })?;
+        let stored = file.store(self.is_synced());
+        stored.map_err(|(operation, error)| failed(operation)(error))?;
         if self.is_synced() {
-            file.sync().map_err(failed(Operation::Sync))?;
             self.inside.sync().map_err(failed(Operation::Sync))?;
-        } else {
-            file.flush().map_err(failed(Operation::Write))?;
         }
         Ok(file)
     }

@@ -18,6 +18,9 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use swath_os::file_system::is_remote;
+
+use crate::error::Operation;
 use crate::source::FileTimes;
 
 /// What a name refers to.
@@ -434,6 +437,22 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
 
     /// For file systems, to recognise their own kind of folder.
     fn as_any(&self) -> &dyn Any;
+}
+
+impl dyn FsFile {
+    /// Whether a server, another machine or a program stores its bytes.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.descriptor().is_some_and(is_remote)
+    }
+
+    /// Returns once the device has its bytes, or, if that is not asked for, once the file system has reported all
+    /// errors. An error comes with what failed.
+    pub(crate) fn store(&self, is_durable: bool) -> Result<(), (Operation, io::Error)> {
+        match is_durable {
+            true => self.sync().map_err(|error| (Operation::Sync, error)),
+            false => self.flush().map_err(|error| (Operation::Write, error)),
+        }
+    }
 }
 
 /// Writes all of `bytes` at `offset`.

@@ -192,11 +192,8 @@ impl Candidate {
 
     /// Returns once the device has its bytes, or at least the file system.
     fn store(&self, claim: &Claim, durability: Durability) -> Result<()> {
-        let (stored, operation) = match durability {
-            Durability::Full => (self.file.sync(), Operation::Sync),
-            Durability::None => (self.file.flush(), Operation::Write),
-        };
-        stored.map_err(|error| self.failed(claim, operation, error))
+        let stored = self.file.store(durability == Durability::Full);
+        stored.map_err(|(operation, error)| self.failed(claim, operation, error))
     }
 
     /// The name that it has, or will have for a moment.

@@ -63,8 +63,9 @@ impl Identity {
     /// servers report attributes that are up to some seconds old: after a file has got its name, the change of
     /// its attributes appears later. There its length and the time of its last write decide.
     pub(crate) fn is_kept(&self, after: &Self, file: impl AsFd) -> bool {
-        let is_remote = || file_system::file_system(file).is_ok_and(FileSystem::is_remote);
-        self == after || (Self { changed: after.changed, ..*self } == *after && is_remote())
+        self == after
+            || (Self { changed: after.changed, ..*self } == *after
+                && file_system::is_remote(file))
     }
 
     /// Whether both are the same file, changed or not.

@@ -68,13 +68,11 @@ pub struct SharedDraft {
 }
 
 impl SharedDraft {
-    /// Begins one at `path`. `is_remote` says whether other machines may see its file, `reserve`
-    /// reserves space.
+    /// Begins one at `path`; `reserve` reserves space.
     pub(super) fn begin(
         output: &OutputOptions,
         path: &Path,
         len: u64,
-        is_remote: fn(&Draft) -> bool,
         reserve: fn(&Draft, u64, &mut Vec<Fallback>) -> Result<()>,
     ) -> Result<Self> {
         let target = std::path::absolute(path)
@@ -87,22 +85,22 @@ impl SharedDraft {
         let facts = draft.file().facts();
         token.owner = facts.map_err(|error| Error::io(Operation::Inspect, path, error))?.owner;
         token.is_durable = output.draft.durability == Durability::Full;
-        if is_remote(&draft) {
+        if draft.file().is_remote() {
             // On a page of its own: no machine reads bytes of the file together with the mark.
             token.mark = len.checked_next_multiple_of(LARGEST_PAGE).unwrap_or(u64::MAX);
         }
         token.check()?;
         let shared = Self { draft, token, fallbacks, hooks: output.hooks.clone() };
-        shared.mark(is_remote(&shared.draft))?;
+        shared.mark()?;
         Ok(shared)
     }
 
     /// Writes the mark, which also gives the file its length.
-    fn mark(&self, is_remote: bool) -> Result<()> {
+    fn mark(&self) -> Result<()> {
         let (file, path) = (self.draft.file(), self.draft.path());
         write_all_at(&**file, &self.token.mark_bytes(), self.token.mark)
             .map_err(|(error, _)| Error::io(Operation::Write, path, error))?;
-        if is_remote {
+        if file.is_remote() {
             // Other machines see what the server has.
             file.sync().map_err(|error| Error::io(Operation::Sync, path, error))?;
         }

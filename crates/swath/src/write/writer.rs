@@ -9,7 +9,6 @@ use std::sync::{Arc, PoisonError};
 
 use rustix::io::Errno;
 use rustix::process::geteuid;
-use swath_os::file_system::{FileSystem, file_system};
 use swath_plan::extent::Extent;
 use swath_plan::extents::merged;
 
@@ -134,7 +133,7 @@ impl DraftWriter {
         self.placing.observer.hooks().check(Operation::Write, path, all)?;
         let is_synced = self.token.is_durable && durability == Durability::Full;
         // A server has the bytes for other machines from the sync on.
-        if is_synced || is_remote(&*self.file) {
+        if is_synced || self.file.is_remote() {
             self.file.sync().map_err(|error| Error::io(Operation::Sync, path, error))?;
         }
         self.check_current(Operation::Write)?;
@@ -177,11 +176,6 @@ fn is_of(token: &DraftToken, file: &dyn FsFile, folder: &dyn FsFolder) -> Result
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
         read => read.map(|()| mark == token.mark_bytes()).map_err(failed),
     }
-}
-
-fn is_remote(file: &dyn FsFile) -> bool {
-    let system = file.descriptor().and_then(|file| file_system(file).ok());
-    system.is_some_and(FileSystem::is_remote)
 }
 
 fn cannot_open(path: &Path, error: std::io::Error) -> Error {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use swath_os::file_system::{FileSystem, file_system};
+use swath_os::file_system::is_remote;
 
 use super::super::claims::Large;
 use super::super::destination::Destination;
@@ -261,9 +261,4 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
         }
         Ok(())
     }
-}
-
-/// Whether a server may look up the name of an open file anew.
-fn is_remote(file: &OwnedFd) -> bool {
-    file_system(file).is_ok_and(FileSystem::is_remote)
 }

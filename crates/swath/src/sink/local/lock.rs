@@ -13,7 +13,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use rustix::fs::fstat;
 use rustix::io::Errno;
 use rustix::process::geteuid;
-use swath_os::file_system::{FileSystem, file_system};
+use swath_os::file_system::is_remote;
 use swath_os::names;
 
 use super::{facts_of, unsupported};
@@ -174,7 +174,7 @@ impl LocalLock {
         name: &OsStr,
         user: Option<u32>,
     ) -> io::Result<Option<Self>> {
-        let is_remote = file_system(folder).is_ok_and(FileSystem::is_remote);
+        let is_remote = is_remote(folder);
         for _ in 0..if is_remote { REMOTE_ATTEMPTS } else { ATTEMPTS } {
             // Relaxed: as in `watch`. Held from before the file is made until it is remembered, so that
             // `remove` finds every file that is there. No call here waits for another writer.
