@@ -30,6 +30,10 @@ const PARSED: u64 = 24;
 const LOOK: u64 = if cfg!(test) { 100 } else { 1 << 20 };
 /// What takes less than this is not compared with the memory at hand.
 pub(in crate::table) const LITTLE: u64 = 16 << 20;
+/// A table of more bytes of values than this, and this many for each byte of text, is refused: it would take minutes to
+/// fill it with missing values.
+pub(in crate::table) const MOST_MISSING: u64 = 2 << 30;
+pub(in crate::table) const TIMES_MISSING: u64 = 4096;
 
 /// Returns how to read a text of `len` bytes with this many workers or fewer: each has a block in
 /// memory.

@@ -152,17 +152,29 @@ impl Table {
         }
         self.guesses = Guesses::new(&self.plan);
         self.has_all_keys = false;
-        self.fit_blocks(found.records, wanted.len());
+        self.fit_blocks(found.records, wanted.len())?;
         self.check_names()
     }
 
-    /// Takes shorter blocks where objects have few of very many keys: each has a place for all of them.
-    fn fit_blocks(&mut self, records: u64, len: u64) {
+    /// Takes shorter blocks where objects have few of very many keys: each has a place for all of them. Refuses a
+    /// table that would be little else.
+    fn fit_blocks(&mut self, records: u64, len: u64) -> Result<()> {
         let values = self.plan.values_of(records);
+        if values > fit::MOST_MISSING && values / fit::TIMES_MISSING > len {
+            let keys = self.plan.columns.len();
+            let detail = format!(
+                "its {records} objects have {keys} keys: a table of as many columns takes {values} bytes for {len} \
+                 bytes of text, since nearly all of its values are missing"
+            );
+            let path = self.files[0].path();
+            let error = Error::reading(path, FormatReason::TooLarge, detail);
+            return Err(error.hint("select columns with `columns`"));
+        }
         let short = fit::short_block(len, values);
         // Of objects that have most keys, values of a narrow type may take far less.
         self.values = if short > 0 { values } else { 0 };
         self.shorten_blocks(short);
+        Ok(())
     }
 
     /// Takes blocks of at most this many bytes; 0 for any.
@@ -255,7 +267,7 @@ impl Table {
         };
         self.guesses = Guesses::new(&self.plan);
         self.has_all_keys = true;
-        self.fit_blocks(found.records, self.files.iter().map(|file| file.text.len()).sum());
+        self.fit_blocks(found.records, self.files.iter().map(|file| file.text.len()).sum())?;
         self.check_names()
     }
 

@@ -240,6 +240,23 @@ fn nesting_and_keys_and_lines_have_no_limit() {
     }
 }
 
+#[test]
+fn a_key_of_its_own_for_each_of_very_many_objects_is_refused_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a");
+    let text: String = (0..30_000).map(|at| format!("{{\"k{at}\":{at}}}\n")).collect();
+    std::fs::write(&path, text).expect("room");
+    let error = options().stream_batches(&path).map(drop).expect_err("900 million values");
+    let error = error.to_string();
+    assert!(error.contains("its 30000 objects have 30000 keys"), "{error}");
+    assert!(error.contains("try: select columns with `columns`"), "{error}");
+    let error = options().read_batches(&path).map(drop).expect_err("the same").to_string();
+    assert!(error.contains("its 30000 objects have 30000 keys"), "{error}");
+    let read =
+        options().with_columns(["k7", "k29999"]).read_batches(&path).expect("two columns");
+    assert_eq!((read.rows(), read.report().columns[1].nulls), (30_000, 29_999));
+}
+
 /// More of them than are kept for one text before they are shared.
 #[test]
 fn very_many_keys_of_few_objects_are_all_found() {
