@@ -152,7 +152,9 @@ impl Table {
         }
         self.guesses = Guesses::new(&self.plan);
         self.has_all_keys = false;
-        self.fit_blocks(found.records, wanted.len())?;
+        if self.fit_blocks(found.records, wanted.len()).is_err() {
+            return self.find_keys();
+        }
         self.check_names()
     }
 
