@@ -27,10 +27,10 @@ use crate::report::{
     PathJson, ReportName, bytes_per_s, counted, object, size_text, time_and_speed,
 };
 use anyhow::{Context, Result, bail, ensure};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::time::{Duration, Instant};
 use swath::{Access, Output, OutputOptions, ReadOptions, Source};
 use swath_formats::matrix::{MatrixOptions, has_banner};
@@ -70,7 +70,7 @@ struct Job<'w> {
     input: swath::Input,
     /// All files of the table if there are several; the first one is the input.
     files: Vec<PathBuf>,
-    /// The same files, open, unless there are too many.
+    /// The same files, open: their names may lead elsewhere later.
     inputs: Vec<swath::Input>,
     /// What all of them allow, if they are files.
     access: Option<Access>,
@@ -78,21 +78,6 @@ struct Job<'w> {
     /// Where formats are written that need a file: the output, or a temporary file for a stream.
     file: PathBuf,
     _temporary: Option<Hidden>,
-}
-
-/// Whether this many files can be open at a time, so that the permissions of an output are those of the files that were
-/// read, even if their names lead elsewhere in the meantime. Raises the soft limit on descriptors if need be.
-fn can_be_open(files: usize) -> bool {
-    // For all else that is opened.
-    const SPARE: u64 = 256;
-    const MOST: u64 = 1 << 16;
-    let wanted = files as u64 + SPARE;
-    let is_within = |limit: Option<u64>| limit.is_none_or(|limit| wanted <= limit);
-    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    let raised = Rlimit { current: Some(wanted), maximum };
-    wanted <= MOST
-        && (is_within(current)
-            || is_within(maximum) && setrlimit(Resource::Nofile, raised).is_ok())
 }
 
 impl<'w> Job<'w> {
@@ -110,19 +95,18 @@ impl<'w> Job<'w> {
                 (folder.path().join("out"), Some(folder))
             }
         };
-        let are_held = can_be_open(files.len());
-        let (mut inputs, mut all) = (Vec::new(), Access::new(0o666, None));
-        for path in &files {
-            let (input, access) = of_table(path)?;
-            all = all.and(access);
-            if are_held {
+        let mut access = access(&words.from, &input)?;
+        let mut inputs = Vec::new();
+        if let Some((first, others)) = files.split_first() {
+            inputs.push(input.clone());
+            let mut all = access_of(first, &input)?;
+            for path in others {
+                let input = swath::Input::open_at_once(path)?;
+                all = all.and(access_of(path, &input)?);
                 inputs.push(input);
             }
+            access = Some(Access::new(0o666, None).and(all));
         }
-        let access = match files.is_empty() {
-            true => access(&words.from, &input)?,
-            false => Some(all),
-        };
         Ok(Self { words, input, files, inputs, access, target, file, _temporary: temporary })
     }
 
@@ -146,20 +130,16 @@ impl<'w> Job<'w> {
 
     /// Bytes of all files.
     fn len(&self) -> u64 {
-        let of_file = |path: &PathBuf| path.metadata().map_or(0, |facts| facts.len());
-        match &self.files[..] {
-            [] => self.input.len().unwrap_or(0),
-            files => files.iter().map(of_file).sum(),
-        }
+        self.all_inputs().iter().filter_map(swath::Input::len).sum()
     }
 
     /// The sources of a table.
     fn sources(&self) -> Vec<Source> {
-        match (&self.files[..], &self.inputs[..]) {
-            ([], _) => vec![Source::from(&self.input)],
-            (files, []) => files.iter().map(|path| Source::from(path.as_path())).collect(),
-            (_, inputs) => inputs.iter().map(Source::from).collect(),
-        }
+        self.all_inputs().iter().map(Source::from).collect()
+    }
+
+    fn all_inputs(&self) -> &[swath::Input] {
+        if self.inputs.is_empty() { slice::from_ref(&self.input) } else { &self.inputs }
     }
 
     /// Writes the temporary file to the stream, if there is one.
@@ -179,14 +159,12 @@ impl<'w> Job<'w> {
     }
 }
 
-/// Opens one of several files, and returns who may use it. A pipe has taken the place of a file if it is one.
-fn of_table(path: &Path) -> Result<(swath::Input, Access)> {
-    let input = swath::Input::open_at_once(path)?;
-    let access = input.access()?.with_context(|| {
+/// Who may use one of several files. A pipe has taken the place of a file if it is one.
+fn access_of(path: &Path, input: &swath::Input) -> Result<Access> {
+    input.access()?.with_context(|| {
         let what = format!("cannot read {}: it is a pipe or a device", path.shown());
         Refused::new(what, "name the files that are one table")
-    })?;
-    Ok((input, access))
+    })
 }
 
 impl Command for Convert {
@@ -232,7 +210,11 @@ impl Command for Convert {
 fn opened(from: &Input) -> Result<(swath::Input, Vec<PathBuf>)> {
     match several::of(from)? {
         None => Ok((from.seekable()?, Vec::new())),
-        Some(files) => Ok((of_table(&files[0])?.0, files)),
+        Some(files) => {
+            let input = swath::Input::open_at_once(&files[0])?;
+            access_of(&files[0], &input)?;
+            Ok((input, files))
+        }
     }
 }
 

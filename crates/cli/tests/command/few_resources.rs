@@ -51,6 +51,26 @@ fn what_can_be_read_with_few_descriptors_is_summed_and_counted_with_as_few() {
     assert_eq!(code(&run(4, "scan --engine map")), 2, "it is what was requested");
 }
 
+/// All of its files are open together, so that none of them can be replaced while the others are read.
+#[test]
+fn a_table_of_more_files_than_the_soft_limit_is_read_and_above_the_hard_one_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (days, out) = (folder.path().join("days"), folder.path().join("out.csv"));
+    std::fs::create_dir(&days).expect("room");
+    for day in 0..100 {
+        std::fs::write(days.join(format!("{day}.csv")), format!("a\n{day}\n")).expect("room");
+    }
+    let words = [days.as_os_str(), out.as_os_str()];
+    let refused = shell(r#"ulimit -n 64; exec "$0" convert "$1" "$2""#, &words);
+    assert_eq!(code(&refused), 2, "{refused:?}");
+    assert!(stderr(&refused).contains("try: raise the limit on open files"), "{refused:?}");
+    assert!(!out.exists());
+    let converted = shell(r#"ulimit -Sn 64; exec "$0" convert "$1" "$2""#, &words);
+    assert_eq!(code(&converted), 0, "{converted:?}");
+    let wanted: String = (0..100).map(|day| format!("{day}\n")).collect();
+    assert_eq!(std::fs::read_to_string(&out).expect("there"), format!("a\n{wanted}"));
+}
+
 #[test]
 fn a_job_that_cannot_be_planned_with_few_descriptors_leaves_nothing() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail, ensure};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use swath::ingest::Files;
 
 use crate::failure::Refused;
@@ -25,7 +26,20 @@ pub(in crate::command) fn of(input: &Input) -> Result<Option<Vec<PathBuf>>> {
             None => return Ok(None),
         }
     };
+    allow_open(files.len() as u64);
     Ok(Some(sorted(files)))
+}
+
+/// Raises the soft limit on open files if need be: a table has all of its files open. What cannot be raised is the
+/// error of a file that cannot be opened.
+fn allow_open(files: u64) {
+    // For all else that is opened.
+    const SPARE: u64 = 256;
+    let limit = getrlimit(Resource::Nofile);
+    let wanted = limit.maximum.unwrap_or(u64::MAX).min(files + SPARE);
+    if limit.current.is_some_and(|current| current < wanted) {
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit });
+    }
 }
 
 /// A path that is a pattern, since there is no such file.
