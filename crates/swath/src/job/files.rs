@@ -9,6 +9,7 @@ use std::sync::{Arc, PoisonError};
 
 use rustix::io::Errno;
 use rustix::process::geteuid;
+use swath_os::umask::umask;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
@@ -222,9 +223,18 @@ impl NewFile {
         &self.file
     }
 
-    /// Whether it has a name until it has its own, and only its owner can open it.
-    pub(super) fn is_hidden(&self) -> bool {
-        self.hidden.is_some()
+    /// The permissions of a new file. One that has a hidden name until it has its own can be opened by its owner only.
+    pub(super) fn usual_mode(&self) -> io::Result<u32> {
+        match self.hidden {
+            Some(_) => Ok(0o666 & !umask().unwrap_or(0)),
+            None => Ok(self.file.facts()?.mode & 0o777),
+        }
+    }
+
+    /// Gives it these permissions.
+    pub(super) fn set_mode(&self, mode: u32) -> io::Result<()> {
+        let is_changed = self.file.facts()?.mode & 0o777 != mode;
+        if is_changed { self.file.set_mode(mode) } else { Ok(()) }
     }
 
     /// Gives it a name that is free; `false` if the name is taken.
@@ -276,10 +286,7 @@ pub(super) fn create(
     is_durable: bool,
 ) -> io::Result<bool> {
     let mut new = NewFile::begin(folder, name)?;
-    let mode = new.file().facts()?.mode;
-    if mode & OTHERS_WRITE != 0 {
-        new.file().set_mode(mode & !OTHERS_WRITE)?;
-    }
+    new.set_mode(new.usual_mode()? & !OTHERS_WRITE)?;
     write_all_at(&**new.file(), bytes, 0).map_err(|(error, _)| error)?;
     new.file().store(is_durable).map_err(|(_, error)| error)?;
     let is_named = new.name(name.as_ref())?;

@@ -64,10 +64,11 @@ fn make_hidden(
         }
     })?;
     let settled = if is_durable { parent.sync() } else { Ok(()) };
-    settled.inspect_err(|_| {
-        let taken_back = parent.rename(name, hidden).and_then(|()| parent.sync());
+    settled.inspect_err(|error| {
+        // A folder that this user may not list cannot be synced at all.
+        let synced = || error.kind() == ErrorKind::PermissionDenied || parent.sync().is_ok();
         // Otherwise it may have its name after a power cut: it is whole then.
-        if taken_back.is_ok() {
+        if parent.rename(name, hidden).is_ok() && synced() {
             discard(parent, &*folder, hidden);
         }
     })

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 use swath_os::access::Access;
-use swath_os::umask::umask;
 use swath_plan::extent::Extent;
 
 use super::data::{Done, Part};
@@ -152,13 +151,9 @@ impl SegmentWriter {
 
     /// Those may read the file who might read a new file and the inputs of its part.
     fn open_to_readers(&self) -> io::Result<()> {
-        let file = self.new.file();
-        let made = file.facts()?.mode & 0o777;
-        let new = if self.new.is_hidden() { 0o666 & !umask().unwrap_or(0) } else { made };
-        let all = Access::new(new, None);
+        let all = Access::new(self.new.usual_mode()?, None);
         let all = self.part.pieces.iter().fold(all, |all, piece| all.and(piece.state.access()));
-        let mode = all.in_group(file.group()?);
-        if mode == made { Ok(()) } else { file.set_mode(mode) }
+        self.new.set_mode(all.in_group(self.new.file().group()?))
     }
 
     /// Part and attempt.

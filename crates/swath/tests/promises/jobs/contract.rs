@@ -1,5 +1,5 @@
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,9 +7,10 @@ use std::sync::{Arc, Barrier};
 
 use swath::append;
 use swath::job::{self, Division, Form, JobOptions, Part, Plan};
-use swath::sink::Replace;
+use swath::sink::{Fs, LocalFs, Replace};
 use swath::{CancelToken, OutputOptions, Reason};
 
+use crate::hooked::{Call, Hook, Hooked};
 use crate::jobs::{Bench, all, attempt, lines, output_of, serial};
 
 #[test]
@@ -248,8 +249,28 @@ fn only_what_may_be_replaced_is_and_keeps_its_mode() {
 
 #[test]
 fn the_folder_is_its_owners_until_segments_are_committed() {
+    // FUSE and NFS have only files with names.
+    for fs in [Arc::new(LocalFs) as Arc<dyn Fs>, Arc::new(Hooked(Arc::new(NamedFs)))] {
+        folder_is_its_owners_until_the_commit(fs);
+    }
+}
+
+#[derive(Debug)]
+struct NamedFs;
+
+impl Hook for NamedFs {
+    fn before(&self, call: Call) -> io::Result<()> {
+        match call {
+            Call::CreateNameless => Err(io::ErrorKind::Unsupported.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn folder_is_its_owners_until_the_commit(fs: Arc<dyn Fs>) {
     let bench = Bench::new(&lines(10));
-    let plan = bench.plan(&JobOptions::new().with_form(Form::Segments));
+    let output = OutputOptions::new().with_fs(fs);
+    let plan = bench.plan(&JobOptions::new().with_form(Form::Segments).with_output(output));
     let mode = || fs::metadata(bench.output()).expect("there").permissions().mode() & 0o777;
     assert_eq!(mode(), 0o700);
     plan.commit(&all(&plan)).expect("committed");
