@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::Builder;
 
 use swath::CancelToken;
-use swath::machine::{EndingSignals, Group, Grouping, Locks, end_by, stop};
+use swath::machine::{EndDelay, EndingSignals, Group, Grouping, Locks, end_by, stop};
 use swath_study::hidden;
 
 use crate::output::complain;
@@ -107,7 +107,8 @@ fn wait(signals: EndingSignals, locks: Locks) {
                 complain("stopping after the current run; Ctrl-C again ends it at once");
                 continue;
             }
-            First::End => {}
+            // Release: pairs with the loads in `let_it_end` and `is_ending`.
+            First::End => ENDING.store(true, Ordering::Release),
             First::Remove(folder) => {
                 // Release: pairs with the load in `let_it_end`.
                 ENDING.store(true, Ordering::Release);
@@ -121,6 +122,10 @@ fn wait(signals: EndingSignals, locks: Locks) {
         let _children = end_children(signal);
         let _ = signals.release();
         let _no_locks = locks.remove();
+        // A folder that was made since the signal came.
+        if let First::Remove(folder) = std::mem::replace(&mut *first(), First::End) {
+            let _ = hidden::remove(&folder);
+        }
         end_by(signal);
     }
 }
@@ -182,11 +187,16 @@ pub(crate) fn start(command: &mut Command) -> io::Result<Arc<Mutex<Group>>> {
     Ok(child)
 }
 
+/// Whether a signal is about to end the program.
+pub(crate) fn is_ending() -> bool {
+    // Pairs with the stores in `wait`.
+    ENDING.load(Ordering::Acquire)
+}
+
 /// Does not return once a signal is about to end the program: an error that the command meets then, such
 /// as a folder that is gone, is not reported.
 pub(crate) fn let_it_end() {
-    // Pairs with the store in `wait`.
-    while ENDING.load(Ordering::Acquire) {
+    while is_ending() {
         std::thread::park();
     }
 }
@@ -201,7 +211,12 @@ pub(crate) fn stop_on_signal(cancel: &CancelToken) {
     *first() = First::Stop(cancel.clone());
 }
 
-/// A signal removes `folder` and ends the program.
-pub(crate) fn remove_on_signal(folder: &Path) {
-    *first() = First::Remove(folder.to_owned());
+/// A signal waits until what is returned is called with a folder; from then on it removes the folder and ends the
+/// program.
+pub(crate) fn remove_on_signal() -> impl FnOnce(&Path) {
+    let delay = EndDelay::begin();
+    move |folder| {
+        *first() = First::Remove(folder.to_owned());
+        drop(delay);
+    }
 }

@@ -37,6 +37,11 @@ impl Access {
         Self { mode: mode & 0o7777, group }
     }
 
+    /// Those of a file whose group is not known: for its members only what all others get too.
+    pub fn of_unknown_group(mode: u32) -> Self {
+        Self::new(with_least(mode & 0o7777, 0o7), None)
+    }
+
     /// Those of an open file. An access control list is treated as if it gave all others, and the group, what each
     /// of its entries gives.
     ///

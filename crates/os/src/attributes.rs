@@ -42,16 +42,16 @@ pub fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
         chown(to, Some(old.uid()), None)?;
     }
     copy_extended(from, to)?;
-    let has_its_list = copy_list(from, to);
-    // The group permissions of a file with a list are its mask.
-    let group = (same_group && has_its_list).then_some(old.gid());
-    let access = match has_its_list {
-        true => Access::new(mode, Some(old.gid())),
-        false => Access::with_list(mode, old.gid(), attribute(from, ACCESS_LIST))?,
+    let mode = match copy_list(from, to) && same_group {
+        true => mode,
+        // Of a list that is there, the group permissions are the mask of all entries.
+        false => {
+            Access::with_list(mode, old.gid(), attribute(from, ACCESS_LIST))?.in_group(None)
+        }
     };
     // Last: changing the owner removes bits of it, and with an access list it is the list's
     // mask.
-    set_mode(to, access.in_group(group))
+    set_mode(to, mode)
 }
 
 /// Sets the permissions of a file.

@@ -23,7 +23,7 @@ const IN_FOLDER: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
 const AT_ONCE: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
 
 /// Returns what is under `name`, a link itself; `None` if nothing is. FUSE and file servers may remember how many
-/// names a file had, and are asked how many it has now.
+/// names a file had, and are asked how many it has now, if any.
 ///
 /// # Errors
 ///
@@ -32,8 +32,11 @@ pub fn look(folder: &File, name: &OsStr) -> io::Result<Option<Stat>> {
     match retry_on_intr(|| statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)) {
         Ok(mut found) if FileType::from_raw_mode(found.st_mode).is_file() => {
             let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::STATX_FORCE_SYNC;
-            if let Ok(now) = statx(folder, name, flags, StatxFlags::NLINK) {
-                found.st_nlink = now.stx_nlink.into();
+            match statx(folder, name, flags, StatxFlags::NLINK) {
+                Ok(now) => found.st_nlink = now.stx_nlink.into(),
+                // Removed elsewhere.
+                Err(Errno::NOENT) => return Ok(None),
+                Err(_) => {}
             }
             Ok(Some(found))
         }
@@ -180,7 +183,8 @@ pub fn rename_new(folder: &File, from: &OsStr, to: &OsStr) -> io::Result<()> {
 /// Those of open(2) and getdents(2).
 pub fn list(folder: &File) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();
-    for entry in Dir::read_from(folder)? {
+    // Not by the descriptor, which may be one that cannot be read (`O_PATH`).
+    for entry in Dir::new(open_folder(folder, OsStr::new("."))?)? {
         let name = entry?.file_name().to_bytes().to_vec();
         if name != b"." && name != b".." {
             names.push(OsString::from_vec(name));

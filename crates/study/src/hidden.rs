@@ -111,12 +111,16 @@ pub fn remove(path: &Path) -> io::Result<()> {
 /// Makes a folder for this user alone, under a name that cannot be guessed. Its errors are those of
 /// mkdir(2); `tempfile` would add the name to them.
 fn made(parent: &Path, kind: &str) -> io::Result<PathBuf> {
+    /// Some servers say that a name is taken if the disk is full.
+    const TIMES: usize = 100;
+    let mut attempt = 0;
     loop {
+        attempt += 1;
         // Each has other keys, which come from the kernel.
         let number = RandomState::new().hash_one(kind);
         let path = parent.join(format!("{kind}-{number:016x}"));
         match DirBuilder::new().mode(0o700).create(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < TIMES => {}
             made => return made.map(|()| path),
         }
     }

@@ -149,7 +149,7 @@ pub mod machine {
     pub use swath_os::streams::stdout_was_closed;
 
     pub use crate::error::{counted, escaped, in_one_line};
-    pub use crate::sink::{Locks, NoLocks};
+    pub use crate::sink::{EndDelay, Locks, NoLocks};
 }
 
 pub use array::Array;

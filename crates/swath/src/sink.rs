@@ -47,8 +47,7 @@ pub(crate) use existing::not_in_place;
 pub use existing::{Durability, HardLinks, Replace};
 pub(crate) use folder::{Folder, mode_of_folder, read_manifest};
 pub use fs::{Facts, FileKind, Fs, FsFile, FsFolder, Located, Lock};
-pub(crate) use local::delay_end;
-pub use local::{LocalFs, Locks, NoLocks};
+pub use local::{EndDelay, LocalFs, Locks, NoLocks};
 pub(crate) use names::{MANIFEST, stem, unique_number};
 pub use options::OutputOptions;
 pub(crate) use place::{

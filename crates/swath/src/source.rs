@@ -20,6 +20,7 @@ use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use swath_os::access::Access;
 use swath_plan::policy::{Hints, ParallelRequests, SourceKind};
 use swath_plan::setters;
 
@@ -83,6 +84,15 @@ pub trait ReadAt: Send + Sync {
     /// source is written into it.
     fn folder(&self) -> Option<PathBuf> {
         None
+    }
+
+    /// Who may read it, for files that are made of it. Default: unknown.
+    ///
+    /// # Errors
+    ///
+    /// Those of inspecting it.
+    fn access(&self) -> io::Result<Option<Access>> {
+        Ok(None)
     }
 }
 

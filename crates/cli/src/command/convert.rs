@@ -16,7 +16,7 @@ pub(crate) use args::Convert;
 
 use self::format::Format;
 use self::size::Size;
-use super::target::{Target, access, exists, refused};
+use super::target::{Target, exists, refused};
 use super::{Command, Outcome};
 use crate::args::Files;
 use crate::failure::Refused;
@@ -95,7 +95,7 @@ impl<'w> Job<'w> {
                 (folder.path().join("out"), Some(folder))
             }
         };
-        let mut access = access(&words.from, &input)?;
+        let mut access = input.access()?;
         let mut inputs = Vec::new();
         if let Some((first, others)) = files.split_first() {
             inputs.push(input.clone());

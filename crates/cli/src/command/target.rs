@@ -176,7 +176,7 @@ impl Target {
         self.refuse_input(from)?;
         // Also while the old bytes of an output in place are still there.
         let input = swath::Input::open(from.source()?)?;
-        let output = self.begin(args, access(from, &input)?, ordered)?;
+        let output = self.begin(args, input.access()?, ordered)?;
         verb(read, &input, output)
     }
 
@@ -211,11 +211,6 @@ impl Target {
         }
         Ok(())
     }
-}
-
-/// Who may use the file that is read, if it has a name.
-pub(super) fn access(from: &Input, input: &swath::Input) -> Result<Option<Access>> {
-    Ok(from.path().map(|_| input.access()).transpose()?.flatten())
 }
 
 /// Gives the output the times of the file that is read, if it has a name, as gzip, bzip2, xz and zstd do.

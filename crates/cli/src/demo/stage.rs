@@ -62,7 +62,7 @@ impl Stage {
         let facts = Facts::collect(&parent);
         let cost = if wanted.all { ALL } else { FIVE_LINES };
         wanted.size.map_or(Ok(()), |size| check_size(size, cost, &facts))?;
-        let folder = Hidden::make_telling(&parent, "swath-demo", remove_on_signal);
+        let folder = Hidden::make_telling(&parent, "swath-demo", remove_on_signal());
         let folder = folder.map_err(|error| {
             Refused::hinted(error, "pass --dir with an existing folder that you can write to")
         })?;

@@ -167,6 +167,23 @@ fn the_output_has_the_permissions_of_the_input() {
 }
 
 #[test]
+fn what_is_read_from_standard_input_is_as_private_as_its_file() {
+    let (folder, path, _) = setting(1000);
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).expect("ours");
+    let out = folder.path().join("out");
+    for words in
+        ["cp -", "compress --format zstd -", "convert --from csv --to jsonl -", "manifest -"]
+    {
+        let line = format!("umask 022; \"$0\" {words} \"$2\" < \"$1\"");
+        let done = shell(&line, &[path.as_os_str(), out.as_os_str()]);
+        assert_eq!(code(&done), 0, "{words}: {done:?}");
+        let facts = std::fs::metadata(&out).expect("there");
+        assert_eq!(facts.permissions().mode() & 0o777, 0o600, "{words}");
+        std::fs::remove_file(&out).expect("ours");
+    }
+}
+
+#[test]
 fn a_converted_file_and_the_output_of_a_job_are_read_by_those_who_may_read_every_input() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name);

@@ -3,11 +3,12 @@
 
 use std::fs::FileTimes;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
+use std::process::Stdio;
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use swath_reference::fuse::BindMount;
 
-use crate::child::{code, run, stdout, word};
+use crate::child::{code, run, stdout, swath, word};
 
 /// A folder that bindfs shows at another place.
 struct ShownFolder {
@@ -118,4 +119,44 @@ fn a_file_with_the_time_of_its_source_is_read_and_replaced_at_once() {
         assert_eq!(modified.expect("it is there"), time, "{path}");
     }
     assert_eq!(mount.names(), ["from", "from.zst", "plain"]);
+}
+
+#[test]
+fn what_was_just_removed_below_is_written_anew() {
+    let Some(mounted) = ShownFolder::new() else { return };
+    let (from, made) = (mounted.folder.path().join("source"), mounted.path("made"));
+    std::fs::write(&from, "bytes").expect("room");
+    for _ in 0..5 {
+        done(&["cp", word(&from), word(&made)]);
+        std::fs::remove_file(mounted.mount.below().join("made")).expect("there");
+        done(&["cp", word(&from), word(&made)]);
+        assert_eq!(std::fs::read(mounted.mount.below().join("made")).expect("there"), b"bytes");
+        assert!(!mounted.names().iter().any(|name| name.contains(".swath-")));
+    }
+}
+
+/// The name of its hidden file ends in a number that only its lock has.
+#[test]
+fn what_a_killed_writer_left_through_the_mount_is_removed_by_the_next_one_below() {
+    let Some(mounted) = ShownFolder::new() else { return };
+    let (below, made) = (mounted.mount.below(), mounted.path("made"));
+    let mut killed = swath();
+    let mut killed = killed.args(["cp", "-", word(&made)]).stdin(Stdio::piped()).spawn();
+    let killed = killed.as_mut().expect("started");
+    let until = Instant::now() + Duration::from_secs(60);
+    let strays = || {
+        let names = below.read_dir().expect("there").map(|it| it.expect("read").file_name());
+        names.filter(|name| name.to_string_lossy().contains("made.swath-tmp")).count()
+    };
+    while strays() == 0 {
+        assert!(Instant::now() < until, "it makes no hidden file");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    killed.kill().and_then(|()| killed.wait()).expect("killed");
+    std::fs::write(below.join("from"), "bytes").expect("room");
+    done(&["cp", word(&below.join("from")), word(&below.join("made"))]);
+    let names = below.read_dir().expect("there").map(|it| it.expect("read").file_name());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    assert_eq!(names, ["from", "made"]);
 }

@@ -75,6 +75,8 @@ fn a_job_in_a_folder_that_cannot_be_listed_is_durable_and_leaves_nothing() {
     fs::write(&input, "a\nb\nc\n").expect("written");
     fs::create_dir(top.path().join("box")).expect("made");
     set_mode(&top.path().join("box"), 0o1733);
+    // Another user's, which cannot be removed.
+    fs::write(top.path().join("box/.out.swath-lock"), "").expect("written");
     for line in [
         "plan box/out in --parts 3 --folder box/job",
         "run box/job --all -- cat",
@@ -90,6 +92,31 @@ fn a_job_in_a_folder_that_cannot_be_listed_is_durable_and_leaves_nothing() {
         let done = command.output().expect("it starts");
         assert_eq!((code(&done), stderr(&done).as_str()), (0, ""), "{line}");
     }
+    fs::remove_file(top.path().join("box/.out.swath-lock")).expect("there");
     assert_eq!(names(&top.path().join("box")), ["out", "segments"]);
     assert_eq!(fs::read(top.path().join("box/out")).expect("read"), b"a\nb\nc\n");
+}
+
+#[test]
+fn a_target_that_only_its_owner_may_replace_is_refused_before_anything_is_done() {
+    if !is_root() {
+        return swath_reference::skip("root", "only root has another user");
+    }
+    let top = tempfile::tempdir().expect("a folder");
+    let program = top.path().join("swath");
+    fs::copy(env!("CARGO_BIN_EXE_swath"), &program).expect("room");
+    for name in ["in", "out"] {
+        fs::write(top.path().join(name), "a\n").expect("written");
+        set_mode(&top.path().join(name), 0o666);
+    }
+    set_mode(top.path(), 0o1777);
+    for line in ["job plan out in --force", "cp in out", "compress -f in out"] {
+        let mut command = Command::new(&program);
+        command.args(line.split(' ')).current_dir(top.path()).uid(OTHER).gid(OTHER);
+        let refused = command.output().expect("it starts");
+        let said = stderr(&refused);
+        assert_eq!(code(&refused), 2, "{line}: {said}");
+        assert!(said.contains("only its owner may replace a file"), "{line}: {said}");
+        assert_eq!(names(top.path()), ["in", "out", "swath"], "{line}");
+    }
 }

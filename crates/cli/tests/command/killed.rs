@@ -125,6 +125,32 @@ fn a_writer_that_a_signal_ends_leaves_no_lock() {
     }
 }
 
+#[test]
+fn a_plan_that_a_signal_ends_has_printed_its_folder_or_leaves_none() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let (input, out) = (folder.path().join("in"), folder.path().join("out"));
+    std::fs::write(&input, "a\n".repeat(1000)).expect("room");
+    for round in 0..60_u64 {
+        let mut command = swath();
+        command.args(["job", "plan", word(&out), word(&input), "--parts", "200"]);
+        let segments = ["--segments"].iter().take(usize::from(round % 2 == 0));
+        command.args(segments).stdout(Stdio::piped()).stderr(Stdio::null());
+        let child = command.spawn().expect("the command starts");
+        std::thread::sleep(Duration::from_micros(round * 211 % 12_000));
+        send("TERM", &child);
+        let ended = child.wait_with_output().expect("it ends");
+        let printed = String::from_utf8(ended.stdout).expect("a path");
+        let left: Vec<_> =
+            names(folder.path()).into_iter().filter(|name| name != "in").collect();
+        let is_printed =
+            |name: &OsString| printed.trim_end().ends_with(&*name.to_string_lossy());
+        assert!(left.iter().all(is_printed), "{round}: {left:?}, printed: {printed}");
+        left.iter().for_each(|name| {
+            std::fs::remove_dir_all(folder.path().join(name)).expect("ours");
+        });
+    }
+}
+
 /// Its folder is hidden while its files are removed, one after the other.
 #[test]
 fn a_removal_of_a_job_that_a_signal_ends_leaves_no_hidden_folder() {

@@ -161,7 +161,10 @@ fn files_of_a_folder_or_a_pattern_are_shown_and_described() {
         assert!(refused.contains("days/day-12.csv") && refused.contains("link"), "{refused}");
     }
     fs::remove_file(setting.path("days/day-12.csv")).expect("ours");
-    std::os::unix::net::UnixListener::bind(setting.path("days/day-12.csv")).expect("made");
+    let socket = std::os::unix::net::UnixListener::bind(setting.path("days/day-12.csv"));
+    if let Err(error) = socket {
+        return swath_reference::skip("sockets", error);
+    }
     for line in ["convert days all.csv", "convert days/*.csv all.csv", "head days/day-1?.csv"] {
         let refused = setting.refused(line);
         assert!(

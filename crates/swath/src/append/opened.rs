@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::io::Errno;
+use swath_os::access::Access;
 use swath_plan::segment::index::Index;
 use swath_plan::segment::manifest::{self, Manifest};
 
@@ -52,7 +53,7 @@ struct Checking {
 
 struct Inner {
     path: PathBuf,
-    is_folder: bool,
+    folder: Option<Arc<dyn FsFolder>>,
     len: u64,
     files: Vec<(PathBuf, Arc<dyn FsFile>)>,
     extents: Vec<Placed>,
@@ -92,9 +93,7 @@ pub(super) fn open(path: &Path, fs: &dyn Fs) -> Result<Opened> {
                 .hint("use `read` or `scan` for it"));
         }
         Some(FileKind::File) => open_file(path, folder.open(&name).map_err(told)?)?,
-        Some(FileKind::Folder) => {
-            open_folder(path, &*folder.open_folder(&name).map_err(told)?)?
-        }
+        Some(FileKind::Folder) => open_folder(path, folder.open_folder(&name).map_err(told)?)?,
     };
     Ok(Opened { inner: Arc::new(inner), position: 0, checking: None })
 }
@@ -105,7 +104,7 @@ fn open_file(path: &Path, file: Arc<dyn FsFile>) -> Result<Inner> {
     let placed = Placed { file: 0, start: 0, offset: 0, len, crc32c: None };
     Ok(Inner {
         path: path.to_owned(),
-        is_folder: false,
+        folder: None,
         len,
         files: vec![(path.to_owned(), file)],
         index: index(path, [len])?,
@@ -131,8 +130,8 @@ pub(super) fn decode_manifest(shown: &Path, bytes: &[u8]) -> Result<Manifest> {
     })
 }
 
-fn open_folder(path: &Path, inside: &dyn FsFolder) -> Result<Inner> {
-    let manifest = read_manifest(path, inside)?;
+fn open_folder(path: &Path, inside: Arc<dyn FsFolder>) -> Result<Inner> {
+    let manifest = read_manifest(path, &*inside)?;
     let mut files = Vec::with_capacity(manifest.segments().len());
     for segment in manifest.segments() {
         let shown = path.join(&*segment.name);
@@ -155,7 +154,7 @@ fn open_folder(path: &Path, inside: &dyn FsFolder) -> Result<Inner> {
     }
     let index = index(path, extents.iter().map(|extent| extent.len))?;
     let (path, len) = (path.to_owned(), manifest.len());
-    Ok(Inner { path, is_folder: true, len, files, extents, index })
+    Ok(Inner { path, folder: Some(inside), len, files, extents, index })
 }
 
 fn index(path: &Path, lens: impl IntoIterator<Item = u64>) -> Result<Index> {
@@ -328,6 +327,23 @@ impl ReadAt for Opened {
     }
 
     fn folder(&self) -> Option<PathBuf> {
-        self.inner.is_folder.then(|| self.inner.path.clone())
+        self.inner.folder.as_ref().map(|_| self.inner.path.clone())
+    }
+
+    fn access(&self) -> io::Result<Option<Access>> {
+        let mut files = self.inner.files.iter().map(|(_, file)| file.access());
+        let Some(folder) = &self.inner.folder else {
+            return files.next().transpose();
+        };
+        let of_folder = folder.access()?;
+        // Who may not enter reads nothing.
+        let enter = of_folder.in_group(of_folder.group()) & 0o111;
+        let enter = Access::new((enter | enter << 1 | enter << 2) & 0o666, of_folder.group());
+        let manifest = folder.open(manifest::FILE_NAME.as_ref())?.access()?;
+        let mut all = enter.and(manifest);
+        for access in files {
+            all = all.and(access?);
+        }
+        Ok(Some(all))
     }
 }

@@ -7,7 +7,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
-use swath_os::access::Access;
 use swath_os::advise::{FileAdvice, advise_file};
 use swath_plan::checksums::Checksums;
 use swath_plan::extent::Extent;
@@ -62,8 +61,8 @@ impl Rewrite<'_> {
         self.output.draft.refuse_in_place(path, "a copy of a file")?;
         let mut draft = self.output.begin(path).map_err(not_in_place)?;
         let source = Opened::open(from)?;
-        if let (Some(file), None) = (source.files().first(), &self.output.access) {
-            take_mode(file, &mut draft)?;
+        if let (Some(access), None) = (source.access()?, self.output.access) {
+            give(&mut draft, access)?;
         }
         let mut rewritten = Rewritten::default();
         let mut missing = Vec::new();
@@ -287,19 +286,4 @@ const HOLE: usize = 64 << 10;
 /// Whether some of its bytes occupy no blocks.
 fn is_sparse(file: &File) -> bool {
     file.metadata().is_ok_and(|facts| facts.is_file() && facts.blocks() * 512 < facts.len())
-}
-
-/// A new copy is readable by the users who may read this one.
-fn take_mode(from: &File, draft: &mut Draft) -> Result<()> {
-    match from.metadata() {
-        Ok(facts) if facts.is_file() => {
-            let access = Access::of(from);
-            give(
-                draft,
-                access.map_err(|error| Error::io(Operation::Inspect, draft.path(), error))?,
-            )
-        }
-        // A device has another mode than a file; if it cannot be inspected, the mode stays.
-        Ok(_) | Err(_) => Ok(()),
-    }
 }

@@ -14,6 +14,7 @@ use swath_os::umask::umask;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
 use crate::sink::fs::{Facts, Fs, FsFile, FsFolder, write_all_at};
+use crate::sink::names::is_kept_open;
 use crate::sink::{cannot_link, read_exact_at, read_whole, stem, unique_number};
 use crate::together::threads;
 
@@ -330,7 +331,7 @@ pub(super) fn is_ours(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else { return false };
     let is_hidden = name.starts_with('.') && name.ends_with(HIDDEN);
     let is_fixed = [PLAN, CHOSEN, COMMITTED, LOCK].contains(&name);
-    is_fixed || is_hidden || is_segment(name)
+    is_fixed || is_hidden || is_segment(name) || is_kept_open(name.as_ref())
 }
 
 /// Whether it is what an attempt wrote, complete or not.

@@ -18,8 +18,8 @@ use rustix::io::Errno;
 
 use super::files::{self, FolderLock, PLAN};
 use crate::error::{Error, Operation, Reason, Result};
+use crate::sink::EndDelay;
 use crate::sink::claim::locate;
-use crate::sink::delay_end;
 use crate::sink::fs::{Fs, FsFolder, Located};
 
 /// How often attempts that are still running may put something into a folder that is removed.
@@ -49,7 +49,7 @@ fn make_hidden(
     plan: &[u8],
     is_durable: bool,
 ) -> io::Result<()> {
-    let _whole = delay_end();
+    let _whole = EndDelay::begin();
     let folder = parent.create_folder(hidden)?;
     // A sweep of folders of any age is not to take it for one that was left.
     let lock = files::lock_new(&*folder);
@@ -128,7 +128,7 @@ impl<'p> Place<'p> {
         is_durable: bool,
     ) -> Result<()> {
         self.check_ours(folder)?;
-        let _whole = delay_end();
+        let _whole = EndDelay::begin();
         let hidden = files::hidden_folder(&self.name);
         self.hide(folder, &hidden)?;
         // The name is gone first, also on the device: a folder without some of its files would be

@@ -153,7 +153,8 @@ impl SegmentWriter {
     fn open_to_readers(&self) -> io::Result<()> {
         let all = Access::new(self.new.usual_mode()?, None);
         let all = self.part.pieces.iter().fold(all, |all, piece| all.and(piece.state.access()));
-        self.new.set_mode(all.in_group(self.new.file().group()?))
+        // This process writes it, and the commit reads it.
+        self.new.set_mode(all.in_group(self.new.file().access()?.group()) | 0o600)
     }
 
     /// Part and attempt.

@@ -128,7 +128,7 @@ impl Plan {
         let manifest = folder.facts(MANIFEST.as_ref());
         let opened = manifest.and_then(|facts| match facts {
             Some(facts) => {
-                let group = folder.open(MANIFEST.as_ref())?.group()?;
+                let group = folder.open(MANIFEST.as_ref())?.access()?.group();
                 let inputs = self.access_of_inputs().in_group(group);
                 folder.set_mode(mode_of_folder(facts.mode & inputs))
             }

@@ -206,7 +206,7 @@ fn lock_apart(
 ) -> io::Result<Option<(Names, Box<dyn Lock>)>> {
     let apart = names.apart();
     let Some(lock) = folder.lock(&apart.lock(), None)? else { return Ok(None) };
-    for name in folder.list()? {
+    for name in listed(folder)? {
         let is_lock = name == names.lock() || names.is_lock_apart(&name);
         if !is_lock || name == apart.lock() {
             continue;
@@ -250,10 +250,18 @@ fn remove_strays(folder: &dyn FsFolder, names: Names, user: u32) -> io::Result<N
 }
 
 fn remove_strays_apart(folder: &dyn FsFolder, names: &Names, user: u32) -> io::Result<()> {
-    for name in folder.list()?.iter().filter(|name| names.is_made_apart(name)) {
+    for name in listed(folder)?.iter().filter(|name| names.is_made_apart(name)) {
         remove_stray(folder, name, user)?;
     }
     Ok(())
+}
+
+/// The names in a folder; of a drop box, which this user may write to and not list, none.
+fn listed(folder: &dyn FsFolder) -> io::Result<Vec<OsString>> {
+    match folder.list() {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(Vec::new()),
+        listed => listed,
+    }
 }
 
 /// Returns whether the name is free. What another user has put there is not touched, nor is a

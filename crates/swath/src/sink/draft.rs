@@ -22,13 +22,15 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
 use rustix::io::Errno;
+use swath_os::access::Access;
 use swath_plan::fallback::Fallback;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
 use crate::sink::claim::{Claim, locate};
 use crate::sink::existing::{
-    DraftOptions, Replace, inspect, irreplaceable, look_at, mounted, not_in_place, taken,
+    DraftOptions, Replace, check_replaceable, inspect, irreplaceable, look_at, mounted,
+    not_in_place, taken,
 };
 use crate::sink::fs::{Facts, FileKind, Fs, FsFile, Located};
 use crate::sink::place::move_range;
@@ -93,7 +95,7 @@ impl Draft {
         };
         let existing = inspect(&claim, options)?;
         let (mut options, naming) = (options.clone(), Mutex::new(()));
-        let candidate = match &existing {
+        let mut candidate = match &existing {
             Some(facts) if options.replace == Replace::InPlace => {
                 options.refuse_input(path, facts)?;
                 Candidate::in_place(&claim)?
@@ -103,6 +105,16 @@ impl Draft {
             }
             _ => make(&claim, claim.hidden())?,
         };
+        if let Some(facts) = &existing {
+            if !candidate.is_in_place() {
+                check_replaceable(&claim, &**candidate.file())?;
+            }
+            // If another program removes it before the commit, nobody may read the new file who could not read it.
+            let made = candidate.usual_mode();
+            let made = made.map_err(|error| claim.error(Operation::Create, error))?;
+            let old = Access::of_unknown_group(facts.mode);
+            candidate.give_mode(made & old.in_group(None));
+        }
         if !candidate.is_in_place() && options.replace == Replace::InPlace {
             options.replace = Replace::Allowed;
         }

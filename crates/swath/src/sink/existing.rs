@@ -13,7 +13,7 @@ use swath_plan::words;
 
 use crate::error::{Common, Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
-use crate::sink::fs::{Facts, FileKind, Fs, FsFolder};
+use crate::sink::fs::{Facts, FileKind, Fs, FsFile, FsFolder};
 use crate::sink::local::LocalFs;
 
 /// Whether a commit survives a power cut.
@@ -213,6 +213,28 @@ pub(crate) fn look_at(
             Ok(()) => refuse_planted(path, &facts, folder).map(|()| Some(facts)),
         },
     }
+}
+
+/// What to do about a target in a folder such as `/tmp`.
+pub(crate) const KEPT: &str =
+    "write to another name: in this folder only its owner may replace a file";
+
+/// Fails for a target that only its owner or root may replace by `new`.
+pub(crate) fn check_replaceable(claim: &Claim, new: &dyn FsFile) -> Result<()> {
+    if geteuid().is_root() || !is_kept_by_its_owner(claim, new) {
+        return Ok(());
+    }
+    Err(claim.error(Operation::Create, Errno::PERM.into()).hint(KEPT))
+}
+
+/// Whether the folder is sticky, as `/tmp` is, and both it and the target are of other users than a new file.
+pub(crate) fn is_kept_by_its_owner(claim: &Claim, new: &dyn FsFile) -> bool {
+    const STICKY: u32 = 0o1000;
+    let (folder, there) = (claim.folder.own_facts(), claim.folder.facts(&claim.name));
+    let (Ok(folder), Ok(Some(there)), Ok(new)) = (folder, there, new.facts()) else {
+        return false;
+    };
+    folder.mode & STICKY != 0 && ![folder.owner, there.owner].contains(&new.owner)
 }
 
 /// Fails if what is in a folder such as `/tmp` is neither ours nor of the folder's owner: new bytes would be its

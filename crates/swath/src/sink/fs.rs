@@ -18,6 +18,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use swath_os::access::Access;
 use swath_os::file_system::is_remote;
 
 use crate::error::Operation;
@@ -192,14 +193,14 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     /// Those of fchmod(2).
     fn set_mode(&self, mode: u32) -> io::Result<()>;
 
-    /// The group that its group permissions are for; `None` if it has an access control list, or if it is unknown:
-    /// copies then get no more for the group than for all others. Default: unknown.
+    /// Who may use it. Default: its mode, for a group that is not known, so that copies have no more for the group than
+    /// for all others.
     ///
     /// # Errors
     ///
     /// Those of fstat(2) and fgetxattr(2).
-    fn group(&self) -> io::Result<Option<u32>> {
-        Ok(None)
+    fn access(&self) -> io::Result<Access> {
+        Ok(Access::of_unknown_group(self.facts()?.mode))
     }
 
     /// Gives it mode, owner (where allowed) and extended attributes of `from`, as
@@ -283,6 +284,15 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
     ///
     /// Those of fstat(2).
     fn own_facts(&self) -> io::Result<Facts>;
+
+    /// Who may use it, as [`FsFile::access`].
+    ///
+    /// # Errors
+    ///
+    /// Those of fstat(2) and fgetxattr(2).
+    fn access(&self) -> io::Result<Access> {
+        Ok(Access::of_unknown_group(self.own_facts()?.mode))
+    }
 
     /// Whether the path that led here still does.
     ///

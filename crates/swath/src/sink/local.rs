@@ -28,8 +28,7 @@ use swath_os::{allocate, attributes, holes, limits, links, names};
 use crate::sink::fs::{Facts, FileKind, Fs, FsFile, FsFolder, Located};
 use crate::source::FileTimes;
 use folder::LocalFolder;
-pub(crate) use lock::delay_end;
-pub use lock::{Locks, NoLocks};
+pub use lock::{EndDelay, Locks, NoLocks};
 
 /// The file systems of this machine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -172,8 +171,8 @@ impl FsFile for LocalFile {
         attributes::set_mode(&self.file, mode)
     }
 
-    fn group(&self) -> io::Result<Option<u32>> {
-        Ok(Access::of(&self.file)?.group())
+    fn access(&self) -> io::Result<Access> {
+        Access::of(&self.file)
     }
 
     fn copy_attributes_of(&self, from: &dyn FsFile) -> io::Result<()> {

@@ -39,7 +39,7 @@ pub(crate) fn is_of_a_folder(name: &OsStr) -> bool {
 }
 
 /// Whether FUSE or NFS keeps a removed file under this name, until the last program has closed it.
-fn is_kept_open(name: &OsStr) -> bool {
+pub(crate) fn is_kept_open(name: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
     let number = name.strip_prefix(b".fuse_hidden").or_else(|| name.strip_prefix(b".nfs"));
     number.is_some_and(|it| it.len() >= 8 && it.iter().all(u8::is_ascii_hexdigit))

@@ -7,12 +7,10 @@ use crate::error::{Error, Operation, Result};
 use crate::sink::draft::Draft;
 
 /// Gives a new target these permissions, less the umask; in another group, or with an access control list of its
-/// folder, less what its group would add. A file that is replaced keeps its own: the commit takes care of that.
+/// folder, less what its group would add. A file that is replaced keeps its own, if it is still there: the commit takes
+/// care of that.
 pub(crate) fn give(draft: &mut Draft, access: Access) -> Result<()> {
-    if draft.existing().is_some() {
-        return Ok(());
-    }
-    let made = draft.usual_mode().and_then(|made| Ok((made, draft.file().group()?)));
+    let made = draft.usual_mode().and_then(|made| Ok((made, draft.file().access()?.group())));
     let failed = |error| Error::io(Operation::Create, draft.path(), error);
     let (made, group) = made.map_err(failed)?;
     let mode = mode_of_copy(access.in_group(group), made, umask().unwrap_or(0));

@@ -28,7 +28,8 @@ use swath_plan::fallback::Fallback;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
 use crate::sink::existing::{
-    DraftOptions, Durability, Replace, explained, inspect, mounted, still_there, taken,
+    DraftOptions, Durability, KEPT, Replace, explained, inspect, is_kept_by_its_owner, mounted,
+    still_there, taken,
 };
 use crate::sink::fs::{Facts, FsFile, FsFolder};
 use crate::source::FileTimes;
@@ -312,6 +313,14 @@ impl Candidate {
             Err(error) if self.stands(claim).unwrap_or(true) => {
                 Err(claim.outcome_unknown(error))
             }
+            // FUSE and file servers remember names that have been removed elsewhere.
+            Err(_)
+                if replace == Replace::Allowed
+                    && self.is_hidden
+                    && matches!(self.folder.facts(&claim.name), Ok(None)) =>
+            {
+                self.rename(claim).map(|()| true)
+            }
             Err(_) if replace == Replace::Allowed => Ok(false),
             Err(_) => Err(taken(&claim.path)),
         }
@@ -380,24 +389,16 @@ impl Candidate {
             Ok(false) if error.kind() == ErrorKind::ResourceBusy => {
                 mounted(&claim.path, &error)
             }
-            Ok(false) if self.is_kept_by_its_owner(claim, &error) => {
-                claim.error(Operation::Commit, error).hint(
-                    "write to another name: in this folder only its owner may replace a file",
-                )
+            Ok(false)
+                if error.kind() == ErrorKind::PermissionDenied
+                    && is_kept_by_its_owner(claim, &*self.file) =>
+            {
+                claim.error(Operation::Commit, error).hint(KEPT)
             }
             Ok(false) => claim.error(Operation::Commit, error),
             // It reported a failure although the name is given; or the result is unknown.
             Ok(true) | Err(_) => claim.outcome_unknown(error),
         }
-    }
-
-    /// Whether the folder is sticky, as `/tmp` is, and the target another user's.
-    fn is_kept_by_its_owner(&self, claim: &Claim, error: &io::Error) -> bool {
-        const STICKY: u32 = 0o1000;
-        let there = self.folder.facts(&claim.name).ok().flatten();
-        error.kind() == ErrorKind::PermissionDenied
-            && self.folder.own_facts().is_ok_and(|folder| folder.mode & STICKY != 0)
-            && there.zip(self.file.facts().ok()).is_some_and(|(it, own)| it.owner != own.owner)
     }
 
     /// Whether the target is this file.

@@ -12,7 +12,6 @@ use swath_os::access::Access;
 use swath_plan::extent::Extent;
 use swath_plan::fallback::{DirectUse, Fallback};
 use swath_plan::policy::Hints;
-use swath_plan::segment::manifest;
 use swath_plan::words;
 
 use super::copies::Copies;
@@ -145,13 +144,16 @@ impl Opened {
     /// Who may use it: the permissions of a file or a block device; of a folder of segments, what it and all of
     /// its files allow.
     pub(crate) fn access(&self) -> Result<Option<Access>> {
-        let found = match (self.file(), self.folder()) {
-            (Some(file), _) => file.metadata().and_then(|facts| {
-                let is_copied = facts.is_file() || facts.file_type().is_block_device();
-                is_copied.then(|| Access::of(file)).transpose()
+        let found = match &self.input {
+            Input::Custom { source, .. } => source.access(),
+            _ => self.files().into_iter().try_fold(None, |all: Option<Access>, file| {
+                let facts = file.metadata()?;
+                if !facts.is_file() && !facts.file_type().is_block_device() {
+                    return Ok(all);
+                }
+                let access = Access::of(file)?;
+                Ok(Some(all.map_or(access, |all| all.and(access))))
             }),
-            (None, Some(folder)) => of_folder(&folder).map(Some),
-            (None, None) => Ok(None),
         };
         found.map_err(|error| Error::io(Operation::Inspect, self.name(), error))
     }
@@ -421,28 +423,6 @@ pub enum Growth {
 }
 
 words!(Growth { Refused = "strict", Ignored = "first" });
-
-/// What a folder of segments and all of its files allow; of one that cannot be listed, the folder and its manifest.
-fn of_folder(folder: &Path) -> io::Result<Access> {
-    let of_itself = Access::at(folder)?;
-    // Who may not enter reads nothing.
-    let enter = of_itself.in_group(of_itself.group()) & 0o111;
-    let mut all = Access::new((enter | enter << 1 | enter << 2) & 0o666, of_itself.group());
-    let entries = match folder.read_dir() {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            return Ok(all.and(Access::at(&folder.join(manifest::FILE_NAME))?));
-        }
-        entries => entries?,
-    };
-    for entry in entries {
-        match Access::at(&entry?.path()) {
-            // Removed by the writer of the next contents.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            access => all = all.and(access?),
-        }
-    }
-    Ok(all)
-}
 
 #[cfg(test)]
 mod tests {

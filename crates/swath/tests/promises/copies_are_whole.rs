@@ -528,6 +528,44 @@ fn a_fault_that_the_file_system_reports_at_the_close_leaves_the_target_as_it_was
 }
 
 #[test]
+fn a_file_whose_old_bytes_are_removed_before_the_commit_is_no_more_open_than_they_were() {
+    let place = Place::new();
+    let from = place.put("from", b"bytes");
+    for (of_input, of_old, wanted) in
+        [(0o600, 0o644, 0o600), (0o644, 0o600, 0o600), (0o644, 0o644, 0o644)]
+    {
+        let to = place.put("to", b"old");
+        set_mode(&from, of_input);
+        set_mode(&to, of_old);
+        let access = Input::open(&from).expect("there").access().expect("known");
+        let output = OutputOptions::new().with_permissions(access.expect("a file"));
+        let out = AppendOptions::new().with_output(output).create(&to).expect("begun");
+        std::fs::remove_file(&to).expect("ours");
+        out.commit().expect("committed");
+        assert_eq!(mode(&to), wanted & !swath_os::umask::umask().unwrap_or(0));
+    }
+}
+
+#[test]
+fn segments_are_as_open_as_those_that_were_opened_whatever_their_name_leads_to_later() {
+    let place = Place::new();
+    let (private, public, name) = (place.path("a"), place.path("b"), place.path("name"));
+    for (folder, may) in [(&private, 0o700), (&public, 0o755)] {
+        let out = AppendOptions::new().with_mode(Mode::Segments).create(folder).expect("begun");
+        out.scope(|w| w.write_all(b"bytes")).expect("room");
+        out.commit().expect("committed");
+        set_mode(folder, may);
+    }
+    std::fs::rename(&private, &name).expect("ours");
+    let opened = Source::custom(Arc::new(swath::append::open(&name).expect("there")));
+    let input = Input::open(opened).expect("there");
+    std::fs::rename(&name, &private).expect("ours");
+    std::fs::rename(&public, &name).expect("ours");
+    let access = input.access().expect("known").expect("of a folder");
+    assert_eq!(access.in_group(access.group()), 0o600);
+}
+
+#[test]
 fn a_copy_of_segments_may_be_read_by_those_who_may_read_them() {
     let place = Place::new();
     for (of_folder, of_files, wanted) in [

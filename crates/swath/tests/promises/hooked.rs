@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use swath::sink::{Facts, FileTimes, Fs, FsFile, FsFolder, LocalFs, Located, Lock};
+use swath_os::access::Access;
 
 /// One call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,6 +131,10 @@ impl Fs for Hooked {
 impl FsFolder for HookedFolder {
     fn own_facts(&self) -> io::Result<Facts> {
         self.1.call(Call::Look, || self.0.own_facts())
+    }
+
+    fn access(&self) -> io::Result<Access> {
+        self.0.access()
     }
 
     fn is_in_place(&self) -> io::Result<bool> {
@@ -266,8 +271,8 @@ impl FsFile for HookedFile {
         self.1.call(Call::FileMode, || self.0.set_mode(mode))
     }
 
-    fn group(&self) -> io::Result<Option<u32>> {
-        self.0.group()
+    fn access(&self) -> io::Result<Access> {
+        self.0.access()
     }
 
     fn copy_attributes_of(&self, from: &dyn FsFile) -> io::Result<()> {

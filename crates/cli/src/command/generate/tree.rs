@@ -105,7 +105,7 @@ const KIND: &str = ".swath-tree";
 fn make(recipe: &tree::Tree, output: &Path, workers: usize) -> io::Result<Made> {
     let is_new = is_free(output)?;
     let parent = if is_new { above(output) } else { output };
-    let hidden = Hidden::make_telling(parent, KIND, remove_on_signal)
+    let hidden = Hidden::make_telling(parent, KIND, remove_on_signal())
         .map_err(|error| error.downcast().unwrap_or_else(io::Error::other))?;
     let tree = hidden.path().join("tree");
     let made = tree::make(recipe, &tree, workers)?;

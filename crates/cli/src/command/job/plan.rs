@@ -10,6 +10,7 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 use swath::OutputOptions;
 use swath::job::{Division, Form, JobOptions, Plan};
+use swath::machine::EndDelay;
 use swath::sink::{Durability, Replace};
 use swath_formats::compressed::Format;
 
@@ -20,6 +21,7 @@ use crate::door::refuse_descriptor;
 use crate::failure::Refused;
 use crate::output::{print, print_json, wrote};
 use crate::report::{PathJson, ReportName, object};
+use crate::signal::is_ending;
 
 const DIVISIONS: &[(&str, Division)] = &[
     ("lines", Division::Lines),
@@ -106,8 +108,13 @@ impl Command for PlanArgs {
                 refuse_compressed(input)?;
             }
         }
+        let _delay = EndDelay::begin();
         let planned = self.options().plan(&self.inputs, &self.target);
         let plan = planned.map_err(|error| self.explained(error))?;
+        if is_ending() {
+            // Its name has not been printed. What cannot be removed is swept later.
+            let _ = plan.abort();
+        }
         let printed = match self.json {
             true => print_json(&json(&plan)),
             false => {

@@ -9,11 +9,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rustix::fs::{OFlags, fstat};
-use rustix::process::geteuid;
+use swath_os::access::Access;
 use swath_os::{links, nameless, names};
 
 use super::lock::LocalLock;
 use super::{LocalFile, facts_of, uninterrupted, unsupported};
+use crate::sink::existing::explained;
 use crate::sink::fs::{Facts, FileKind, FsFile, FsFolder, Lock};
 
 /// Permissions before the umask is applied.
@@ -64,6 +65,10 @@ fn made(file: io::Result<File>) -> io::Result<Arc<dyn FsFile>> {
 impl FsFolder for LocalFolder {
     fn own_facts(&self) -> io::Result<Facts> {
         Ok(facts_of(&fstat(&*self.file)?))
+    }
+
+    fn access(&self) -> io::Result<Access> {
+        Access::of(&self.file)
     }
 
     fn is_in_place(&self) -> io::Result<bool> {
@@ -143,11 +148,15 @@ impl FsFolder for LocalFolder {
 
     fn create_folder(&self, name: &OsStr) -> io::Result<Arc<dyn FsFolder>> {
         names::create_folder(&self.file, name, CLOSED_FOLDER)?;
-        self.open_folder(name).inspect_err(|_| {
-            let is_ours = |there: Facts| there.owner == geteuid().as_raw();
-            if self.facts(name).is_ok_and(|there| there.is_some_and(is_ours)) {
-                // As it was made. One that has files by now is of another process.
-                let _ = names::remove_folder(&self.file, name);
+        self.open_folder(name).map_err(|error| {
+            // As it was made. One that has files by now is of another process.
+            let _ = names::remove_folder(&self.file, name);
+            match error.kind() {
+                io::ErrorKind::PermissionDenied => {
+                    let what = "a new folder belongs to another user, as with sshfs without `-o idmap=user`";
+                    explained(&error, what)
+                }
+                _ => error,
             }
         })
     }

@@ -17,7 +17,7 @@ use swath_os::file_system::is_remote;
 use swath_os::names;
 
 use super::{facts_of, unsupported};
-use crate::locks::Mutex;
+use crate::locks::{Condvar, Mutex};
 use crate::sink::fs::{Facts, FileKind, Lock};
 
 /// How often a lock file may vanish under our hands; each time another writer has got further.
@@ -54,14 +54,37 @@ static HELD: Mutex<Vec<Arc<Place>>> = Mutex::new(Vec::new());
 /// Set by the command only: in a library, a fork could leave [`HELD`] locked.
 static ARE_WATCHED: AtomicBool = AtomicBool::new(false);
 
-/// Locked while a folder is made or removed under a hidden name, which only a sweep would find.
-static FOLDERS: Mutex<()> = Mutex::new(());
+/// How many [`EndDelay`]s there are.
+static DELAYS: Mutex<u64> = Mutex::new(0);
+static ARE_FEWER: Condvar = Condvar::new();
 
-/// [`Locks::remove`] waits until what is returned is dropped.
-pub(crate) fn delay_end() -> Option<MutexGuard<'static, ()>> {
-    // Relaxed: as in `Locks::watch`.
-    let is_watched = ARE_WATCHED.load(Ordering::Relaxed);
-    is_watched.then(|| FOLDERS.lock().unwrap_or_else(PoisonError::into_inner))
+fn delays() -> MutexGuard<'static, u64> {
+    DELAYS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// [`Locks::remove`] waits until it is dropped: something is made or removed that is not to be left half done, such as a
+/// folder under a hidden name, which only a sweep would find.
+#[derive(Debug)]
+pub struct EndDelay(());
+
+impl EndDelay {
+    /// Begins, in a program that watches its [`Locks`]; `None` in others. May be called with another one still there.
+    #[must_use]
+    pub fn begin() -> Option<Self> {
+        // Relaxed: as in `Locks::watch`.
+        if !ARE_WATCHED.load(Ordering::Relaxed) {
+            return None;
+        }
+        *delays() += 1;
+        Some(Self(()))
+    }
+}
+
+impl Drop for EndDelay {
+    fn drop(&mut self) {
+        *delays() -= 1;
+        ARE_FEWER.notify_all();
+    }
 }
 
 fn held() -> MutexGuard<'static, Vec<Arc<Place>>> {
@@ -80,10 +103,10 @@ fn held() -> MutexGuard<'static, Vec<Arc<Place>>> {
 #[derive(Clone, Copy, Debug)]
 pub struct Locks(());
 
-/// As long as it is there, no thread of this process makes or removes a lock file, or the folder of a job: each waits.
+/// As long as it is there, no thread of this process makes or removes a lock file, or begins an [`EndDelay`]: each waits.
 #[derive(Debug)]
 pub struct NoLocks {
-    _folders: MutexGuard<'static, ()>,
+    _delays: MutexGuard<'static, u64>,
     _held: MutexGuard<'static, Vec<Arc<Place>>>,
 }
 
@@ -96,11 +119,14 @@ impl Locks {
         Self(())
     }
 
-    /// Removes them, and waits for no writer, but until a folder of a job that is being made or removed is. An output that is committed after this call is whole, but no
+    /// Removes them, and waits for no writer, but for each [`EndDelay`]. An output that is committed after this call is whole, but no
     /// longer protected from another writer: end the program at once, with what is returned still there.
     /// On FUSE and file servers the writers' unfinished files are removed too, and no output is committed.
     pub fn remove(self) -> NoLocks {
-        let folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut delays = delays();
+        while *delays > 0 {
+            delays = ARE_FEWER.wait(delays).unwrap_or_else(PoisonError::into_inner);
+        }
         let mut held = held();
         for place in held.drain(..) {
             let made = place.made.lock().unwrap_or_else(PoisonError::into_inner);
@@ -116,7 +142,7 @@ impl Locks {
                 place.remove();
             }
         }
-        NoLocks { _folders: folders, _held: held }
+        NoLocks { _delays: delays, _held: held }
     }
 }
 
@@ -141,7 +167,9 @@ impl Lock for LocalLock {
     }
 
     fn exchange(&self, suffix: &str, made: Vec<OsString>) -> io::Result<Option<String>> {
-        if !self.is_remote {
+        // A writer of this folder on another machine, or through a mount, has left something in it.
+        let is_shared = self.is_remote || self.file.metadata()?.len() > 0;
+        if !is_shared {
             return Ok(None);
         }
         let mut left = [0; LONGEST_SUFFIX];

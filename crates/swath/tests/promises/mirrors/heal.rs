@@ -78,6 +78,21 @@ fn what_was_damaged_is_mended_and_the_rest_is_not_touched() {
 }
 
 #[test]
+fn a_copy_that_is_made_anew_may_be_read_by_those_who_may_read_all_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let paths = copies(folder.path(), &bytes(23, LEN));
+    for modes in [[0o644, 0o600], [0o600, 0o644], [0o644, 0o644]] {
+        for (path, mode) in paths.iter().zip(modes) {
+            std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).expect("ours");
+        }
+        std::fs::remove_file(&paths[2]).expect("ours");
+        HealOptions::new().heal(&paths, &Verify::Vote).expect("two are good");
+        let made = std::fs::metadata(&paths[2]).expect("there").permissions();
+        assert_eq!(made.mode() & 0o777, modes[0] & modes[1], "{modes:?}");
+    }
+}
+
+#[test]
 fn what_a_killed_run_left_beside_a_right_copy_is_removed() {
     let folder = tempfile::tempdir().expect("a folder");
     let paths = copies(folder.path(), &bytes(23, LEN));
