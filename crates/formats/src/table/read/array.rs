@@ -211,11 +211,18 @@ impl<T: Value> ArrayPlan<T> {
         let columns = &table.plan.columns;
         let picked = table.plan.order.iter().map(|&at| columns[at].index).collect::<Vec<_>>();
         let are_all = picked.iter().copied().eq(0..table.plan.shape(0).columns);
-        let counts = counts(&table)?;
+        let (counts, failed) = match counts(&table) {
+            Ok(counts) => (counts, None),
+            Err(error) => (Counts::default(), Some(error)),
+        };
         let picked = (!are_all).then_some(picked);
         let mut plain = table.plan.shape(0).clone();
         plain.dialect = Dialect { quote: None, escape: None, comment: None, ..plain.dialect };
         let plan = Self { table, counts, missing, picked, plain, idle: Mutex::default() };
+        // Records before it may have faults that only parsing finds.
+        if let Some(error) = failed {
+            return Err(plan.first_fault()?.unwrap_or(error));
+        }
         plan.check_room()?;
         Ok(plan)
     }
@@ -254,7 +261,8 @@ impl<T: Value> ArrayPlan<T> {
             && !ragged.takes(0, *columns)
             && self.rows().saturating_mul(*columns) as u64 > len;
         if is_short || self.counts.has_fault {
-            return Err(self.first_fault()?);
+            let fault = self.first_fault()?;
+            return Err(fault.unwrap_or_else(|| self.table.error(0, faults::changed(0))));
         }
         let bytes = self.values().saturating_mul(size_of::<T>()) as u64;
         if bytes <= crate::table::open::fit::LITTLE.max(len.saturating_mul(8)) {
@@ -290,7 +298,7 @@ impl<T: Value> ArrayPlan<T> {
     }
 
     /// Returns the first fault of a table that has one.
-    fn first_fault(&self) -> Result<Error> {
+    fn first_fault(&self) -> Result<Option<Error>> {
         let shape = self.table.plan.shape(0);
         for file in 0..self.table.files.len() {
             let passed = self.table.pass(file).each(&|piece: Piece<'_>| {
@@ -302,10 +310,10 @@ impl<T: Value> ArrayPlan<T> {
                     .map_err(|problem| self.table.error(file, problem).into())
             });
             if let Err(error) = passed {
-                return Ok(error);
+                return Ok(Some(error));
             }
         }
-        Ok(self.table.error(0, faults::changed(0)))
+        Ok(None)
     }
 
     /// Parses everything into its place in `out`.

@@ -22,6 +22,8 @@ fn every_fault_has_its_line_and_byte() {
         (b"1,2\n\n# a\n3,1e400\n", TooLarge, 4, 11, "out of the range of type f64"),
         (b"1,2\n3,\"4\n5,6\n", Malformed, 2, 6, "a quote opens here and is never closed"),
         (b"1,2\n3,\"4,5\"\n", Malformed, 2, 6, "not a value of type f64"),
+        (b"1,2\n3,x\n5,\"6\n", Malformed, 2, 6, "not a value of type f64"),
+        (b"1,2\n3,4,5\n6,\"7\n", Malformed, 2, 4, "3 fields where 2 are expected"),
         (b"a,b\n1,2\n1,2,\n", Malformed, 3, 8, "3 fields where 2 are expected"),
         (b"1 2\n 1  2 3\n", Malformed, 2, 4, "3 fields where 2 are expected"),
         (b"  1 2\n\n # c\n\t3  4 5\r\n", Malformed, 4, 12, "3 fields where 2 are expected"),
