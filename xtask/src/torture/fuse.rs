@@ -126,6 +126,7 @@ const NOT_BY_SFTP: [(&str, &[&str]); 5] = [
             "refused::closed::a_closed_folder_is_an_error_of_every_way_of_writing",
             "refused::closed::a_read_only_file_is_refused_though_its_folder_is_open",
             "refused::closed::in_a_sticky_folder_the_file_of_another_is_kept_and_nothing_left",
+            "jobs_closed::a_target_that_only_its_owner_may_replace_is_refused_before_anything_is_done",
             "refused::closed::without_its_owner_a_file_is_no_longer_that_of_a_privileged_user",
             "refused::in_place::a_file_in_a_closed_folder_is_written_in_place_without_a_lock",
         ],
