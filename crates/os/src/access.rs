@@ -109,6 +109,11 @@ impl Access {
         both.in_group(self.group) != self.mode
     }
 
+    /// Whether [`in_group`](Self::in_group) differs between groups.
+    pub fn depends_on_group(self) -> bool {
+        self.in_group(None) != self.mode
+    }
+
     /// The permissions of a file of this group that lets in no more users; `None`: of a file that has an access
     /// control list. In another group, its members and all others get what both got before.
     pub fn in_group(self, group: Option<u32>) -> u32 {
@@ -181,6 +186,7 @@ mod tests {
             assert_eq!(access.in_group(Some(7)), mode, "{mode:o}");
             assert_eq!(access.in_group(Some(8)), elsewhere, "{mode:o}");
             assert_eq!(access.in_group(None), elsewhere, "{mode:o}");
+            assert_eq!(access.depends_on_group(), mode != elsewhere, "{mode:o}");
             assert_eq!(Access::new(mode, None).in_group(Some(8)), mode, "{mode:o}");
         }
     }

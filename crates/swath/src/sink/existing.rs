@@ -230,11 +230,11 @@ pub(crate) fn check_replaceable(claim: &Claim, new: &dyn FsFile) -> Result<()> {
 /// Whether the folder is sticky, as `/tmp` is, and both it and the target are of other users than a new file.
 pub(crate) fn is_kept_by_its_owner(claim: &Claim, new: &dyn FsFile) -> bool {
     const STICKY: u32 = 0o1000;
-    let (folder, there) = (claim.folder.own_facts(), claim.folder.facts(&claim.name));
-    let (Ok(folder), Ok(Some(there)), Ok(new)) = (folder, there, new.facts()) else {
-        return false;
-    };
-    folder.mode & STICKY != 0 && ![folder.owner, there.owner].contains(&new.owner)
+    let folder = claim.folder.own_facts().ok().filter(|folder| folder.mode & STICKY != 0);
+    let Some(folder) = folder else { return false };
+    let (there, new) = (claim.folder.facts(&claim.name), new.facts());
+    let (Ok(Some(there)), Ok(new)) = (there, new) else { return false };
+    ![folder.owner, there.owner].contains(&new.owner)
 }
 
 /// Fails if what is in a folder such as `/tmp` is neither ours nor of the folder's owner: new bytes would be its

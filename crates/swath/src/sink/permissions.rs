@@ -10,7 +10,12 @@ use crate::sink::draft::Draft;
 /// folder, less what its group would add. A file that is replaced keeps its own, if it is still there: the commit takes
 /// care of that.
 pub(crate) fn give(draft: &mut Draft, access: Access) -> Result<()> {
-    let made = draft.usual_mode().and_then(|made| Ok((made, draft.file().access()?.group())));
+    // Most files let their group do no more than all others: then the group of the new one is not asked for.
+    let group = match access.depends_on_group() {
+        true => draft.file().access().map(Access::group),
+        false => Ok(None),
+    };
+    let made = draft.usual_mode().and_then(|made| Ok((made, group?)));
     let failed = |error| Error::io(Operation::Create, draft.path(), error);
     let (made, group) = made.map_err(failed)?;
     let mode = mode_of_copy(access.in_group(group), made, umask().unwrap_or(0));

@@ -114,6 +114,7 @@ impl Command for PlanArgs {
         if is_ending() {
             // Its name has not been printed. What cannot be removed is swept later.
             let _ = plan.abort();
+            return Ok(Outcome::Done);
         }
         let printed = match self.json {
             true => print_json(&json(&plan)),
