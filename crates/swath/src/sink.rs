@@ -45,7 +45,7 @@ pub use crate::source::FileTimes;
 pub(crate) use draft::Draft;
 pub(crate) use existing::not_in_place;
 pub use existing::{Durability, HardLinks, Replace};
-pub(crate) use folder::{Folder, mode_of_folder, read_manifest};
+pub(crate) use folder::{Folder, read_manifest};
 pub use fs::{Facts, FileKind, Fs, FsFile, FsFolder, Located, Lock};
 pub use local::{EndDelay, LocalFs, Locks, NoLocks};
 pub(crate) use names::{MANIFEST, stem, unique_number};

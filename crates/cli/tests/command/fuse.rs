@@ -1,14 +1,15 @@
 //! A FUSE file system that remembers attributes for a second, as mergerfs, sshfs and NFS do: what was just
 //! written is read, replaced and committed at once.
 
-use std::fs::FileTimes;
+use std::fs::{FileTimes, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use swath_reference::fuse::BindMount;
 
-use crate::child::{code, run, stdout, swath, word};
+use crate::child::{code, run, stderr, stdout, swath, word};
 
 /// A folder that bindfs shows at another place.
 struct ShownFolder {
@@ -93,6 +94,34 @@ fn a_job_is_committed_and_its_folder_removed() {
         assert_eq!(std::fs::read_to_string(&out).expect("there"), lines);
     }
     assert_eq!(mounted.names(), ["in", "out"]);
+}
+
+#[test]
+fn permissions_that_cannot_be_changed_are_those_of_the_inputs_from_the_start() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(mount) = BindMount::new(folder.path(), &["--chmod-deny"]) else { return };
+    for mode in [0o600, 0o640, 0o644] {
+        let path = |name: &str| mount.seen().join(format!("{name}-{mode:o}"));
+        let below = mount.below().join(format!("in-{mode:o}"));
+        std::fs::write(&below, "1\n2\n3\n").expect("room");
+        std::fs::set_permissions(&below, Permissions::from_mode(mode)).expect("mine");
+        let [input, copy, packed, out] = ["in", "cp", "zst", "out"].map(path);
+        done(&["cp", word(&input), word(&copy)]);
+        done(&["compress", word(&input), "-o", word(&packed)]);
+        let job = done(&["job", "plan", word(&out), word(&input), "--parts", "2"]);
+        let job = job.trim_end();
+        // What is being written lies there under its hidden name.
+        let modes = r#"find "$0" -name '.part-*' -printf '%m\n' >&2; exec cat"#;
+        let ran = run(["job", "run", job, "--all", "--", "sh", "-c", modes, job]);
+        let told = stderr(&ran);
+        assert!(code(&ran) == 0 && !told.is_empty(), "{ran:?}");
+        assert!(told.lines().all(|line| line == format!("{mode:o}")), "{told}");
+        done(&["job", "commit", job]);
+        for made in [copy, packed, out] {
+            let permissions = std::fs::metadata(&made).expect("there").permissions();
+            assert_eq!(permissions.mode() & 0o777, mode, "{made:?}");
+        }
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use swath_os::umask::umask;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
-use crate::sink::fs::{Facts, Fs, FsFile, FsFolder, write_all_at};
+use crate::sink::fs::{CLOSED, Facts, Fs, FsFile, FsFolder, write_all_at};
 use crate::sink::names::is_kept_open;
 use crate::sink::{cannot_link, read_exact_at, read_whole, stem, unique_number};
 use crate::together::threads;
@@ -97,7 +97,7 @@ pub(super) fn check_keeper(folder: &dyn FsFolder, path: &Path, facts: &Facts) ->
     }
     // A file server may map users, and a file system may have no modes: a new file shows both.
     let name = OsString::from(format!(".keeper.{:016x}{HIDDEN}", unique_number()));
-    if let Ok(new) = folder.create_closed(&name) {
+    if let Ok(new) = folder.create_new(&name, CLOSED) {
         let shown = new.facts();
         let _ = folder.remove(&name);
         if shown.is_ok_and(|it| is_kept(it.owner, OTHERS_WRITE & !it.mode)) {
@@ -213,7 +213,7 @@ impl NewFile {
             Err(error) if error.kind() == ErrorKind::Unsupported => {
                 let hidden =
                     OsString::from(format!(".{stem}.{:016x}{HIDDEN}", unique_number()));
-                let file = folder.create_closed(&hidden)?;
+                let file = folder.create_new(&hidden, CLOSED)?;
                 Ok(Self { folder, file, hidden: Some(hidden) })
             }
             made => made.map(|file| Self { folder, file, hidden: None }),
@@ -232,10 +232,29 @@ impl NewFile {
         }
     }
 
-    /// Gives it these permissions.
-    pub(super) fn set_mode(&self, mode: u32) -> io::Result<()> {
-        let is_changed = self.file.facts()?.mode & 0o777 != mode;
-        if is_changed { self.file.set_mode(mode) } else { Ok(()) }
+    /// Whether it is on a mount that lets no permissions be changed.
+    pub(super) fn is_fixed(&self) -> bool {
+        let changed =
+            || self.file.set_mode(CLOSED | 0o100).and_then(|()| self.file.set_mode(CLOSED));
+        self.hidden.is_some() && changed().is_err()
+    }
+
+    /// Gives it these permissions. Where none can be changed, an empty file is made anew with them.
+    pub(super) fn set_mode(&mut self, mode: u32) -> io::Result<()> {
+        let facts = self.file.facts()?;
+        if facts.mode & 0o777 == mode {
+            return Ok(());
+        }
+        match (self.file.set_mode(mode), &self.hidden) {
+            (Err(error), Some(hidden))
+                if error.kind() == ErrorKind::PermissionDenied && facts.len == 0 =>
+            {
+                self.folder.remove(hidden)?;
+                self.file = self.folder.create_new(hidden, mode)?;
+                Ok(())
+            }
+            (set, _) => set,
+        }
     }
 
     /// Gives it a name that is free; `false` if the name is taken.

@@ -16,22 +16,26 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
+use super::data::Form;
 use super::files::{self, FolderLock, PLAN};
+use super::plan::Plan;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::EndDelay;
 use crate::sink::claim::locate;
-use crate::sink::fs::{Fs, FsFolder, Located};
+use crate::sink::fs::{CLOSED, Fs, FsFolder, Located};
+use crate::sink::permissions::mode_of_folder;
 
 /// How often attempts that are still running may put something into a folder that is removed.
 const ATTEMPTS: usize = 16;
 
 /// Makes the folder `path` with a plan in it; exactly one of several processes can.
-pub(super) fn make(fs: &dyn Fs, path: &Path, plan: &[u8], is_durable: bool) -> Result<()> {
+pub(super) fn make(plan: &Plan) -> Result<()> {
+    let (fs, path) = (&*plan.output.draft.fs, &*plan.folder);
     let failed = |error| Error::io(Operation::Create, path, error);
     let Located { folder: parent, name } = locate(Operation::Create, path, fs)?;
     let hidden = files::hidden_folder(&name);
     let made = match parent.facts(&name) {
-        Ok(None) => make_hidden(&*parent, [&hidden, &name], plan, is_durable),
+        Ok(None) => make_hidden(&*parent, [&hidden, &name], plan),
         Ok(Some(_)) => Err(Errno::EXIST.into()),
         Err(error) => Err(error),
     };
@@ -46,15 +50,19 @@ pub(super) fn make(fs: &dyn Fs, path: &Path, plan: &[u8], is_durable: bool) -> R
 fn make_hidden(
     parent: &dyn FsFolder,
     [hidden, name]: [&OsString; 2],
-    plan: &[u8],
-    is_durable: bool,
+    plan: &Plan,
 ) -> io::Result<()> {
     let _whole = EndDelay::begin();
     let folder = parent.create_folder(hidden)?;
+    let is_durable = plan.is_durable;
     // A sweep of folders of any age is not to take it for one that was left.
     let lock = files::lock_new(&*folder);
     let named = lock.and_then(|lock| {
-        files::create(&folder, PLAN, plan, is_durable)?;
+        if plan.form == Form::Segments {
+            // The commit opens it to those who may read its files: not where permissions cannot be changed.
+            folder.set_mode(mode_of_folder(CLOSED))?;
+        }
+        files::create(&folder, PLAN, plan.to_json().as_bytes(), is_durable)?;
         give_name(parent, &*folder, [hidden, name]).map(|()| lock)
     });
     let _lock = named.inspect_err(|_| {

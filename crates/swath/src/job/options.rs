@@ -11,12 +11,14 @@ use swath_plan::setters;
 
 use super::data::{Form, Part};
 use super::files;
+use super::folder;
 use super::input::JobInput;
 use super::layout::MOST_PARTS;
 use super::lines;
 use super::plan::Plan;
 use crate::error::{Error, Operation, Reason, Result, counted};
 use crate::sink::claim::locate;
+use crate::sink::draft::Draft;
 use crate::sink::{Durability, HardLinks, OutputOptions, Replace, not_in_place};
 
 /// Bytes of a part by default.
@@ -133,7 +135,22 @@ impl JobOptions {
         inputs: impl IntoIterator<Item = impl AsRef<Path>>,
         target: impl AsRef<Path>,
     ) -> Result<Plan> {
-        self.plan_of(look_at_inputs(inputs)?, target.as_ref())
+        self.plan_then(inputs, target, || {})
+    }
+
+    /// Calls `planned` between looking and making the folder, from where on a signal must not end a program
+    /// that is to print its name.
+    #[doc(hidden)]
+    pub fn plan_then(
+        &self,
+        inputs: impl IntoIterator<Item = impl AsRef<Path>>,
+        target: impl AsRef<Path>,
+        planned: impl FnOnce(),
+    ) -> Result<Plan> {
+        let plan = self.plan_of(look_at_inputs(inputs)?, target.as_ref())?;
+        planned();
+        folder::make(&plan)?;
+        Ok(plan)
     }
 
     /// Divides inputs into the parts that [`plan`](Self::plan) gives them, without a job: for
@@ -186,7 +203,7 @@ impl JobOptions {
         }
         self.check_target(&absolute)?;
         check_inputs_are_not(&inputs, &absolute)?;
-        let plan = Plan {
+        Ok(Plan {
             version: files::VERSION,
             id,
             folder,
@@ -203,9 +220,7 @@ impl JobOptions {
             crc32c: String::new(),
             output: self.output.clone(),
         }
-        .sealed();
-        plan.create()?;
-        Ok(plan)
+        .sealed())
     }
 
     /// The pieces of each part; an error names `path`.
@@ -276,7 +291,7 @@ impl JobOptions {
             return match output.begin(target).map_err(not_in_place) {
                 // It may be free at the commit.
                 Err(error) if error.reason() == Reason::Busy => Ok(()),
-                begun => begun.map(drop),
+                begun => begun.and_then(Draft::check_name),
             };
         }
         let failed = |error| Error::io(Operation::Create, target, error);

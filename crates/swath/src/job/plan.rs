@@ -14,7 +14,7 @@ use swath_plan::parts::Division;
 use super::data::{DivisionText, Done, Form, Part, PartPiece, PlanPiece, is_number};
 use super::files::{self, VERSION};
 use super::input::JobInput;
-use super::{folder, layout};
+use super::layout;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::fs::{Facts, FileKind, FsFolder};
 use crate::sink::{Durability, OutputOptions, Replace, path_text};
@@ -219,12 +219,6 @@ impl Plan {
                 ))
                 .hint("put it back as it was, or plan the job again, in another folder")
         })
-    }
-
-    /// Makes the job's folder with the plan in it.
-    pub(super) fn create(&self) -> Result<()> {
-        let fs = &*self.output.draft.fs;
-        folder::make(fs, &self.folder, self.to_json().as_bytes(), self.is_durable)
     }
 
     /// The same job, with other options for the commit. Durability and what may be replaced stay as

@@ -73,16 +73,20 @@ impl Part {
             return Err(too_late(&self.folder));
         }
         let new = NewFile::begin(&folder, &format!("part-{:06}", self.index));
-        Ok(SegmentWriter {
+        let mut writer = SegmentWriter {
             part: self.clone(),
             attempt: format!("{:016x}", unique_number()),
             new: new.map_err(failed)?,
-            folder,
+            folder: Arc::clone(&folder),
             buffer: Vec::new(),
             written: 0,
             crc32c: 0,
             has_failed: false,
-        })
+        };
+        if writer.new.is_fixed() {
+            writer.open_to_readers().map_err(failed)?;
+        }
+        Ok(writer)
     }
 }
 
@@ -150,7 +154,7 @@ impl SegmentWriter {
     }
 
     /// Those may read the file who might read a new file and the inputs of its part.
-    fn open_to_readers(&self) -> io::Result<()> {
+    fn open_to_readers(&mut self) -> io::Result<()> {
         let all = Access::new(self.new.usual_mode()?, None);
         let all = self.part.pieces.iter().fold(all, |all, piece| all.and(piece.state.access()));
         // This process writes it, and the commit reads it.

@@ -14,7 +14,8 @@ use super::place::Placed;
 use super::plan::Plan;
 use crate::error::{Error, Operation, Reason, Result, counted};
 use crate::sink::fs::FsFolder;
-use crate::sink::{MANIFEST, mode_of_folder, read_manifest};
+use crate::sink::permissions::mode_of_folder;
+use crate::sink::{MANIFEST, read_manifest};
 
 impl Plan {
     /// What an earlier commit wrote, if there was one.

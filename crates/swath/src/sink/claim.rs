@@ -30,7 +30,7 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use crate::error::{Common, Error, Operation, Reason, Result};
-use crate::sink::fs::{FileKind, Fs, FsFolder, Located, Lock};
+use crate::sink::fs::{FOR_ALL, FileKind, Fs, FsFile, FsFolder, Located, Lock};
 use crate::sink::names::{MANIFEST, Names, beside, is_of_a_folder};
 
 /// A target under lock.
@@ -138,6 +138,31 @@ impl Claim {
             None => false,
         };
         Ok(if is_free { name } else { beside(&name) })
+    }
+
+    /// Makes a file under `name`, or under the name to use instead, and returns which it is.
+    pub(crate) fn create(
+        &self,
+        name: OsString,
+        mode: u32,
+    ) -> io::Result<(Arc<dyn FsFile>, OsString)> {
+        match self.folder.create_new(&name, mode) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                let name = self.instead_of(name)?;
+                self.folder.create_new(&name, mode).map(|file| (file, name))
+            }
+            made => made.map(|file| (file, name)),
+        }
+    }
+
+    /// The permissions of a new file here, and whether they can be changed: those of an empty file, which is made to
+    /// find out. The umask, the folder's default access list and servers influence them.
+    pub(crate) fn mode_of_new(&self) -> io::Result<(u32, bool)> {
+        let (file, name) = self.create(self.scratch(), FOR_ALL)?;
+        let mode = file.facts().map(|facts| facts.mode & 0o777);
+        let can_change = mode.as_ref().is_ok_and(|mode| file.set_mode(mode ^ 0o100).is_ok());
+        self.folder.remove(&name)?;
+        Ok((mode?, can_change))
     }
 
     pub(crate) fn error(&self, operation: Operation, error: io::Error) -> Error {

@@ -32,9 +32,9 @@ use crate::sink::existing::{
     DraftOptions, Replace, check_replaceable, inspect, irreplaceable, look_at, mounted,
     not_in_place, taken,
 };
-use crate::sink::fs::{Facts, FileKind, Fs, FsFile, Located};
+use crate::sink::fs::{CLOSED, Facts, FileKind, Fs, FsFile, Located};
 use crate::sink::place::move_range;
-use crate::sink::publish::{Candidate, create_closed, publish};
+use crate::sink::publish::{Candidate, publish};
 use crate::source::FileTimes;
 
 /// A file to be. If it is dropped without a commit, no file remains.
@@ -113,7 +113,7 @@ impl Draft {
             let made = candidate.usual_mode();
             let made = made.map_err(|error| claim.error(Operation::Create, error))?;
             let old = Access::of_unknown_group(facts.mode);
-            candidate.give_mode(made & old.in_group(None));
+            candidate.give_mode(&claim, made & old.in_group(None))?;
         }
         if !candidate.is_in_place() && options.replace == Replace::InPlace {
             options.replace = Replace::Allowed;
@@ -162,8 +162,24 @@ impl Draft {
 
     /// Sets the permissions of the file if it is new. A file that is replaced keeps its own
     /// mode.
-    pub(crate) fn give_mode(&mut self, mode: u32) {
-        self.candidate.give_mode(mode);
+    ///
+    /// # Errors
+    ///
+    /// Those of making the file anew, where permissions cannot be changed.
+    pub(crate) fn give_mode(&mut self, mode: u32) -> Result<()> {
+        self.candidate.give_mode(&self.claim, mode)
+    }
+
+    /// Fails for what only the commit would refuse otherwise.
+    ///
+    /// # Errors
+    ///
+    /// If a file must be new, and the file system cannot give it a name only if that is free.
+    pub(crate) fn check_name(mut self) -> Result<()> {
+        match self.options.replace {
+            Replace::Refused => self.candidate.check_new_name(&self.claim),
+            _ => Ok(()),
+        }
     }
 
     /// The file gets mode, owner (where allowed) and extended attributes of `model`, also if it
@@ -202,7 +218,7 @@ impl Draft {
         // One at a time: there is one such name. A panic while it is held leaves no partial
         // state.
         let _naming = self.naming.lock().unwrap_or_else(PoisonError::into_inner);
-        let (file, name) = create_closed(&self.claim, self.claim.scratch()).map_err(failed)?;
+        let (file, name) = self.claim.create(self.claim.scratch(), CLOSED).map_err(failed)?;
         folder.remove(&name).map_err(failed)?;
         Ok(file)
     }

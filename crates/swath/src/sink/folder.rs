@@ -30,15 +30,17 @@ use std::path::Path;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use rustix::io::Errno;
-use swath_os::umask::umask;
 use swath_plan::extent::Extent;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
 use crate::sink::claim::{Claim, locate, remove_contents};
 use crate::sink::existing::{DraftOptions, Durability, Replace, refuse_planted};
-use crate::sink::fs::{Facts, FileKind, FsFile, FsFolder, Located, write_all_at};
+use crate::sink::fs::{
+    CLOSED, FOR_ALL, Facts, FileKind, FsFile, FsFolder, Located, write_all_at,
+};
 use crate::sink::names::{MANIFEST, NEW_MANIFEST, is_of_a_folder, is_segment, segment_name};
+use crate::sink::permissions::mode_of_folder;
 use crate::sink::place::read_whole;
 use crate::together::threads;
 
@@ -143,7 +145,7 @@ impl Folder {
         let mut attempts = 0;
         loop {
             let name = segment_name();
-            match self.inside.create_new(name.as_ref()) {
+            match self.inside.create_new(name.as_ref(), FOR_ALL) {
                 Ok(file) => {
                     let made = Made { name: name.clone(), file: Some(Arc::clone(&file)) };
                     self.made().push(made);
@@ -273,7 +275,7 @@ impl Folder {
             let path = &path;
             move |error| Error::io(operation, path, error)
         };
-        let file = self.inside.create_new(NEW_MANIFEST.as_ref());
+        let file = self.inside.create_new(NEW_MANIFEST.as_ref(), FOR_ALL);
         let file = file.map_err(failed(Operation::Create))?;
         write_all_at(&*file, manifest, 0).map_err(|(error, done)| {
             Error::io(Operation::Write, &path, error)
@@ -450,19 +452,18 @@ fn create(claim: &Claim) -> Result<(Arc<dyn FsFolder>, OsString)> {
         made => made.map(|made| (made, hidden)),
     };
     let (made, hidden) = made.map_err(|error| claim.error(Operation::Create, error))?;
-    // Between making and opening it, another process of the same user could swap it.
+    // Between making and opening it, another process of the same user could swap it. Its permissions change at the end.
     match made.list() {
-        Ok(names) if names.is_empty() => Ok((made, hidden)),
+        Ok(names) if names.is_empty() => match made.set_mode(mode_of_folder(CLOSED)) {
+            Ok(()) => Ok((made, hidden)),
+            Err(error) => {
+                let _ = parent.remove_folder(&hidden);
+                Err(claim.error(Operation::Create, error))
+            }
+        },
         Ok(_) => Err(claim.changed(SWAPPED)),
         Err(error) => Err(claim.error(Operation::Create, error)),
     }
-}
-
-/// The mode of a folder whose files have this mode: users who may read them may look into it,
-/// less the umask.
-pub(crate) fn mode_of_folder(file: u32) -> u32 {
-    let readers = (file & 0o444) >> 2;
-    (file & 0o666) | 0o700 | (readers & !umask().unwrap_or(0))
 }
 
 /// Returns the folder at the target, which is writable; `None` if nothing is there.

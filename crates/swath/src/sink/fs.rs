@@ -24,6 +24,11 @@ use swath_os::file_system::is_remote;
 use crate::error::Operation;
 use crate::source::FileTimes;
 
+/// The permissions of a new file that all may open.
+pub(crate) const FOR_ALL: u32 = 0o666;
+/// The permissions of a new file that only its owner can open.
+pub(crate) const CLOSED: u32 = 0o600;
+
 /// What a name refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -339,19 +344,12 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
     /// Those of open(2); `Unsupported` if the file system has no `O_TMPFILE`.
     fn create_nameless(&self) -> io::Result<Arc<dyn FsFile>>;
 
-    /// Makes a file under a name that is free: accessible to all, less the umask.
+    /// Makes a file under a name that is free, with these permissions, less the umask.
     ///
     /// # Errors
     ///
     /// Those of open(2), `AlreadyExists` among them.
-    fn create_new(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>>;
-
-    /// Makes a file under a name that is free, which only its owner can open.
-    ///
-    /// # Errors
-    ///
-    /// Those of open(2), `AlreadyExists` among them.
-    fn create_closed(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>>;
+    fn create_new(&self, name: &OsStr, mode: u32) -> io::Result<Arc<dyn FsFile>>;
 
     /// Opens a regular file for reading.
     ///

@@ -19,10 +19,7 @@ pub(crate) fn give(draft: &mut Draft, access: Access) -> Result<()> {
     let failed = |error| Error::io(Operation::Create, draft.path(), error);
     let (made, group) = made.map_err(failed)?;
     let mode = mode_of_copy(access.in_group(group), made, umask().unwrap_or(0));
-    if mode != made {
-        draft.give_mode(mode);
-    }
-    Ok(())
+    if mode == made { Ok(()) } else { draft.give_mode(mode) }
 }
 
 /// The permissions that both the source and the folder allow. New files are made without the
@@ -30,6 +27,13 @@ pub(crate) fn give(draft: &mut Draft, access: Access) -> Result<()> {
 fn mode_of_copy(source: u32, made: u32, umask: u32) -> u32 {
     let readers = (made & 0o444) >> 2;
     source & ((made & 0o666) | (readers & !umask & 0o111))
+}
+
+/// The mode of a folder whose files have this mode: users who may read them may look into it,
+/// less the umask.
+pub(crate) fn mode_of_folder(file: u32) -> u32 {
+    let readers = (file & 0o444) >> 2;
+    (file & 0o666) | 0o700 | (readers & !umask().unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ use crate::sink::existing::{
     DraftOptions, Durability, KEPT, Replace, explained, inspect, is_kept_by_its_owner, mounted,
     still_there, taken,
 };
-use crate::sink::fs::{Facts, FsFile, FsFolder};
+use crate::sink::fs::{CLOSED, FOR_ALL, Facts, FsFile, FsFolder};
 use crate::source::FileTimes;
 
 /// How often the target may appear or vanish between two calls of one commit.
@@ -46,6 +46,8 @@ pub(crate) struct Candidate {
     is_hidden: bool,
     /// Whether it is the target itself.
     is_in_place: bool,
+    /// Whether its permissions cannot be changed: then it is made with those that it is to have.
+    is_fixed: bool,
     /// The mode of a new target; `None`: the file has it already.
     mode: Option<u32>,
     /// The file whose attributes it gets, whatever it replaces.
@@ -65,40 +67,6 @@ impl Drop for Candidate {
             let _ = self.folder.remove(&self.hidden);
         }
     }
-}
-
-/// Makes a file under `name`, or under the name to use instead, and returns which it is.
-fn create(
-    claim: &Claim,
-    name: OsString,
-    create: fn(&dyn FsFolder, &OsStr) -> io::Result<Arc<dyn FsFile>>,
-) -> io::Result<(Arc<dyn FsFile>, OsString)> {
-    match create(&*claim.folder, &name) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            let name = claim.instead_of(name)?;
-            create(&*claim.folder, &name).map(|file| (file, name))
-        }
-        made => made.map(|file| (file, name)),
-    }
-}
-
-/// Makes a file that only its owner can open, and returns its name too.
-pub(crate) fn create_closed(
-    claim: &Claim,
-    name: OsString,
-) -> io::Result<(Arc<dyn FsFile>, OsString)> {
-    create(claim, name, |folder, name| folder.create_closed(name))
-}
-
-/// What a new file here has, and whether its permissions can be changed: that of an empty file, which is made to
-/// find out. The umask, the folder's default access list and servers influence it.
-fn mode_of_new(claim: &Claim) -> io::Result<(u32, bool)> {
-    let new = |folder: &dyn FsFolder, name: &OsStr| folder.create_new(name);
-    let (file, name) = create(claim, claim.scratch(), new)?;
-    let mode = file.facts().map(|facts| facts.mode & 0o777);
-    let can_change = mode.as_ref().is_ok_and(|mode| file.set_mode(mode ^ 0o100).is_ok());
-    claim.folder.remove(&name)?;
-    Ok((mode?, can_change))
 }
 
 impl Candidate {
@@ -141,18 +109,15 @@ impl Candidate {
     ///
     /// If no file can be made there.
     pub(crate) fn make_named(claim: &Claim, hidden: OsString) -> Result<Self> {
-        let made = mode_of_new(claim).and_then(|(mode, can_change)| {
-            let made = match can_change {
-                true => create_closed(claim, hidden),
-                false => create(claim, hidden, |folder, name| folder.create_new(name)),
-            };
-            made.map(|made| (made, mode))
+        let made = claim.mode_of_new().and_then(|(mode, can_change)| {
+            let made = claim.create(hidden, if can_change { CLOSED } else { FOR_ALL });
+            made.map(|made| (made, mode, !can_change))
         });
-        let ((file, hidden), mode) =
+        let ((file, hidden), mode, is_fixed) =
             made.map_err(|error| claim.error(Operation::Create, error))?;
         let folder = Arc::clone(&claim.folder);
         let mut made = Self::of(file, hidden, folder);
-        (made.is_hidden, made.mode) = (true, Some(mode));
+        (made.is_hidden, made.mode, made.is_fixed) = (true, Some(mode), is_fixed);
         Ok(made)
     }
 
@@ -162,6 +127,7 @@ impl Candidate {
             hidden,
             is_hidden: false,
             is_in_place: false,
+            is_fixed: false,
             mode: None,
             model: None,
             times: None,
@@ -211,8 +177,15 @@ impl Candidate {
         self.mode.map_or_else(|| Ok(self.file.facts()?.mode & 0o777), Ok)
     }
 
-    pub(crate) fn give_mode(&mut self, mode: u32) {
+    pub(crate) fn give_mode(&mut self, claim: &Claim, mode: u32) -> Result<()> {
+        if self.is_fixed && self.mode != Some(mode) {
+            let removed = self.folder.remove(&self.hidden);
+            let made = removed.and_then(|()| claim.create(self.hidden.clone(), mode));
+            (self.file, self.hidden) =
+                made.map_err(|error| claim.error(Operation::Create, error))?;
+        }
         self.mode = Some(mode);
+        Ok(())
     }
 
     pub(crate) fn give_attributes_of(&mut self, model: Arc<dyn FsFile>) {
@@ -276,6 +249,33 @@ impl Candidate {
         self.file.set_len(len).map(|()| facts)
     }
 
+    /// Fails where the commit could give no name that is free; finds out with another name.
+    pub(crate) fn check_new_name(&mut self, claim: &Claim) -> Result<()> {
+        let other = claim.scratch();
+        if !self.is_hidden {
+            return Ok(());
+        }
+        let renamed = self.folder.rename_new(&self.hidden, &other);
+        if renamed.is_ok() {
+            self.hidden = other;
+        } else if is_unsupported(&renamed) {
+            match self.folder.link(&*self.file, &other) {
+                Ok(()) => drop(self.folder.remove(&other)),
+                Err(error) if cannot_link(&error) => {
+                    return Err(self.no_new_name(claim, &error));
+                }
+                Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn no_new_name(&self, claim: &Claim, error: &io::Error) -> Error {
+        let what = "here a file cannot get a name only if it is free, for want of hard links";
+        let hint = "allow what is there to be replaced (`--force`, or no `--no-clobber`)";
+        self.not_named(claim, explained(error, what)).hint(hint)
+    }
+
     /// Gives a name that is free; `false` if something has appeared there that may be replaced.
     fn create(&mut self, claim: &Claim, replace: Replace) -> Result<bool> {
         let mut given = if self.is_hidden {
@@ -300,11 +300,7 @@ impl Candidate {
         match given {
             Ok(()) => Ok(true),
             Err(error) if self.is_hidden && cannot_link(&error) => {
-                let what =
-                    "here a file cannot get a name only if it is free, for want of hard links";
-                Err(self.not_named(claim, explained(&error, what)).hint(
-                    "allow what is there to be replaced (`--force`, or no `--no-clobber`)",
-                ))
+                Err(self.no_new_name(claim, &error))
             }
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                 Err(self.not_named(claim, error))

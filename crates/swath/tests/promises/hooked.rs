@@ -161,12 +161,8 @@ impl FsFolder for HookedFolder {
         self.1.file(Call::CreateNameless, || self.0.create_nameless())
     }
 
-    fn create_new(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
-        self.1.file(Call::Create, || self.0.create_new(name))
-    }
-
-    fn create_closed(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
-        self.1.file(Call::Create, || self.0.create_closed(name))
+    fn create_new(&self, name: &OsStr, mode: u32) -> io::Result<Arc<dyn FsFile>> {
+        self.1.file(Call::Create, || self.0.create_new(name, mode))
     }
 
     fn open(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {

@@ -108,8 +108,9 @@ impl Command for PlanArgs {
                 refuse_compressed(input)?;
             }
         }
-        let _delay = EndDelay::begin();
-        let planned = self.options().plan(&self.inputs, &self.target);
+        let mut delay = None;
+        let begin = || delay = EndDelay::begin();
+        let planned = self.options().plan_then(&self.inputs, &self.target, begin);
         let plan = planned.map_err(|error| self.explained(error))?;
         if is_ending() {
             // Its name has not been printed. What cannot be removed is swept later.

@@ -18,8 +18,6 @@ use crate::sink::existing::explained;
 use crate::sink::fs::{Facts, FileKind, FsFile, FsFolder, Lock};
 
 /// Permissions before the umask is applied.
-const FOR_ALL: u32 = 0o666;
-const CLOSED: u32 = 0o600;
 const CLOSED_FOLDER: u32 = 0o700;
 
 /// See the [module](self).
@@ -114,12 +112,8 @@ impl FsFolder for LocalFolder {
         made(nameless::create_nameless(&self.file))
     }
 
-    fn create_new(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
-        made(names::create_file(&self.file, name, FOR_ALL))
-    }
-
-    fn create_closed(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
-        made(names::create_file(&self.file, name, CLOSED))
+    fn create_new(&self, name: &OsStr, mode: u32) -> io::Result<Arc<dyn FsFile>> {
+        made(names::create_file(&self.file, name, mode))
     }
 
     fn open(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {

@@ -3,7 +3,7 @@ use std::fs;
 use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use crate::sink::fs::Lock;
+use crate::sink::fs::{CLOSED, Lock};
 
 struct TestFolder(tempfile::TempDir, Arc<dyn FsFolder>);
 
@@ -140,7 +140,7 @@ fn attributes_are_those_of_what_was_looked_at_or_of_nothing() {
     fs::write(place.path("old"), b"").expect("written");
     fs::set_permissions(place.path("old"), Permissions::from_mode(0o4711)).expect("mine");
     let seen = place.1.facts(name).expect("known").expect("there");
-    let new = place.1.create_closed(OsStr::new("new")).expect("made");
+    let new = place.1.create_new(OsStr::new("new"), CLOSED).expect("made");
     let mode = || new.facts().expect("known").mode;
     for swap in ["link", "file", "nothing"] {
         fs::rename(place.path("old"), place.path("kept")).expect("moved");

@@ -99,7 +99,7 @@ fn place_then_delete(fs: &dyn Fs, plan: &Plan, done: &[Done]) -> Result<(), Fail
     let out = fs.locate(plan.target()).map_err(failed)?.folder;
     let parts = out.open_folder("job".as_ref()).map_err(failed)?;
     let _ = out.remove(".out.placing".as_ref());
-    let file = out.create_new(".out.placing".as_ref()).map_err(failed)?;
+    let file = out.create_new(".out.placing".as_ref(), 0o666).map_err(failed)?;
     let mut place = 0;
     for name in parts.list().map_err(failed)? {
         let text = name.to_str().expect("text");

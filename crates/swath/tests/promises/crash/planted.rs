@@ -107,7 +107,7 @@ impl Careless {
         if self.0 != Forgets::StraysOfOthers {
             remove_if_there(folder, HIDDEN).map_err(failed)?;
         }
-        let file = folder.create_new(HIDDEN.as_ref()).map_err(failed)?;
+        let file = folder.create_new(HIDDEN.as_ref(), 0o666).map_err(failed)?;
         let written = match self.0 {
             Forgets::ShortWrites => file.write_at(NEW, 0).map(|_| ()),
             _ => fill(&*file, NEW),
@@ -123,7 +123,7 @@ impl Careless {
     fn write_in_place(fs: &dyn Fs) -> Result<(), Failure> {
         let folder = folder(fs)?;
         remove_if_there(&*folder, "out").map_err(failed)?;
-        let file = folder.create_new("out".as_ref()).map_err(failed)?;
+        let file = folder.create_new("out".as_ref(), 0o666).map_err(failed)?;
         fill(&*file, NEW).map_err(failed)?;
         file.sync().map_err(failed)?;
         folder.sync().map_err(unknown)
@@ -243,7 +243,7 @@ impl CarelessFolder {
         for part in ["a", "b"] {
             let name = format!("{generation}{part}");
             remove_if_there(folder, &name).map_err(failed)?;
-            let segment = folder.create_new(name.as_ref()).map_err(failed)?;
+            let segment = folder.create_new(name.as_ref(), 0o666).map_err(failed)?;
             fill(&*segment, NEW).map_err(failed)?;
             manifest.push_str(&name);
             manifest.push('\n');
@@ -253,7 +253,7 @@ impl CarelessFolder {
         if !self.manifest_first {
             sync_all().map_err(failed)?;
         }
-        let file = folder.create_new(".manifest".as_ref()).map_err(failed)?;
+        let file = folder.create_new(".manifest".as_ref(), 0o666).map_err(failed)?;
         fill(&*file, manifest.as_bytes()).map_err(failed)?;
         file.sync().map_err(failed)?;
         if !self.forgets_names {
@@ -338,7 +338,7 @@ impl CarelessLog {
     fn checkpoint(&self, fs: &dyn Fs, forgets: Forgets, bytes: &[u8]) -> Result<(), Failure> {
         let folder = &*folder(fs)?;
         remove_if_there(folder, HIDDEN).map_err(failed)?;
-        let file = folder.create_new(HIDDEN.as_ref()).map_err(failed)?;
+        let file = folder.create_new(HIDDEN.as_ref(), 0o666).map_err(failed)?;
         let done = fill(&*file, bytes).map_err(failed);
         let done = done.and_then(|()| Careless(forgets).give_name(folder, &*file));
         if done.is_err() {

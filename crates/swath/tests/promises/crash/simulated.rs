@@ -400,11 +400,7 @@ impl FsFolder for SimulatedFolder {
         })
     }
 
-    fn create_new(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
-        self.create(name)
-    }
-
-    fn create_closed(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
+    fn create_new(&self, name: &OsStr, _mode: u32) -> io::Result<Arc<dyn FsFile>> {
         self.create(name)
     }
 

@@ -250,21 +250,54 @@ fn only_what_may_be_replaced_is_and_keeps_its_mode() {
 #[test]
 fn the_folder_is_its_owners_until_segments_are_committed() {
     // FUSE and NFS have only files with names.
-    for fs in [Arc::new(LocalFs) as Arc<dyn Fs>, Arc::new(Hooked(Arc::new(NamedFs)))] {
+    for fs in [Arc::new(LocalFs) as Arc<dyn Fs>, Arc::new(Hooked(Arc::new(NAMED)))] {
         folder_is_its_owners_until_the_commit(fs);
     }
 }
 
+/// A file system that has no such calls, or allows none.
 #[derive(Debug)]
-struct NamedFs;
+struct LackingFs(&'static [(Call, io::ErrorKind)]);
 
-impl Hook for NamedFs {
+const NAMED: LackingFs = LackingFs(&[(Call::CreateNameless, io::ErrorKind::Unsupported)]);
+
+impl Hook for LackingFs {
     fn before(&self, call: Call) -> io::Result<()> {
-        match call {
-            Call::CreateNameless => Err(io::ErrorKind::Unsupported.into()),
-            _ => Ok(()),
-        }
+        let lacking = self.0.iter().find(|&&(lacking, _)| lacking == call);
+        lacking.map_or(Ok(()), |&(_, kind)| Err(kind.into()))
     }
+}
+
+#[test]
+fn a_new_file_that_could_get_no_name_is_refused_before_the_parts() {
+    // sshfs without hard links.
+    let lacking = LackingFs(&[
+        (Call::CreateNameless, io::ErrorKind::Unsupported),
+        (Call::RenameNew, io::ErrorKind::Unsupported),
+        (Call::Link, io::ErrorKind::PermissionDenied),
+    ]);
+    let output = OutputOptions::new().with_fs(Arc::new(Hooked(Arc::new(lacking))));
+    let bench = Bench::new(&lines(10));
+    let new = output.clone().with_replace(Replace::Refused);
+    let options = JobOptions::new().with_output(new);
+    let error = options.plan([bench.input()], bench.output()).expect_err("no free name");
+    assert!(error.what_to_try().contains("--force"), "{error}");
+    assert!(bench.names().is_empty());
+    let options = options.with_output(output);
+    let plan = bench.plan(&options);
+    plan.commit(&all(&plan)).expect("committed");
+    assert_eq!(fs::read(bench.output()).expect("read"), serial(&lines(10)));
+}
+
+#[test]
+fn segments_are_refused_where_no_permissions_can_be_changed() {
+    let lacking = LackingFs(&[(Call::FolderMode, io::ErrorKind::PermissionDenied)]);
+    let output = OutputOptions::new().with_fs(Arc::new(Hooked(Arc::new(lacking))));
+    let bench = Bench::new(&lines(10));
+    let options = JobOptions::new().with_output(output).with_form(Form::Segments);
+    let error = options.plan([bench.input()], bench.output()).expect_err("it stays closed");
+    assert_eq!(error.io_kind(), io::ErrorKind::PermissionDenied);
+    assert!(bench.names().is_empty());
 }
 
 fn folder_is_its_owners_until_the_commit(fs: Arc<dyn Fs>) {
