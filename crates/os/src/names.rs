@@ -238,12 +238,17 @@ pub fn may_write(folder: &File, name: &OsStr) -> io::Result<()> {
     }?)
 }
 
-/// Whether something is mounted on `name`, which can then not be replaced; `false` before Linux 5.8, which
-/// does not tell.
-pub fn is_mount_point(folder: &File, name: &OsStr) -> bool {
+/// Why no other file can take the place of `name`: `EBUSY` if something is mounted on it (not known before Linux 5.8),
+/// `EPERM` if it is immutable or append-only, see chattr(1).
+pub fn why_not_replaced(folder: &File, name: &OsStr) -> Option<Errno> {
+    const KEPT: StatxAttributes = StatxAttributes::IMMUTABLE.union(StatxAttributes::APPEND);
     let found =
         retry_on_intr(|| statx(folder, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::empty()));
-    found.is_ok_and(|it| it.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
+    match found.map(|it| it.stx_attributes) {
+        Ok(it) if it.contains(StatxAttributes::MOUNT_ROOT) => Some(Errno::BUSY),
+        Ok(it) if it.intersects(KEPT) => Some(Errno::PERM),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

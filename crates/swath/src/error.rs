@@ -330,21 +330,25 @@ fn hint_for(source: &io::Error) -> &'static str {
     let number = number_of(source).map(io::Error::from_raw_os_error);
     match number.and_then(|number| Errno::from_io_error(&number)) {
         Some(Errno::PERM) => {
-            "check whether the file is immutable (`lsattr`), or a sandbox forbids the call"
+            "check whether the file is immutable (`lsattr`), or the mount or a sandbox forbids the call"
         }
         Some(Errno::NOENT) => "check the path",
         Some(Errno::ACCESS) => "check the permissions of the file and of the folders above it",
         Some(Errno::ISDIR) => "name a file, not a folder",
         Some(Errno::LOOP) => {
-            "fix the symbolic link that points back to itself, or name the file instead of a link to it"
+            "name the file instead of a link: this one points back to itself, or is not to be followed here"
         }
         Some(Errno::MFILE | Errno::NFILE) => "raise the limit on open files (`ulimit -n`)",
         Some(Errno::IO) => {
-            "check the kernel log (`dmesg`), or the server: the device or file system failed"
+            "check the kernel log (`dmesg`), or the server and its free space: the device or file system failed"
         }
-        Some(Errno::NOTCONN | Errno::STALE | Errno::HOSTDOWN | Errno::SHUTDOWN) => {
-            "mount it again: the server or the program of this file system is gone"
-        }
+        Some(
+            Errno::NOTCONN
+            | Errno::CONNABORTED
+            | Errno::STALE
+            | Errno::HOSTDOWN
+            | Errno::SHUTDOWN,
+        ) => "mount it again: the server or the program of this file system is gone",
         Some(Errno::NOMEM) => {
             "read less at a time, or use `scan`, which keeps nothing in memory"
         }

@@ -13,7 +13,7 @@ use swath_os::umask::umask;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
-use crate::sink::fs::{CLOSED, Facts, Fs, FsFile, FsFolder, write_all_at};
+use crate::sink::fs::{CLOSED, Facts, Fs, FsFile, FsFolder, OTHERS_WRITE, write_all_at};
 use crate::sink::names::is_kept_open;
 use crate::sink::{cannot_link, read_exact_at, read_whole, stem, unique_number};
 use crate::together::threads;
@@ -32,8 +32,6 @@ const LOCK: &str = ".JOB.swath-lock";
 const HIDDEN: &str = ".swath-tmp";
 /// The end of the name that a job's folder has while it is made or removed.
 const HIDDEN_FOLDER: &str = ".swath-job";
-/// Bits of a mode that let others write.
-const OTHERS_WRITE: u32 = 0o022;
 /// A plan of a million parts is shorter; anything longer is not ours.
 const LONGEST: usize = 1 << 30;
 

@@ -100,10 +100,14 @@ impl Draft {
                 options.refuse_input(path, facts)?;
                 Candidate::in_place(&claim)?
             }
-            Some(_) if claim.folder.is_mount_point(&claim.name) => {
-                return Err(mounted(path, &Errno::BUSY.into()));
-            }
-            _ => make(&claim, claim.hidden())?,
+            Some(_) => match claim.folder.why_not_replaced(&claim.name) {
+                Some(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    return Err(claim.error(Operation::Create, error));
+                }
+                Some(error) => return Err(mounted(path, &error)),
+                None => make(&claim, claim.hidden())?,
+            },
+            None => make(&claim, claim.hidden())?,
         };
         if let Some(facts) = &existing {
             if !candidate.is_in_place() {

@@ -13,7 +13,7 @@ use swath_plan::words;
 
 use crate::error::{Common, Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
-use crate::sink::fs::{Facts, FileKind, Fs, FsFile, FsFolder};
+use crate::sink::fs::{Facts, FileKind, Fs, FsFile, FsFolder, OTHERS_WRITE, STICKY};
 use crate::sink::local::LocalFs;
 
 /// Whether a commit survives a power cut.
@@ -229,7 +229,6 @@ pub(crate) fn check_replaceable(claim: &Claim, new: &dyn FsFile) -> Result<()> {
 
 /// Whether the folder is sticky, as `/tmp` is, and both it and the target are of other users than a new file.
 pub(crate) fn is_kept_by_its_owner(claim: &Claim, new: &dyn FsFile) -> bool {
-    const STICKY: u32 = 0o1000;
     let folder = claim.folder.own_facts().ok().filter(|folder| folder.mode & STICKY != 0);
     let Some(folder) = folder else { return false };
     let (there, new) = (claim.folder.facts(&claim.name), new.facts());
@@ -240,8 +239,6 @@ pub(crate) fn is_kept_by_its_owner(claim: &Claim, new: &dyn FsFile) -> bool {
 /// Fails if what is in a folder such as `/tmp` is neither ours nor of the folder's owner: new bytes would be its
 /// owner's to read. The kernel's `fs.protected_regular` has the same rule for files.
 pub(crate) fn refuse_planted(path: &Path, facts: &Facts, folder: &dyn FsFolder) -> Result<()> {
-    const STICKY: u32 = 0o1000;
-    const OTHERS_WRITE: u32 = 0o022;
     let is_planted = folder.own_facts().is_ok_and(|folder| {
         folder.mode & STICKY != 0
             && folder.mode & OTHERS_WRITE != 0

@@ -24,6 +24,10 @@ use swath_os::file_system::is_remote;
 use crate::error::Operation;
 use crate::source::FileTimes;
 
+/// Of a folder in which only its owner, a file's owner and root may replace a file.
+pub(crate) const STICKY: u32 = 0o1000;
+/// Any user but the owner may write.
+pub(crate) const OTHERS_WRITE: u32 = 0o022;
 /// The permissions of a new file that all may open.
 pub(crate) const FOR_ALL: u32 = 0o666;
 /// The permissions of a new file that only its owner can open.
@@ -76,8 +80,6 @@ impl Facts {
 
     /// For a folder: whether only its owner and root can move files of `user` in it.
     pub(crate) fn keeps_names_of(&self, user: u32) -> bool {
-        const STICKY: u32 = 0o1000;
-        const OTHERS_WRITE: u32 = 0o022;
         let is_closed = self.mode & STICKY != 0 || self.mode & OTHERS_WRITE == 0;
         is_closed && [0, user].contains(&self.owner)
     }
@@ -320,10 +322,10 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
     /// Those of faccessat(2): why not.
     fn may_write(&self, name: &OsStr) -> io::Result<()>;
 
-    /// Whether something is mounted on `name`, so that no other file can take its place.
-    fn is_mount_point(&self, name: &OsStr) -> bool {
+    /// Why no other file can take the place of `name`, if something is mounted on it, or it is immutable.
+    fn why_not_replaced(&self, name: &OsStr) -> Option<io::Error> {
         let _ = name;
-        false
+        None
     }
 
     /// Locks the file `name`, which is made for this and inaccessible to other users, until the

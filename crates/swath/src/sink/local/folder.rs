@@ -99,8 +99,8 @@ impl FsFolder for LocalFolder {
         names::may_write(&self.file, name)
     }
 
-    fn is_mount_point(&self, name: &OsStr) -> bool {
-        names::is_mount_point(&self.file, name)
+    fn why_not_replaced(&self, name: &OsStr) -> Option<io::Error> {
+        names::why_not_replaced(&self.file, name).map(Into::into)
     }
 
     fn lock(&self, name: &OsStr, user: Option<u32>) -> io::Result<Option<Box<dyn Lock>>> {

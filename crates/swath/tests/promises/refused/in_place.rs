@@ -90,6 +90,31 @@ fn a_mount_point_is_refused_at_once_and_written_in_place() {
 }
 
 #[test]
+fn an_immutable_file_is_refused_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let old = file(&folder.path().join("old"), 0o646, 0);
+    let source = file(&folder.path().join("source"), 0o646, 0);
+    let set = |flag: &str| {
+        let mut command = std::process::Command::new("chattr");
+        command.arg(flag).arg(&old).output().is_ok_and(|output| output.status.success())
+    };
+    for kind in ["i", "a"] {
+        if !set(&format!("+{kind}")) {
+            return swath_reference::skip("chattr", "this user or file system sets no attributes");
+        }
+        for way in Way::ALL.into_iter().filter(|way| !way.is_folder()) {
+            let error = way.leave(&old, b"new").expect_err("kept");
+            assert_eq!(error.io_kind(), ErrorKind::PermissionDenied, "{way:?}: {error:?}");
+            assert!(error.what_to_try().contains("lsattr"), "{way:?}: {error:?}");
+        }
+        let error = swath::job::plan([&source], &old).expect_err("kept");
+        assert!(error.what_to_try().contains("lsattr"), "{error:?}");
+        assert!(set(&format!("-{kind}")));
+    }
+    assert_eq!(names(folder.path()), ["old", "source"]);
+}
+
+#[test]
 fn a_file_in_a_closed_folder_is_written_in_place_without_a_lock() {
     let Some(folder) = folder(0o555) else { return };
     let old = file(&folder.path().join("old"), 0o646, NOBODY);
