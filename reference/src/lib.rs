@@ -122,6 +122,18 @@ pub fn bytes(seed: u64, len: usize) -> Vec<u8> {
     bytes
 }
 
+/// The bytes of an access control list: of each entry its tag (1 owner, 2 a user, 4 group, 16 mask, 32 all others),
+/// permissions and user.
+pub fn access_list(entries: &[(u16, u16, u32)]) -> Vec<u8> {
+    let version = 2_u32.to_le_bytes().to_vec();
+    entries.iter().fold(version, |mut list, (tag, may, id)| {
+        list.extend(tag.to_le_bytes());
+        list.extend(may.to_le_bytes());
+        list.extend(id.to_le_bytes());
+        list
+    })
+}
+
 /// Records that a test is skipped because the machine lacks `capability`, and prints it.
 ///
 /// `cargo xtask test` collects the records in the file that `SWATH_SKIPS` names;

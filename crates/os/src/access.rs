@@ -236,17 +236,11 @@ mod tests {
 
     #[test]
     fn a_list_gives_what_all_of_its_entries_give() {
-        let list = |entries: &[(u16, u16)]| {
-            let mut list = vec![2, 0, 0, 0];
-            for (tag, may) in entries {
-                list.extend(tag.to_le_bytes());
-                list.extend(may.to_le_bytes());
-                list.extend(u32::MAX.to_le_bytes());
-            }
-            list
+        let list = |entries: [(u16, u16); 5]| {
+            swath_reference::access_list(&entries.map(|(tag, may)| (tag, may, u32::MAX)))
         };
-        assert_eq!(least(&list(&[(1, 0), (2, 4), (4, 6), (16, 7), (32, 5)])), 4);
-        assert_eq!(least(&list(&[(1, 6), (2, 0), (4, 4), (16, 4), (32, 4)])), 0);
+        assert_eq!(least(&list([(1, 0), (2, 4), (4, 6), (16, 7), (32, 5)])), 4);
+        assert_eq!(least(&list([(1, 6), (2, 0), (4, 4), (16, 4), (32, 4)])), 0);
         assert_eq!(least(b"something else"), 0);
     }
 }

@@ -157,22 +157,11 @@ mod tests {
         file.as_file().metadata().expect("known").mode() & 0o7777
     }
 
-    /// An access control list that user 1 has an entry in: version 2, then (tag, permissions, id) each of the owner,
-    /// user 1, group, mask, others.
+    /// An access control list that user 1 has an entry in.
     fn list_for(user: u16) -> Vec<u8> {
-        let mut list = vec![2, 0, 0, 0];
-        for (tag, may, id) in [
-            (1_u16, 6_u16, u32::MAX),
-            (2, user, 1),
-            (4, 4, u32::MAX),
-            (16, 6, u32::MAX),
-            (32, 0, u32::MAX),
-        ] {
-            list.extend(tag.to_le_bytes());
-            list.extend(may.to_le_bytes());
-            list.extend(id.to_le_bytes());
-        }
-        list
+        const ALL: u32 = u32::MAX;
+        let others = [(4, 4, ALL), (16, 6, ALL), (32, 0, ALL)];
+        swath_reference::access_list(&[&[(1, 6, ALL), (2, user, 1)][..], &others].concat())
     }
 
     #[test]

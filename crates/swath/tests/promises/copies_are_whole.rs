@@ -190,17 +190,11 @@ fn set_times(path: &Path, accessed: Duration, modified: Duration) {
 #[test]
 fn a_user_who_may_not_read_a_file_by_its_access_list_may_not_read_a_copy() {
     use rustix::fs::{XattrFlags, setxattr};
-    // Version 2; the owner, user 1, user 2, the group, the mask, all others.
+    const ALL: u32 = u32::MAX;
     let list = |user_1: u16, user_2: u16, group: u16, others: u16| {
-        let entries = [(1, 6, u32::MAX), (2, user_1, 1), (2, user_2, 2), (4, group, u32::MAX)];
-        let rest = [(16, 7, u32::MAX), (32, others, u32::MAX)];
-        let mut list = vec![2, 0, 0, 0];
-        for (tag, may, id) in entries.into_iter().chain(rest) {
-            list.extend(u16::to_le_bytes(tag));
-            list.extend(may.to_le_bytes());
-            list.extend(u32::to_le_bytes(id));
-        }
-        list
+        let users = [(1, 6, ALL), (2, user_1, 1), (2, user_2, 2)];
+        let rest = [(4, group, ALL), (16, 7, ALL), (32, others, ALL)];
+        swath_reference::access_list(&[users, rest].concat())
     };
     let place = Place::new();
     let from = place.put("from", b"bytes");

@@ -129,16 +129,9 @@ fn attributes_are_kept_in_every_way() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let old = folder.path().join("old");
     fs::write(&old, b"old").expect("written");
-    let list: Vec<u8> = [
-        // Version 2, then tag, permissions and id of owner, user 1, group, mask and others.
-        &[2, 0, 0, 0][..],
-        &[1, 0, 6, 0, 255, 255, 255, 255],
-        &[2, 0, 4, 0, 1, 0, 0, 0],
-        &[4, 0, 0, 0, 255, 255, 255, 255],
-        &[16, 0, 4, 0, 255, 255, 255, 255],
-        &[32, 0, 0, 0, 255, 255, 255, 255],
-    ]
-    .concat();
+    const ALL: u32 = u32::MAX;
+    let entries = [(1, 6, ALL), (2, 4, 1), (4, 0, ALL), (16, 4, ALL), (32, 0, ALL)];
+    let list = swath_reference::access_list(&entries);
     let attributes = [
         ("extended-attributes", "user.colour", b"red".to_vec()),
         ("access-control-lists", "system.posix_acl_access", list),

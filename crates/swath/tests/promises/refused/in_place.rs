@@ -100,7 +100,10 @@ fn an_immutable_file_is_refused_at_once() {
     };
     for kind in ["i", "a"] {
         if !set(&format!("+{kind}")) {
-            return swath_reference::skip("chattr", "this user or file system sets no attributes");
+            return swath_reference::skip(
+                "chattr",
+                "this user or file system sets no attributes",
+            );
         }
         for way in Way::ALL.into_iter().filter(|way| !way.is_folder()) {
             let error = way.leave(&old, b"new").expect_err("kept");
