@@ -182,6 +182,7 @@ impl HealOptions {
         // Copies that are right are not written, which would remove what a killed run left.
         copies.iter().for_each(|copy| Claim::sweep(copy, &*self.output.draft.fs));
         refuse_to_cut(&opened, copies, against)?;
+        let before: Vec<_> = opened.iter().map(Copy::facts).collect();
         let (mut healed, found) = self.look(copies, &opened, against, &read)?;
         drop(opened);
         if let Some(error) = found.hopeless(copies[0]) {
@@ -190,14 +191,16 @@ impl HealOptions {
         let sums = found.into_sums(copies[0])?;
         let all: Vec<PathBuf> = healed.copies.iter().map(|copy| copy.path.clone()).collect();
         let len = healed.len;
-        let is_bad = |copy: &&mut HealedCopy| !copy.was_good(len) && copy.error.is_none();
-        for copy in healed.copies.iter_mut().filter(is_bad) {
+        let is_bad = |copy: &HealedCopy| !copy.was_good(len) && copy.error.is_none();
+        let all_copies = healed.copies.iter_mut().zip(before);
+        for (copy, judged) in all_copies.filter(|(copy, _)| is_bad(copy)) {
             let from = Mirrored::new(&all).with_verify(Verify::Manifest(Arc::clone(&sums)));
             let rewrite = Rewrite {
                 output: &self.output,
                 read: &read,
                 sums: &sums,
                 bad: copy.len_before.map(|_| &copy.bad[..]),
+                judged,
             };
             match rewrite.run(&copy.path, Source::from(from)) {
                 Ok(rewritten) => copy.rewritten = Some(rewritten),

@@ -116,7 +116,13 @@ impl MirrorOptions {
             // Compared with the sums, so a file that changes in between is an error.
             let from = Mirrored::new([source.clone()])
                 .with_verify(Verify::Manifest(Arc::clone(&sums)));
-            let rewrite = Rewrite { output: &self.output, read: &read, sums: &sums, bad: None };
+            let rewrite = Rewrite {
+                output: &self.output,
+                read: &read,
+                sums: &sums,
+                bad: None,
+                judged: None,
+            };
             rewrite.run(target, Source::from(from))?;
         }
         let copies: Vec<PathBuf> = targets.iter().map(|&target| target.to_owned()).collect();

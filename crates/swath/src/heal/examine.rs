@@ -18,6 +18,7 @@ use crate::engine::{Job, Manner, Trouble, Visit, worker};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
 use crate::options::ReadOptions;
+use crate::sink::{Facts, LocalFs};
 use crate::source::mirrored::{lengths, room_for, sum_in_steps};
 use crate::source::{Kind, Opened, Source, Verify};
 use crate::timeline::Activity;
@@ -38,6 +39,12 @@ impl Copy {
 
     pub(crate) fn len(&self) -> Option<u64> {
         self.0.as_ref().ok().map(|(_, len)| *len)
+    }
+
+    /// The state in which it is examined, if it has a descriptor.
+    pub(crate) fn facts(&self) -> Option<Facts> {
+        let file = self.0.as_ref().ok()?.0.file()?.try_clone().ok()?;
+        LocalFs::readable(file).facts().ok()
     }
 
     pub(crate) fn error(&self) -> Option<Error> {

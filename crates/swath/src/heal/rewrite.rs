@@ -23,7 +23,8 @@ use crate::options::ReadOptions;
 use crate::sink::draft::Draft;
 use crate::sink::permissions::give;
 use crate::sink::{
-    Durability, FsFile, OutputOptions, not_in_place, read_exact_at, share_range, write_all_at,
+    Durability, Facts, FsFile, OutputOptions, not_in_place, read_exact_at, share_range,
+    write_all_at,
 };
 use crate::source::mirrored::{room_for, sum_in_steps};
 use crate::source::{Opened, Source};
@@ -48,6 +49,8 @@ pub(crate) struct Rewrite<'r> {
     pub(crate) sums: &'r Arc<Checksums>,
     /// Bad extents of the existing file; `None` if there is no file.
     pub(crate) bad: Option<&'r [Extent]>,
+    /// The existing file as it was judged: what another program puts there later is not replaced.
+    pub(crate) judged: Option<Facts>,
 }
 
 impl Rewrite<'_> {
@@ -60,6 +63,9 @@ impl Rewrite<'_> {
         let len = self.sums.len();
         self.output.draft.refuse_in_place(path, "a copy of a file")?;
         let mut draft = self.output.begin(path).map_err(not_in_place)?;
+        if let Some(judged) = self.judged {
+            draft.build_on(judged);
+        }
         let source = Opened::open(from)?;
         if let (Some(access), None) = (source.access()?, self.output.access) {
             give(&mut draft, access)?;
@@ -98,6 +104,8 @@ impl Rewrite<'_> {
         missing.sort_unstable();
         self.write(&draft, &source, missing)?;
         self.read_back(&draft, &source)?;
+        // FUSE replaces a file that is open in two steps, and a server may die between them.
+        drop((source, old));
         let hooks = &self.read.hooks;
         hooks.commit(path, len, || draft.commit(len)).map_err(not_in_place)?;
         Ok(rewritten)

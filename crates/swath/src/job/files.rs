@@ -316,17 +316,23 @@ pub(super) fn create(
 
 /// Whether the folder is still that of this job: another may have been planned in its place. Reads
 /// the beginning of the plan only, which may be long.
-pub(super) fn is_of_job(folder: &dyn FsFolder, id: &str) -> io::Result<bool> {
+pub(super) fn is_of_job(folder: &dyn FsFolder, id: &str) -> io::Result<Option<bool>> {
     let file = match folder.open(PLAN.as_ref()) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         opened => opened?,
     };
     let begun = plan_of(id);
     let mut bytes = vec![0; begun.len()];
     match read_exact_at(&*file, &mut bytes, 0) {
-        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
-        read => read.map(|()| bytes == begun.as_bytes()),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(Some(false)),
+        read => read.map(|()| Some(bytes == begun.as_bytes())),
     }
+}
+
+pub(super) fn not_of_job(folder: &Path) -> Error {
+    Error::new(Operation::Open, Reason::Invalid, folder)
+        .detail("it is not the folder of this job, or the job is over")
+        .hint("plan the job again")
 }
 
 /// Whether the file with the name of a plan begins as one.

@@ -311,8 +311,16 @@ impl Plan {
         Ok(receipts(&entries, self.parts.len()))
     }
 
+    /// Opens the folder, which has to be that of this job: another user may have put another job's in its place.
     pub(super) fn open_folder(&self) -> Result<Arc<dyn FsFolder>> {
-        files::open_folder(&*self.output.draft.fs, &self.folder)
+        let folder = files::open_folder(&*self.output.draft.fs, &self.folder)?;
+        let failed = |error| Error::io(Operation::Open, &self.folder, error);
+        match files::is_of_job(&*folder, &self.id).map_err(failed)? {
+            Some(true) => Ok(folder),
+            // Segments that are committed.
+            None if self.form == Form::Segments => Ok(folder),
+            _ => Err(files::not_of_job(&self.folder)),
+        }
     }
 
     /// The options of the commit. A new output gets the permissions that all inputs have, unless others were

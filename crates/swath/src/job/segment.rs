@@ -64,10 +64,8 @@ impl Part {
         self.check_inputs()?;
         let folder = files::open_folder(fs, &self.folder)?;
         let failed = |error| Error::io(Operation::Create, &self.folder, error);
-        if !files::is_of_job(&*folder, &self.job).map_err(failed)? {
-            return Err(Error::new(Operation::Create, Reason::Invalid, &self.folder)
-                .detail("it is not the folder of this job, or the job is over")
-                .hint("plan the job again"));
+        if files::is_of_job(&*folder, &self.job).map_err(failed)? != Some(true) {
+            return Err(files::not_of_job(&self.folder));
         }
         if is_over(&*folder).map_err(failed)? {
             return Err(too_late(&self.folder));

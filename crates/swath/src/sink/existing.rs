@@ -159,8 +159,8 @@ pub(crate) fn still_there(claim: &Claim, options: &DraftOptions) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(Operation::Commit, Reason::Changed, &claim.path)
-        .detail("another program has changed, replaced or removed it since this append began")
-        .hint("append again to the file as it is now"))
+        .detail("another program has changed, replaced or removed it since it was read")
+        .hint("run it again with the file as it is now"))
 }
 
 /// Returns what is at the target.

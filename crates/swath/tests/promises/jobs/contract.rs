@@ -290,6 +290,39 @@ fn a_new_file_that_could_get_no_name_is_refused_before_the_parts() {
 }
 
 #[test]
+fn a_folder_of_another_job_in_place_of_its_own_is_refused() {
+    for form in [Form::File, Form::Segments] {
+        let (bench, other) = (Bench::new(&lines(10)), Bench::new(&lines(12)));
+        let options = JobOptions::new().with_form(form).with_parts(2);
+        let (plan, others) = (bench.plan(&options), other.plan(&options));
+        let (done, of_other) = (all(&plan), all(&others));
+        let aside = bench.path("aside");
+        for (from, to) in [
+            (plan.folder(), &*aside),
+            (others.folder(), plan.folder()),
+            (&*aside, others.folder()),
+        ] {
+            fs::rename(from, to).expect("mine");
+        }
+        for refused in [
+            plan.commit(&done).map(drop),
+            plan.commit(&of_other).map(drop),
+            plan.abort(),
+            plan.remove(),
+            plan.status().map(drop),
+            plan.outcome().map(drop),
+            plan.done().map(drop),
+        ] {
+            assert_eq!(refused.expect_err("of another job").reason(), Reason::Invalid);
+        }
+        // Under their present names both are whole.
+        for (folder, done) in [(plan.folder(), &of_other), (others.folder(), &done)] {
+            job::open(folder).expect("a job").commit(done).expect("committed");
+        }
+    }
+}
+
+#[test]
 fn segments_are_refused_where_no_permissions_can_be_changed() {
     let lacking = LackingFs(&[(Call::FolderMode, io::ErrorKind::PermissionDenied)]);
     let output = OutputOptions::new().with_fs(Arc::new(Hooked(Arc::new(lacking))));

@@ -3,12 +3,15 @@
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use swath::heal::HealOptions;
 use swath::mirror::Verify;
 use swath::{Extent, OutputOptions, ReadOptions, Reason, manifest};
 use swath_reference::battery::{Battery, BatterySize};
 use swath_reference::{bytes, mirror, splitmix};
+
+use crate::hooked::{Call, Hook, Hooked};
 
 const MIB: usize = 1 << 20;
 const LEN: usize = 5 * MIB + 99;
@@ -185,6 +188,76 @@ fn hard_links_and_cancelling_are_those_of_every_writer() {
     assert!(std::fs::read(&paths[0]).expect("there") == bytes(24, LEN));
     let plain = ReadOptions::new().read(&paths[0]).expect("there");
     assert!(plain.buffer[..] == bytes(24, LEN)[..]);
+}
+
+/// Runs before each call of a kind.
+struct Before<F>(Call, F);
+
+impl<F> std::fmt::Debug for Before<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "before {:?}", self.0)
+    }
+}
+
+impl<F: Fn() + Send + Sync> Hook for Before<F> {
+    fn before(&self, call: Call) -> std::io::Result<()> {
+        if call == self.0 {
+            (self.1)();
+        }
+        Ok(())
+    }
+}
+
+fn healing(hook: impl Hook + 'static) -> HealOptions {
+    let output = OutputOptions::new().with_fs(Arc::new(Hooked(Arc::new(hook))));
+    HealOptions::new().with_output(output)
+}
+
+#[test]
+fn what_another_program_puts_there_meanwhile_is_not_replaced() {
+    for is_renamed in [true, false] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let paths = copies(folder.path(), &bytes(25, LEN));
+        flip(&paths[1], 7);
+        let (path, other) = (paths[1].clone(), folder.path().join("other"));
+        let once = std::sync::Once::new();
+        let put = move || {
+            once.call_once(|| {
+                let first = if is_renamed { &other } else { &path };
+                std::fs::write(first, "of another program").expect("room");
+                if is_renamed {
+                    std::fs::rename(first, &path).expect("mine");
+                }
+            })
+        };
+        let healed = healing(Before(Call::Write, put)).heal(&paths, &Verify::Vote);
+        let healed = healed.expect("two are good");
+        let error = healed.failure().expect("it is another file");
+        assert_eq!(error.reason(), Reason::Changed, "{error:?}");
+        assert_eq!(std::fs::read(&paths[1]).expect("there"), b"of another program");
+        assert_eq!(names(folder.path()), 3);
+    }
+}
+
+#[test]
+fn a_copy_is_closed_before_another_file_takes_its_place() {
+    // FUSE renames what is open first: for a moment there is no file of the name.
+    let folder = tempfile::tempdir().expect("a folder");
+    let paths = copies(folder.path(), &bytes(26, LEN));
+    flip(&paths[1], 7);
+    let (path, count) = (paths[1].clone(), Arc::new(AtomicUsize::new(0)));
+    let renamed = Arc::clone(&count);
+    let look = move || {
+        renamed.fetch_add(1, Ordering::Relaxed);
+        for descriptor in std::fs::read_dir("/proc/self/fd").expect("mounted") {
+            let leads_to = std::fs::read_link(descriptor.expect("listed").path());
+            assert_ne!(leads_to.ok().as_ref(), Some(&path));
+        }
+    };
+    let healed = healing(Before(Call::Rename, look)).heal(&paths, &Verify::Vote);
+    assert!(healed.expect("two are good").failure().is_none());
+    assert_eq!(count.load(Ordering::Relaxed), 1);
+    assert!(std::fs::read(&paths[1]).expect("there") == bytes(26, LEN));
 }
 
 #[test]
