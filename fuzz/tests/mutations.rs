@@ -52,7 +52,6 @@ direct_depth = 8
 direct_engine = "ring"
 once = "bypass"
 small_file_bytes = 3
-single_pass = "pool"
 files_workers = 4
 files_depth = 16
 side_by_side = true

@@ -51,6 +51,12 @@ impl Usage {
     }
 }
 
+/// The processor time of the calling thread; 0 where the kernel refuses to tell.
+pub fn thread_time() -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(now).unwrap_or_default()
+}
+
 /// Reads the counters of this process.
 ///
 /// The peak comes from `VmHWM` in `/proc/self/status`, which can be reset, or else from

@@ -15,6 +15,7 @@ extern crate alloc;
 pub mod checksums;
 pub mod chunk;
 pub mod classes;
+pub mod contest;
 pub mod crew;
 pub mod extent;
 pub mod extents;

@@ -72,8 +72,6 @@ struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     small_file_bytes: Option<NonZeroU64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    single_pass: Option<SinglePass>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     files_workers: Option<NonZeroU64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     files_depth: Option<NonZeroU64>,
@@ -95,14 +93,6 @@ enum Direct {
 enum Once {
     Bypass,
     Drop,
-}
-
-/// How bytes in the page cache are summed or counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum SinglePass {
-    Map,
-    Pool,
 }
 
 /// Only the version; everything else is ignored.
@@ -189,11 +179,6 @@ impl Settings {
                 _ => None,
             },
             small_file_bytes: number(profile.small_file()),
-            single_pass: match profile.single_pass() {
-                Engine::Map => Some(SinglePass::Map),
-                Engine::Pool => Some(SinglePass::Pool),
-                _ => None,
-            },
             files_workers: number(profile.files_workers() as u64),
             files_depth: number(u64::from(profile.files_depth())),
             side_by_side: (profile.shared_device() == SharedDevice::SideBySide).then_some(true),
@@ -223,11 +208,6 @@ impl Settings {
                 Some(Once::Drop) => PageCache::Drop,
             })
             .with_small_file(number(self.small_file_bytes))
-            .with_single_pass(match self.single_pass {
-                None => Engine::Auto,
-                Some(SinglePass::Map) => Engine::Map,
-                Some(SinglePass::Pool) => Engine::Pool,
-            })
             .with_files_workers(workers)
             .with_files_depth(depth)
             .with_shared_device(match self.side_by_side {
@@ -263,7 +243,6 @@ mod tests {
             .with_direct_engine(Engine::Pool)
             .with_once(PageCache::Drop)
             .with_small_file(7)
-            .with_single_pass(Engine::Pool)
             .with_files_workers(8)
             .with_files_depth(9)
             .with_shared_device(SharedDevice::SideBySide);

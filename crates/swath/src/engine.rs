@@ -11,6 +11,7 @@
 pub(crate) mod crew;
 pub(crate) mod fill;
 pub(crate) mod patience;
+pub(crate) mod presence;
 pub(crate) mod ring;
 pub(crate) mod running;
 pub(crate) mod stream;

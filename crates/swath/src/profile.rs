@@ -38,7 +38,6 @@ pub enum SharedDevice {
 pub struct Profile {
     name: String,
     tuning: Tuning,
-    single_pass: Engine,
     files_workers: usize,
     files_depth: u32,
     shared_device: SharedDevice,
@@ -102,9 +101,6 @@ impl Profile {
         once with_once tuning.once: PageCache;
         /// Up to this size a file is read with one read and no thread; at most 1 MiB.
         small_file with_small_file tuning.small: u64;
-        /// How to sum or count a file that is in the page cache and may be mapped:
-        /// [`Engine::Pool`] reads it; every other engine means the default, the map.
-        single_pass with_single_pass single_pass: Engine;
         /// Threads that read many small files from the page cache; at most 1,024.
         files_workers with_files_workers files_workers: usize;
         /// Files in flight on the device at a time, of many small ones; at most 1,024.
@@ -124,11 +120,6 @@ impl Profile {
     pub(crate) fn tuning(&self) -> Tuning {
         self.tuning
     }
-
-    /// Whether a kernel that may map what is in the page cache should.
-    pub(crate) fn maps(&self) -> bool {
-        self.single_pass != Engine::Pool
-    }
 }
 
 #[cfg(test)]
@@ -138,7 +129,7 @@ mod tests {
     #[test]
     fn a_new_profile_changes_nothing_and_each_setting_does() {
         let new = Profile::new("name");
-        assert!(new.is_empty() && new.tuning() == Tuning::default() && new.maps());
+        assert!(new.is_empty() && new.tuning() == Tuning::default());
         let one_each = [
             new.clone().with_warm_workers(1),
             new.clone().with_warm_chunk_size(1),
@@ -149,7 +140,6 @@ mod tests {
             new.clone().with_direct_engine(Engine::Pool),
             new.clone().with_once(PageCache::Drop),
             new.clone().with_small_file(1),
-            new.clone().with_single_pass(Engine::Pool),
             new.clone().with_files_workers(1),
             new.clone().with_files_depth(1),
             new.clone().with_shared_device(SharedDevice::SideBySide),

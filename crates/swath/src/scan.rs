@@ -10,6 +10,7 @@
 //! Source: study D (byte sum in dynamic blocks), whose combination depends on the thread count.
 
 mod mapped;
+mod trial;
 
 use std::path::Path;
 

@@ -94,7 +94,7 @@ fn what_was_measured_is_kept_shown_used_named_and_cleared() {
     let (json, path) = home.tuned();
     assert!(path.starts_with(&home.config) && path.exists(), "{json}");
     let measured = json["measured"].as_array().expect("every setting");
-    assert_eq!(measured.len(), 13, "{json}");
+    assert_eq!(measured.len(), 12, "{json}");
     assert!(measured.iter().all(|one| one["because"].is_string()));
     assert_eq!(entries(&home.data), 0, "files are left");
     let shown = parsed(&home.tune(&["--show", "--json"]));

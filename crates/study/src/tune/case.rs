@@ -11,8 +11,6 @@ pub(super) enum Case {
     Warm,
     WarmShort,
     WarmStream,
-    WarmSum,
-    WarmSumShort,
     Cold,
     ColdShort,
     ColdStream,

@@ -337,7 +337,7 @@ mod tests {
         let (_folder, place) = place();
         let file = File::options().write(true).open(&place.file.path).expect("it is there");
         file.write_all_at(b"other bytes", 77).expect("written");
-        for case in [Case::Warm, Case::WarmSum] {
+        for case in [Case::Warm, Case::ColdSum] {
             let ran = place.seconds(case, Profile::default(), &CancelToken::new());
             assert!(ran.is_err(), "{case:?} did not look");
         }

@@ -53,8 +53,6 @@ impl Place {
             }
             Case::WarmStream => self.stream(&whole, cache::make_warm),
             Case::ColdStream => self.stream(&whole, make_cold),
-            Case::WarmSum => self.sum(&whole, cache::make_warm),
-            Case::WarmSumShort => self.sum(&short, cache::make_warm),
             Case::ColdSum => self.sum(&whole, make_cold),
             Case::OnceSum => self.sum(&whole.with_reuse(Reuse::Once), make_cold),
             Case::SmallCold(len) if self.cold.is_none() => {

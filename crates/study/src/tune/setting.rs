@@ -89,7 +89,7 @@ fn usize_of(value: u64) -> usize {
 }
 
 /// The most important ones first: time may be short.
-pub(super) const SETTINGS: [Setting; 13] = [
+pub(super) const SETTINGS: [Setting; 12] = [
     Setting {
         name: "warm-workers",
         usual: "one for each core",
@@ -180,14 +180,6 @@ pub(super) const SETTINGS: [Setting; 13] = [
         },
         apply: |profile, value| profile.with_files_workers(usize_of(value)),
         word: count,
-    },
-    Setting {
-        name: "single-pass",
-        usual: "map",
-        needs: Needs::Nothing,
-        steps: |_| one([1], Case::WarmSum, &[Case::WarmSumShort]),
-        apply: |profile, _| profile.with_single_pass(Engine::Pool),
-        word: |_| String::from("pool"),
     },
     Setting {
         name: "small-file",

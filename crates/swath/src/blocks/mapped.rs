@@ -29,7 +29,7 @@ pub(crate) fn open<'f>(records: &mut Records<'f>) -> Result<Mapped<'f>> {
         let why = "records that begin in an extent are read, not mapped";
         mapped.fallbacks.extend(wanted.then_some(Fallback::NotMapped { why }));
     } else if let Some(Mapping { map, .. }) =
-        records.options.map_to_consume(permit, &name, true)?
+        records.options.map_to_consume(permit, &name, |_, _| true)?
     {
         match map.frozen_bytes() {
             Some(_) => mapped.map = Some(map),

@@ -20,6 +20,7 @@ use swath_plan::schedule::{Action, Outcome, Verdict};
 use super::Trouble;
 use super::crew::Watch;
 use super::patience::NAP;
+use super::presence::Presence;
 use crate::error::{Error, Operation};
 use crate::failures::{Failures, Payload};
 use crate::locks::{Condvar, Mutex};
@@ -62,6 +63,7 @@ pub(crate) struct Running<S> {
     /// Wakes callers that wait until something has been read, or has failed.
     pub(crate) news: Condvar,
     pub(crate) started: Instant,
+    pub(crate) presence: Presence,
     /// Panics of the caller's code, by the offset or slot that it was called for.
     panics: Failures<Infallible>,
 }
@@ -116,6 +118,7 @@ impl<S: Schedule> Running<S> {
             released: Condvar::new(),
             news: Condvar::new(),
             started: Instant::now(),
+            presence: Presence::begin(),
             panics: Failures::default(),
         }
     }

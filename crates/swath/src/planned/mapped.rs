@@ -30,13 +30,16 @@ impl ReadOptions {
         &self,
         permit: Permit<'f>,
         name: &Path,
-        is_welcome: bool,
+        is_welcome: impl FnOnce(Extent, &Opened) -> bool,
     ) -> Result<Option<Mapping<'f>>> {
         let (source, Some(extent)) = self.open_mapped(&permit, name)? else { return Ok(None) };
         let facts = facts(&source, extent, self, WINDOWS);
         let is_to_be = match self.wishes.engine {
             Engine::Map => true,
-            Engine::Auto => is_welcome && facts.direct.is_none() && facts.is_resident(),
+            Engine::Auto => {
+                let may_be = facts.direct.is_none() && facts.is_resident();
+                may_be && is_welcome(extent, &source)
+            }
             _ => false,
         };
         if !is_to_be {

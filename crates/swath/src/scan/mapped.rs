@@ -1,21 +1,25 @@
 //! Kernels that process bytes in a single pass, through a map where that is faster.
 
 use std::path::Path;
-use std::sync::PoisonError;
+use std::sync::{MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use swath_os::map::{Map, MapAdvice, Permit};
+use swath_os::memory::Pages;
+use swath_os::usage;
+use swath_plan::contest::{Contest, Cost, Side};
 use swath_plan::extent::Extent;
 use swath_plan::policy::{Engine, in_order};
-use swath_plan::schedule::Lease;
+use swath_plan::schedule::{Lease, Way};
 
 use crate::engine::fill::Hands;
 use crate::engine::{Trouble, Visit, worker};
 use crate::error::{Error, Operation, Result};
 use crate::locks::Mutex;
 use crate::options::{Advice, ReadOptions};
-use crate::planned::{Clock, Mapping, Planned, Shares, decide_to_consume};
-use crate::profile::Profile;
+use crate::planned::{Clock, FOLD_SIZE, Mapping, Planned, Shares, decide_to_consume};
 use crate::report::Scanned;
+use crate::scan::trial::{Trial, settle};
 use crate::source::Source;
 use crate::timeline::Activity;
 
@@ -54,8 +58,12 @@ impl ReadOptions {
         let wanted = self.wishes.engine == Engine::Map;
         let file = permit.file().try_clone();
         let file = file.map_err(|error| Error::io(Operation::Open, name, error))?;
-        let is_welcome = self.auto_profile().is_none_or(Profile::maps);
-        let Some(mapping) = self.map_to_consume(permit, name, is_welcome)? else {
+        let mut trial = Trial::Mapped;
+        let mapping = self.map_to_consume(permit, name, |extent, source| {
+            trial = Trial::of(extent, source);
+            trial != Trial::Read
+        })?;
+        let Some(mapping) = mapping else {
             let options = match wanted {
                 true => self.clone().with_engine(Engine::Auto),
                 false => self.clone(),
@@ -66,22 +74,26 @@ impl ReadOptions {
         let extent = facts.extent;
         let mut decision = in_order(decide_to_consume(&facts, self).0, extent);
         decision.engine = Engine::Map;
-        if !wanted {
-            decision.reason += "; single pass over a file in the page cache: mapped";
-        }
         let planned = Planned::decided(&source, facts, self, decision);
         let job = planned.job(self.observer(extent), None)?;
         let slots = planned.decision.workers.len();
         let visit = MapKernel {
             map: &map,
+            name,
             extent,
             kernel,
-            advice: self.advice,
+            options: self,
             total: Mutex::new(0),
             shares: Shares::new(&map, slots),
+            contest: trial.contest(extent).map(Mutex::new),
         };
         worker::run(&job, &&visit, slots, None);
-        let report = job.finish(planned.report)?;
+        let was_alone = job.running.presence.is_alone();
+        let mut report = job.finish(planned.report)?;
+        if !wanted {
+            let contest = visit.contest.as_ref().map(locked);
+            settle(contest.as_deref(), &source, was_alone, &mut report);
+        }
         let value = visit.total.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(Scanned { value, report: clock.stop(report) })
     }
@@ -90,39 +102,63 @@ impl ReadOptions {
 /// Runs a kernel over leases of a map.
 struct MapKernel<'m> {
     map: &'m Map<'m>,
+    name: &'m Path,
     extent: Extent,
     kernel: Kernel,
-    advice: Advice,
+    options: &'m ReadOptions,
     total: Mutex<u64>,
     shares: Shares<'m>,
+    /// Whether to read instead is found out.
+    contest: Option<Mutex<Contest>>,
 }
 
-/// Gives a worker's share of the map back when it ends.
-struct Leave<'v>(&'v MapKernel<'v>);
+/// What a worker has: it gives its share of the map back when it ends.
+struct Leave<'v> {
+    visit: &'v MapKernel<'v>,
+    /// For bytes that are read, if some may be.
+    room: Option<Pages>,
+}
 
 impl Drop for Leave<'_> {
     fn drop(&mut self) {
-        self.0.shares.give_back();
+        self.visit.shares.give_back();
+        if let Some(room) = self.room.take() {
+            self.visit.options.pool.put(room);
+        }
     }
 }
 
-impl<'v> Visit for &'v MapKernel<'v> {
-    type Scratch = Leave<'v>;
-
-    fn scratch(&self) -> Result<Leave<'v>> {
-        Ok(Leave(self))
-    }
-
-    fn visit(
+impl MapKernel<'_> {
+    /// The value of the first bytes of `rest`, and how many they are.
+    fn first_of(
         &self,
         hands: &mut Hands<'_>,
-        _: &mut Leave<'v>,
-        lease: &Lease,
-    ) -> std::result::Result<(), Trouble> {
-        let from = usize::try_from(lease.extent.offset() - self.extent.offset());
-        let (from, len) = (from.unwrap_or(usize::MAX), usize::try_from(lease.extent.len()));
-        let len = len.unwrap_or(usize::MAX);
-        if self.advice == Advice::MapAhead {
+        room: &mut [u8],
+        rest: Extent,
+    ) -> std::result::Result<(u64, Extent), Trouble> {
+        let heat = self.contest.as_ref().map(|contest| locked(contest).next(rest));
+        let Some((contest, heat)) = self.contest.as_ref().zip(heat) else {
+            return Ok((self.of_map(hands, rest), rest));
+        };
+        let (value, cost) = measured(heat.counts, || match heat.side {
+            Side::Usual => self.of_read(hands, room, heat.extent),
+            Side::Other => Ok(self.of_map(hands, heat.extent)),
+        });
+        if let (Side::Other, Some(window)) = (heat.side, heat.over) {
+            // Who reads has no pages to give back.
+            let from = to_usize(window.offset() - self.extent.offset());
+            let len = to_usize(window.len());
+            let (_, cost) = measured(true, || self.map.advise(from, len, MapAdvice::DontNeed));
+            locked(contest).cleared(&heat, cost);
+        }
+        locked(contest).took(&heat, cost);
+        Ok((value?, heat.extent))
+    }
+
+    fn of_map(&self, hands: &mut Hands<'_>, extent: Extent) -> u64 {
+        let from = to_usize(extent.offset() - self.extent.offset());
+        let len = to_usize(extent.len());
+        if self.options.advice == Advice::MapAhead {
             let ahead = from.saturating_add(MAP_AHEAD).min(self.map.len());
             let more = len.min(self.map.len() - ahead);
             // Only advice: without it the pages are read when they are touched.
@@ -130,11 +166,76 @@ impl<'v> Visit for &'v MapKernel<'v> {
         }
         hands.tally.calls += 1;
         let value = self.kernel.of_map(self.map, from, len);
-        let (offset, len) = (lease.extent.offset(), lease.extent.len());
-        hands.recorder.lap_fused(Activity::Compute, offset, len);
-        *self.total.lock().unwrap_or_else(PoisonError::into_inner) += value;
+        hands.recorder.lap_fused(Activity::Compute, extent.offset(), extent.len());
+        value
+    }
+
+    fn of_read(
+        &self,
+        hands: &mut Hands<'_>,
+        room: &mut [u8],
+        extent: Extent,
+    ) -> std::result::Result<u64, Trouble> {
+        let (mut value, mut at) = (0, extent.offset());
+        while at < extent.end() {
+            let len = room.len().min(to_usize(extent.end() - at));
+            let part = &mut room[..len];
+            hands.fill(Way::Buffered, at, part)?;
+            value += self.kernel.of_bytes(part);
+            let len = part.len() as u64;
+            hands.recorder.lap(Activity::Compute, at, len);
+            at += len;
+        }
+        Ok(value)
+    }
+}
+
+impl<'v> Visit for &'v MapKernel<'v> {
+    type Scratch = Leave<'v>;
+
+    fn scratch(&self) -> Result<Leave<'v>> {
+        let room =
+            self.contest.as_ref().map(|_| self.options.pool.take(to_usize(FOLD_SIZE.get())));
+        let failed = |error| Error::io(Operation::Allocate, self.name, error);
+        Ok(Leave { visit: self, room: room.transpose().map_err(failed)? })
+    }
+
+    fn visit(
+        &self,
+        hands: &mut Hands<'_>,
+        mine: &mut Leave<'v>,
+        lease: &Lease,
+    ) -> std::result::Result<(), Trouble> {
+        let (mut value, mut rest) = (0, lease.extent);
+        let room = mine.room.as_deref_mut().unwrap_or_default();
+        while !rest.is_empty() {
+            let (more, done) = self.first_of(hands, room, rest)?;
+            value += more;
+            rest = Extent::between(done.end(), rest.end());
+        }
+        *locked(&self.total) += value;
         Ok(())
     }
+}
+
+/// What `work` returns, and its cost to this thread, if it `counts`.
+fn measured<T>(counts: bool, work: impl FnOnce() -> T) -> (T, Cost) {
+    if !counts {
+        return (work(), Cost { wall: 0, cpu: 0 });
+    }
+    let (wall, cpu) = (Instant::now(), usage::thread_time());
+    let done = work();
+    let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let cpu = usage::thread_time().saturating_sub(cpu);
+    (done, Cost { wall: nanos(wall.elapsed()), cpu: nanos(cpu) })
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn to_usize(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 /// How far ahead of a worker the rolling will-need goes.

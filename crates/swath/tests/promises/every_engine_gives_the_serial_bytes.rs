@@ -156,6 +156,29 @@ fn a_guarded_map_gives_the_same_bytes_sums_and_counts() {
 }
 
 #[test]
+fn a_long_cached_file_is_read_and_mapped_in_turns_and_each_byte_counts_once() {
+    let (file, bytes) = file_of(65 * MIB + 77);
+    let opened = File::open(file.path()).expect("it is there");
+    let guard = Guard::install(&opened, file.path()).expect("a handler");
+    for (offset, workers, chunk_size) in [(0, 1, 0), (1, 2, 0), (99, 7, 100_001)] {
+        let options = ReadOptions::new()
+            .with_workers(workers)
+            .with_chunk_size(chunk_size)
+            .with_offset(offset as u64);
+        let rest = &bytes[offset..];
+        let summed = options.sum_mapped(guard.clone(), file.path()).expect("sum");
+        assert_eq!(summed.value, swath_reference::sum(rest));
+        let report = summed.report;
+        assert_eq!(report.bytes, rest.len() as u64);
+        let is_mapped = report.reason.ends_with("for a worker: mapped");
+        assert!(is_mapped || report.reason.ends_with("for a worker: read"), "{report:?}");
+        assert_eq!(report.engine == Engine::Map, is_mapped);
+        let count = options.count_mapped(guard.clone(), file.path(), 7).expect("count");
+        assert_eq!(count.value, swath_reference::count(rest, 7));
+    }
+}
+
+#[test]
 fn reused_buffers_hold_the_new_bytes_only() {
     let options = ReadOptions::new().with_pool(BufferPool::new(64 * MIB));
     for len in [5 * MIB + 1, 3 * MIB, 5 * MIB, 4 * MIB - 1] {

@@ -34,7 +34,7 @@ fn profiles() -> impl Strategy<Value = Profile> {
     let count = || prop::sample::select(&[0_u64, 1, 3, 40, u64::MAX][..]);
     let size = || prop::sample::select(&[0_u64, 1, 4096, 70_001, 3 << 20, u64::MAX][..]);
     let numbers = (prop::array::uniform3(count()), prop::array::uniform4(size()));
-    let words = (0..Engine::WORDS.len(), 0..PageCache::WORDS.len(), 0..Engine::WORDS.len());
+    let words = (0..Engine::WORDS.len(), 0..PageCache::WORDS.len());
     (numbers, words, any::<bool>()).prop_map(|((counts, sizes), words, side_by_side)| {
         Profile::new("any")
             .with_warm_workers(counts[0])
@@ -46,7 +46,6 @@ fn profiles() -> impl Strategy<Value = Profile> {
             .with_small_file(sizes[3])
             .with_direct_engine(Engine::WORDS[words.0].1)
             .with_once(PageCache::WORDS[words.1].1)
-            .with_single_pass(Engine::WORDS[words.2].1)
             .with_files_workers(usize::try_from(counts[0]).unwrap_or(usize::MAX))
             .with_files_depth(u32::try_from(counts[1]).unwrap_or(u32::MAX))
             .with_shared_device(shared(side_by_side))
@@ -157,21 +156,6 @@ fn numbers_that_nobody_can_mean_are_bounded_and_said() {
     let report = options.ingest(file.path()).expect("ingested").report().clone();
     assert_eq!(report.fallbacks.len(), 2, "{:?}", report.fallbacks);
     assert!(report.workers <= 1024);
-}
-
-#[test]
-fn a_file_in_the_page_cache_is_mapped_unless_the_profile_says_that_reading_is_faster() {
-    let (file, bytes) = file_of(3 * MIB);
-    let engine = |profile: Profile| {
-        let opened = File::open(file.path()).expect("there");
-        let guard = Guard::install(&opened, file.path()).expect("a guard");
-        let options = ReadOptions::new().with_profile(profile);
-        let summed = options.sum_mapped(guard, file.path()).expect("sum");
-        assert_eq!(summed.value, swath_reference::sum(&bytes));
-        summed.report.engine
-    };
-    assert_eq!(engine(Profile::new("none")), Engine::Map);
-    assert_ne!(engine(Profile::new("read").with_single_pass(Engine::Pool)), Engine::Map);
 }
 
 #[test]

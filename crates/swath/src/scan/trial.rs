@@ -1,0 +1,98 @@
+//! Whether a cached file is mapped or read: which of the two is faster differs from machine to machine.
+//!
+//! From 64 MiB on, both are tried on the file itself. A shorter file is treated as the last one that was
+//! long enough, on this device and in this process, less than a minute ago. Otherwise it is read: of the two, that lost
+//! less on the machines that were measured.
+
+use std::os::unix::fs::MetadataExt;
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::time::{ClockId, clock_gettime};
+use swath_plan::contest::{Contest, Cost, SHORTEST, Side};
+use swath_plan::extent::Extent;
+use swath_plan::policy::Engine;
+
+use crate::report::Report;
+use crate::source::Opened;
+
+/// Seconds for which a verdict holds for shorter files.
+const HOLDS: u64 = 60;
+
+/// The last verdict, in one word, so that fork(2) leaves nothing locked: seconds, whose it is, 1 if a map was faster.
+static LAST: AtomicU64 = AtomicU64::new(0);
+const SECONDS: u64 = (1 << 24) - 1;
+const SECONDS_AT: u32 = 40;
+
+/// What is done with a cached file that may be mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trial {
+    /// It is mapped, without a question.
+    Mapped,
+    /// It is read, without a question.
+    Read,
+    /// Both are tried.
+    Both,
+}
+
+impl Trial {
+    pub(super) fn of(extent: Extent, source: &Opened) -> Self {
+        // Relaxed: one word, and nothing else depends on it.
+        let last = LAST.load(Ordering::Relaxed);
+        let is_mapped = || {
+            let age = seconds().wrapping_sub(last >> SECONDS_AT) & SECONDS;
+            age <= HOLDS && word(source, true) == last & ((1 << SECONDS_AT) - 1)
+        };
+        match last & 1 {
+            _ if extent.len() >= SHORTEST => Self::Both,
+            1 if is_mapped() => Self::Mapped,
+            _ => Self::Read,
+        }
+    }
+
+    pub(super) fn contest(self, extent: Extent) -> Option<Contest> {
+        (self == Self::Both).then(|| Contest::new(extent.offset()))
+    }
+}
+
+/// Keeps the verdict for shorter files if no other read `was_alone`, and reports it.
+pub(super) fn settle(
+    contest: Option<&Contest>,
+    source: &Opened,
+    was_alone: bool,
+    report: &mut Report,
+) {
+    report.reason += "; single pass over a file in the page cache: ";
+    let Some(contest) = contest else {
+        report.reason += "mapped, as a longer one a moment ago";
+        return;
+    };
+    let is_mapped = contest.choice() == Side::Other;
+    let (engine, word_of_it) = match is_mapped {
+        true => (Engine::Map, "mapped"),
+        false => (Engine::Pool, "read"),
+    };
+    report.engine = engine;
+    if let Some([read, mapped]) = contest.medians() {
+        if was_alone {
+            LAST.store(seconds() << SECONDS_AT | word(source, is_mapped), Ordering::Relaxed);
+        }
+        let rate = |cost: Cost| (1 << 20) as f64 / cost.wall.max(1) as f64;
+        report.reason +=
+            &format!("mapped {:.1}, read {:.1} GB/s for a worker: ", rate(mapped), rate(read));
+    }
+    report.reason += word_of_it;
+}
+
+/// The verdict without its time: the device, this process, and 1 if a map was faster.
+fn word(source: &Opened, is_mapped: bool) -> u64 {
+    let facts = source.file().and_then(|file| file.metadata().ok());
+    let device = facts.map_or(0, |facts| facts.dev());
+    let whose = (device ^ device >> 20) << 20 ^ u64::from(process::id());
+    whose << 1 & ((1 << SECONDS_AT) - 1) | u64::from(is_mapped)
+}
+
+/// Of a clock that only goes forward.
+fn seconds() -> u64 {
+    u64::try_from(clock_gettime(ClockId::Monotonic).tv_sec).unwrap_or(0) & SECONDS
+}
