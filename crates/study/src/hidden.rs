@@ -8,10 +8,13 @@ use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, Metadata};
 use std::hash::BuildHasher;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::process;
 
 use anyhow::{Context, Result};
+use rustix::fs::OFlags;
 
 /// A file in each of them: folders of others do not have it.
 const MARK: &str = ".made-by-swath";
@@ -19,7 +22,8 @@ const MARK: &str = ".made-by-swath";
 /// A folder of our own in another one. Removed when dropped, with all that is in it.
 #[derive(Debug)]
 pub struct Hidden {
-    path: PathBuf,
+    place: PathBuf,
+    inside: PathBuf,
     lock: File,
 }
 
@@ -51,18 +55,24 @@ impl Hidden {
             }
             if let Some(lock) = locked? {
                 // Now its lock says whether it is in use.
-                let hidden = Self { path, lock };
-                tell(&hidden.path);
-                File::create_new(hidden.path.join(MARK)).with_context(what)?;
+                let inside = inside_of(&lock, &path);
+                let hidden = Self { place: path, inside, lock };
+                tell(&hidden.place);
+                File::create_new(hidden.inside.join(MARK)).with_context(what)?;
                 sweep(parent, kind, &hidden.lock.metadata().with_context(what)?);
                 return Ok(hidden);
             }
         }
     }
 
-    /// Where it is.
+    /// A path to it that no other user can lead elsewhere: through its descriptor.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.inside
+    }
+
+    /// Where it is: in a folder that others may write to, another one may be there later.
+    pub fn place(&self) -> &Path {
+        &self.place
     }
 
     /// Removes it.
@@ -71,22 +81,22 @@ impl Hidden {
     ///
     /// What kept it from being removed.
     pub fn close(self) -> io::Result<()> {
-        remove(&self.path)
+        remove(&self.place)
     }
 }
 
 impl Drop for Hidden {
     fn drop(&mut self) {
-        let _ = remove(&self.path);
+        let _ = remove(&self.place);
     }
 }
 
 /// Removes such a folder, if it is there, even while threads are writing to it: it is renamed first, so
-/// that they make no more files by their paths.
+/// that they make no more files by its [`Hidden::place`]. What another user has put in its place stays.
 ///
 /// # Errors
 ///
-/// What kept it from being removed.
+/// What kept it from being removed; that something else is in its place.
 pub fn remove(path: &Path) -> io::Result<()> {
     /// Against a thread that makes files faster than this, there is no help.
     const TIMES: usize = 100;
@@ -94,18 +104,65 @@ pub fn remove(path: &Path) -> io::Result<()> {
     gone.push("-gone");
     let gone = PathBuf::from(gone);
     // Of the same kind, so the next one finds what is left of it.
-    let path = if fs::rename(path, &gone).is_ok() { &gone } else { path };
-    let mut removed = fs::remove_dir_all(path);
-    for _ in 0..TIMES {
-        match &removed {
-            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
-                removed = fs::remove_dir_all(path);
+    let at = if fs::rename(path, &gone).is_ok() { &gone } else { path };
+    let mut removed = fs::remove_dir(at);
+    let is_full = |it: &io::Result<()>| {
+        it.as_ref().is_err_and(|it| it.kind() == io::ErrorKind::DirectoryNotEmpty)
+    };
+    if is_full(&removed) {
+        let options = OFlags::DIRECTORY | OFlags::NOFOLLOW;
+        let folder =
+            File::options().read(true).custom_flags(options.bits().cast_signed()).open(at)?;
+        let inside = inside_of(&folder, at);
+        if inside.join(MARK).symlink_metadata().is_err() {
+            let _ = fs::rename(at, path);
+            return Err(io::Error::other("another folder is in its place"));
+        }
+        for _ in 0..TIMES {
+            empty(&inside)?;
+            removed = fs::remove_dir(at);
+            if !is_full(&removed) {
+                break;
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            _ => break,
         }
     }
-    removed
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+/// Removes what is in a folder, its mark last: until then the next one finds it.
+fn empty(folder: &Path) -> io::Result<()> {
+    let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let removed = match entry.file_type()?.is_dir() {
+            true => fs::remove_dir_all(entry.path()),
+            false if entry.file_name() == MARK => Ok(()),
+            false => fs::remove_file(entry.path()),
+        };
+        match removed {
+            // Threads still write to it: the next round removes that.
+            Err(error)
+                if error.kind() != io::ErrorKind::DirectoryNotEmpty && !is_gone(&error) =>
+            {
+                return Err(error);
+            }
+            _ => {}
+        }
+    }
+    fs::remove_file(folder.join(MARK))
+        .or_else(|error| if is_gone(&error) { Ok(()) } else { Err(error) })
+}
+
+/// A path that leads to the open folder, whatever another user puts in its place; its own path where there
+/// is no `/proc`.
+fn inside_of(folder: &File, path: &Path) -> PathBuf {
+    // Of this process, so that its children can use it too.
+    let inside = PathBuf::from(format!("/proc/{}/fd/{}", process::id(), folder.as_raw_fd()));
+    let leads_there = fs::metadata(&inside).is_ok_and(|facts| is_same(&facts, folder));
+    if leads_there { inside } else { path.to_owned() }
 }
 
 /// Makes a folder for this user alone, under a name that cannot be guessed. Its errors are those of
@@ -182,7 +239,7 @@ mod tests {
     fn who_is_writing_to_it_does_not_outrun_its_removal() {
         let parent = tempfile::tempdir().expect("a folder");
         let hidden = Hidden::make(parent.path(), ".ours").expect("made");
-        let path = hidden.path().to_owned();
+        let path = hidden.place().to_owned();
         let (begun, begins) = std::sync::mpsc::channel();
         let writers: Vec<_> = (0..4)
             .map(|writer| {
@@ -210,6 +267,22 @@ mod tests {
     }
 
     #[test]
+    fn what_another_user_puts_in_its_place_is_neither_written_to_nor_removed() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let hidden = Hidden::make(parent.path(), ".ours").expect("made");
+        let (aside, other) = (parent.path().join("aside"), parent.path().join("other"));
+        fs::create_dir(&other).expect("made");
+        fs::write(other.join("file"), "of another").expect("written");
+        fs::rename(hidden.place(), &aside).expect("mine");
+        fs::rename(&other, hidden.place()).expect("mine");
+        fs::write(hidden.path().join("file"), "ours").expect("written");
+        let place = hidden.place().to_owned();
+        hidden.close().expect_err("another one is there");
+        assert_eq!(fs::read(place.join("file")).expect("there"), b"of another");
+        assert_eq!(fs::read(aside.join("file")).expect("there"), b"ours");
+    }
+
+    #[test]
     fn its_path_is_told_before_others_are_removed() {
         let parent = tempfile::tempdir().expect("a folder");
         let left = parent.path().join(".ours-1");
@@ -219,7 +292,7 @@ mod tests {
             assert!(path.is_dir() && left.is_dir());
             told = Some(path.to_owned());
         });
-        assert_eq!(told.as_deref(), Some(hidden.expect("made").path()));
+        assert_eq!(told.as_deref(), Some(hidden.expect("made").place()));
         assert!(!left.exists());
     }
 
@@ -244,7 +317,7 @@ mod tests {
         fs::write(busy.join(MARK), "").expect("written");
         let _busy = locked(&busy).expect("a folder").expect("there");
         let hidden = Hidden::make(parent.path(), ".ours").expect("made");
-        let path = hidden.path().to_owned();
+        let path = hidden.place().to_owned();
         assert!(path.is_dir());
         for name in left.into_iter().chain([".ours-empty"]) {
             assert!(!at(name).exists(), "{name}");

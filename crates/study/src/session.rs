@@ -14,10 +14,12 @@ mod limits;
 mod timelines;
 
 use std::fs::{self, File, TryLockError};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
+use rustix::process::geteuid;
 use swath::CancelToken;
 use swath_formats::compressed::{Format, decompress};
 
@@ -212,10 +214,22 @@ pub fn judged_anew(mut results: Results) -> Results {
 }
 
 /// Makes the folder of results, and locks it until the returned file is dropped.
-fn begin(out: &Path) -> Result<File> {
+///
+/// # Errors
+///
+/// If it cannot be made, or another study is writing to it; if it, or a link to it, is another user's, who could
+/// have put links to other files into it.
+pub fn begin(out: &Path) -> Result<File> {
     let what = || format!("cannot write a study to {}", out.display());
     fs::create_dir_all(out).with_context(what)?;
     let folder = File::open(out).with_context(what)?;
+    let owners =
+        [fs::symlink_metadata(out).with_context(what)?.uid(), folder.metadata()?.uid()];
+    // A file server may show other numbers than ours: a new file has them.
+    let own = || Some(tempfile::tempfile_in(out).ok()?.metadata().ok()?.uid());
+    let is_known = |owner: &u32| [0, geteuid().as_raw()].contains(owner);
+    let is_kept = owners.iter().all(is_known) || own().is_some_and(|own| owners == [own, own]);
+    ensure!(is_kept, "{}: it is another user's", what());
     // Where nothing can be locked, the later of two studies wins.
     let is_taken = matches!(folder.try_lock(), Err(TryLockError::WouldBlock));
     ensure!(!is_taken, "{}: another study is writing to it", what());
@@ -269,6 +283,8 @@ pub fn load(path: &Path) -> Result<Results> {
 
 /// The text of a file, decompressed if that is what its first bytes say.
 fn text_of(path: &Path) -> Result<String> {
+    // Not a pipe, which would wait for its other end.
+    ensure!(fs::metadata(path)?.is_file(), "it is not a file");
     let bytes = fs::read(path)?;
     if Format::detect(&bytes).is_none() {
         return Ok(String::from_utf8(bytes)?);

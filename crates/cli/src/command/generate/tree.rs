@@ -3,7 +3,7 @@
 //! They are made in a hidden folder next to it, or in it if it exists and is empty, and moved once all
 //! of them are complete. The next run removes what a killed run has left there.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use std::{fs, io};
 
@@ -107,7 +107,8 @@ fn make(recipe: &tree::Tree, output: &Path, workers: usize) -> io::Result<Made> 
     let parent = if is_new { above(output) } else { output };
     let hidden = Hidden::make_telling(parent, KIND, remove_on_signal())
         .map_err(|error| error.downcast().unwrap_or_else(io::Error::other))?;
-    let tree = hidden.path().join("tree");
+    // Its files are made by many threads, which end when this path leads nowhere: see `hidden::remove`.
+    let tree = hidden.place().join("tree");
     let made = tree::make(recipe, &tree, workers)?;
     if is_new {
         fs::rename(&tree, output)?
@@ -135,13 +136,15 @@ fn is_free(output: &Path) -> io::Result<bool> {
 
 /// Moves everything in `from` to another folder, or nothing.
 fn move_all(from: &Path, to: &Path) -> io::Result<()> {
-    let mut moved = Vec::new();
+    let mut moved: Vec<PathBuf> = Vec::new();
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let path = to.join(entry.file_name());
         if let Err(error) = fs::rename(entry.path(), &path) {
-            // The first error is returned; another one would only hide it.
-            moved.iter().for_each(|path| drop(fs::remove_dir_all(path)));
+            // Back, to be removed there. The first error is returned; another one would only hide it.
+            for path in &moved {
+                let _ = path.file_name().map(|name| fs::rename(path, from.join(name)));
+            }
             return Err(error);
         }
         moved.push(path);

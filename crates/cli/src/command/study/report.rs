@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 use serde::Serialize;
 use swath_study::results::{Counts, Results};
-use swath_study::session::{FILE, PAGE, SUMMARY, judged_anew, load, report};
+use swath_study::session::{FILE, PAGE, SUMMARY, begin, judged_anew, load, report};
 
 use crate::args::{ForceFlag, OutFlag, input, path};
 use crate::command::target::{exists, needs_file};
@@ -58,10 +58,8 @@ impl Command for Report {
         let results = load(&self.study).map_err(|error| Refused::hinted(error, hint))?;
         let results = judged_anew(results);
         let out = self.folder()?;
-        fs::create_dir_all(out).map_err(|error| {
-            let what = format!("cannot write a report to {}", out.shown());
-            Refused::new(what, "choose another folder with -o").with_source(error)
-        })?;
+        let _lock = begin(out)
+            .map_err(|error| Refused::hinted(error, "choose another folder with -o"))?;
         report(&results, out)?;
         let (summary, page) = (out.join(SUMMARY), out.join(PAGE));
         let counts = Counts::of(&results);
