@@ -572,6 +572,15 @@ def test_many_files_are_one_table(tmp_path: Path) -> None:
     assert swath.read_csv(folder / "star*.csv")["n"].tolist() == [7], "a name, not a pattern"
 
 
+def test_a_pipe_among_the_files_of_a_table_is_an_error_and_is_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "day-1.csv").write_text("a,b\n1,2\n")
+    os.mkfifo(tmp_path / "day-2.csv")
+    for source in (tmp_path, tmp_path / "*.csv", [tmp_path / "day-1.csv", tmp_path]):
+        for read in (swath.read_csv, swath.stream_csv, swath.read_jsonl):
+            with pytest.raises(swath.InvalidError, match="day-2.csv: it is not a file; try: name the files"):
+                read(source)
+
+
 def test_several_files_that_do_not_fit_are_errors(tmp_path: Path) -> None:
     one, two = tmp_path / "one.csv", tmp_path / "two.csv"
     one.write_text("a,b\n1,2\n")

@@ -6,6 +6,7 @@ import errno
 import glob
 import os
 import re
+import stat
 from collections.abc import Iterable
 from typing import Any
 
@@ -63,13 +64,23 @@ def _of_path(path: Any) -> list[Any]:
         if not entries:
             hint = "check the folder, or pass the path of a file"
             raise _missing(name, "there is no file in this folder", hint)
-        return [os.path.join(name, one) for one in sorted(entries, key=_natural)]
+        return _files_among(name, [os.path.join(name, one) for one in sorted(entries, key=_natural)])
     if "*" not in name or os.path.lexists(name):
         return [path]
     found = sorted(glob.glob(name, recursive=True), key=_natural)
     if not found:
         hint = "check the pattern, and the folder it starts from"
         raise _missing(name, "no file matches this pattern", hint)
+    return _files_among(name, found)
+
+
+def _files_among(name: str, found: list[str]) -> list[Any]:
+    """The same, but an error for a pipe among them, which would wait for another program."""
+    for one in found:
+        mode = os.stat(one).st_mode if os.path.exists(one) else stat.S_IFREG
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            hint = "name the files: this one is a pipe, a device or a socket"
+            raise build("Invalid", errno.EINVAL, f"cannot read {one}: it is not a file; try: {hint}", one, None, hint)
     return list(found)
 
 
