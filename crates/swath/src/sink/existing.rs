@@ -187,6 +187,12 @@ pub(crate) fn inspect(claim: &Claim, options: &DraftOptions) -> Result<Option<Fa
     Ok(Some(facts))
 }
 
+/// Whether a file is there now that was not there before: nothing about it has been checked, and another user may have
+/// put it there, who would lose it.
+pub(crate) fn is_new_there(there: &Facts, before: Option<&Facts>) -> bool {
+    before.is_none_or(|before| !before.are_of_one_file(there))
+}
+
 /// Returns what is at the target.
 ///
 /// # Errors

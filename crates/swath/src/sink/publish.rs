@@ -23,13 +23,14 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
+use swath_os::access::Access;
 use swath_plan::fallback::Fallback;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
 use crate::sink::existing::{
-    DraftOptions, Durability, KEPT, Replace, explained, inspect, is_kept_by_its_owner, mounted,
-    still_there, taken,
+    DraftOptions, Durability, KEPT, Replace, explained, inspect, is_kept_by_its_owner,
+    is_new_there, mounted, still_there, taken,
 };
 use crate::sink::fs::{CLOSED, FOR_ALL, Facts, FsFile, FsFolder};
 use crate::source::FileTimes;
@@ -226,6 +227,17 @@ impl Candidate {
             }
             _ => self.failed(claim, Operation::Commit, error),
         })
+    }
+
+    /// Of a file that was not there at the beginning: another user may have chosen which of this user's files it
+    /// is. So the new one lets in those whom both let in.
+    fn take_least(&self, claim: &Claim, there: &Facts) -> Result<bool> {
+        if self.model.is_some() {
+            return self.take_attributes(claim, Some(there));
+        }
+        let old = Access::of_unknown_group(there.mode).in_group(None);
+        let taken = self.usual_mode().and_then(|mode| self.file.set_mode(mode & old));
+        taken.map_err(|error| self.failed(claim, Operation::Commit, error)).map(|()| true)
     }
 
     /// The error of a step before it has its name.
@@ -439,10 +451,18 @@ pub(crate) fn publish(
     let times = candidate.take_times();
     for _ in 0..ATTEMPTS {
         let there = inspect(claim, options)?;
-        if there.as_ref().is_some_and(|there| is_of_a_stranger(there, before, own.owner)) {
+        let is_strange =
+            |there: &Facts| there.owner != own.owner && is_new_there(there, before);
+        if there.as_ref().is_some_and(is_strange) {
             return Err(claim.changed("another user has created a file there in the meantime"));
         }
-        if !candidate.take_attributes(claim, there.as_ref())? {
+        let taken = match &there {
+            Some(there) if is_new_there(there, before) && !candidate.file.is_remote() => {
+                candidate.take_least(claim, there)?
+            }
+            there => candidate.take_attributes(claim, there.as_ref())?,
+        };
+        if !taken {
             continue;
         }
         // Bytes and length, before they become visible. Never retried if it fails.
@@ -463,12 +483,6 @@ pub(crate) fn publish(
     }
     Err(Error::new(Operation::Commit, Reason::Changed, &claim.path)
         .detail("another program keeps creating and removing it"))
-}
-
-/// Whether another user's file is there now that was not there before: that user would lose it,
-/// and its mode, which the new bytes would get, has not been checked.
-fn is_of_a_stranger(there: &Facts, before: Option<&Facts>, user: u32) -> bool {
-    there.owner != user && before.is_none_or(|before| !before.are_of_one_file(there))
 }
 
 fn is_unsupported<T>(result: &io::Result<T>) -> bool {

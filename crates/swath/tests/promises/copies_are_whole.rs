@@ -17,7 +17,7 @@ use swath::{
 };
 use swath_reference::{bytes, skip};
 
-use crate::hooked::{Call, Hook, Hooked};
+use crate::hooked::{Before, Call, Hook, Hooked};
 
 const MIB: u64 = 1 << 20;
 
@@ -184,6 +184,35 @@ fn set_times(path: &Path, accessed: Duration, modified: Duration) {
         .set_modified(UNIX_EPOCH + modified);
     let file = std::fs::File::options().write(true).open(path).expect("mine");
     file.set_times(times).expect("mine");
+}
+
+/// A neighbour who may rename files of this user chooses which one is replaced.
+#[test]
+fn an_old_file_that_another_one_took_the_place_of_lends_it_no_permissions() {
+    for (old, public, expected) in
+        [(0o600, 0o664, 0o600), (0o644, 0o604, 0o604), (0o664, 0o600, 0o600)]
+    {
+        for is_there in [true, false] {
+            let place = Place::new();
+            let from = place.put("from", b"new bytes");
+            std::fs::set_permissions(&from, Permissions::from_mode(old)).expect("mine");
+            let (to, other) = (place.path("to"), place.put("other", b"of another file"));
+            std::fs::set_permissions(&other, Permissions::from_mode(public)).expect("mine");
+            if is_there {
+                place.put("to", b"old");
+                std::fs::set_permissions(&to, Permissions::from_mode(old)).expect("mine");
+            }
+            let (target, once) = (to.clone(), std::sync::Once::new());
+            let swap =
+                move || once.call_once(|| std::fs::rename(&other, &target).expect("mine"));
+            let fs = Hooked(Arc::new(Before(Call::SetLen, swap)));
+            let output = OutputOptions::new().with_fs(Arc::new(fs));
+            CopyOptions::new().with_output(output).copy(&from, &to).expect("copied");
+            let mode = std::fs::metadata(&to).expect("there").permissions().mode();
+            assert_eq!(mode & 0o7777 & !expected, 0, "{old:o} {public:o} {is_there}: {mode:o}");
+            assert_eq!(read(&to), b"new bytes");
+        }
+    }
 }
 
 /// User 1 may read by the list, and user 2 may not: the permissions alone do not tell.

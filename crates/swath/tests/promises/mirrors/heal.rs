@@ -11,7 +11,7 @@ use swath::{Extent, OutputOptions, ReadOptions, Reason, manifest};
 use swath_reference::battery::{Battery, BatterySize};
 use swath_reference::{bytes, mirror, splitmix};
 
-use crate::hooked::{Call, Hook, Hooked};
+use crate::hooked::{Before, Call, Hook, Hooked};
 
 const MIB: usize = 1 << 20;
 const LEN: usize = 5 * MIB + 99;
@@ -188,24 +188,6 @@ fn hard_links_and_cancelling_are_those_of_every_writer() {
     assert!(std::fs::read(&paths[0]).expect("there") == bytes(24, LEN));
     let plain = ReadOptions::new().read(&paths[0]).expect("there");
     assert!(plain.buffer[..] == bytes(24, LEN)[..]);
-}
-
-/// Runs before each call of a kind.
-struct Before<F>(Call, F);
-
-impl<F> std::fmt::Debug for Before<F> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "before {:?}", self.0)
-    }
-}
-
-impl<F: Fn() + Send + Sync> Hook for Before<F> {
-    fn before(&self, call: Call) -> std::io::Result<()> {
-        if call == self.0 {
-            (self.1)();
-        }
-        Ok(())
-    }
 }
 
 fn healing(hook: impl Hook + 'static) -> HealOptions {
