@@ -23,29 +23,28 @@
 //!
 //! Segments that the manifest on the device might name are kept: after an unknown outcome, of both.
 
+mod place;
+
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
-use rustix::io::Errno;
 use swath_plan::extent::Extent;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
 use crate::sink::claim::{Claim, locate, remove_contents};
-use crate::sink::existing::{DraftOptions, Durability, Replace, refuse_planted};
-use crate::sink::fs::{
-    CLOSED, FOR_ALL, Facts, FileKind, FsFile, FsFolder, Located, write_all_at,
-};
-use crate::sink::names::{MANIFEST, NEW_MANIFEST, is_of_a_folder, is_segment, segment_name};
+use crate::sink::existing::{DraftOptions, Durability};
+use crate::sink::fs::{CLOSED, FOR_ALL, Facts, FsFile, FsFolder, write_all_at};
+use crate::sink::names::{MANIFEST, NEW_MANIFEST, is_segment, segment_name};
 use crate::sink::permissions::mode_of_folder;
-use crate::sink::place::read_whole;
 use crate::together::threads;
 
-/// A manifest of a million segments and extents is shorter; anything longer is not a manifest.
-const LONGEST_MANIFEST: usize = 1 << 30;
+pub(crate) use place::read_manifest;
+use place::{create, inspect, remove_if_there};
+
 /// How often a random 64-bit name may be taken.
 const ATTEMPTS: usize = 8;
 const SWAPPED: &str = "another program has put something else in its place";
@@ -64,6 +63,10 @@ pub(crate) struct Folder {
     /// Segments of the manifest that is, or may be, on the device: all of them after a commit.
     named: BTreeSet<String>,
     has_committed: bool,
+    /// The permissions of the output, once it can be seen.
+    readers: Option<u32>,
+    /// Those of new files until the commit.
+    unread: u32,
     /// A sync has failed, or it is unknown whether a name was given: no further commit.
     is_poisoned: bool,
     claim: Claim,
@@ -100,7 +103,18 @@ impl Folder {
             }
             None => create(&claim).map(|(inside, hidden)| (inside, Some(hidden)))?,
         };
+        let readers = match hidden {
+            Some(_) => None,
+            None => inside.facts(MANIFEST.as_ref()).map_err(failed)?.map(|it| it.mode & 0o666),
+        };
+        // In a new folder others cannot look for them. Where permissions cannot be changed they are final.
+        let can_change =
+            || inside.own_facts().and_then(|own| inside.set_mode(own.mode & 0o777)).is_ok();
+        let unread =
+            readers.map_or(FOR_ALL, |readers| if can_change() { CLOSED } else { readers });
         Ok(Self {
+            readers,
+            unread,
             options: options.clone(),
             inside,
             hidden,
@@ -145,7 +159,7 @@ impl Folder {
         let mut attempts = 0;
         loop {
             let name = segment_name();
-            match self.inside.create_new(name.as_ref(), FOR_ALL) {
+            match self.inside.create_new(name.as_ref(), self.unread) {
                 Ok(file) => {
                     let made = Made { name: name.clone(), file: Some(Arc::clone(&file)) };
                     self.made().push(made);
@@ -201,6 +215,9 @@ impl Folder {
         }
         if let Some(hidden) = self.hidden.clone() {
             self.name_folder(&hidden, file.facts())?;
+            // What follows is written in a folder that others may look into.
+            let readers = file.facts().map(|facts| facts.mode & 0o666);
+            (self.readers, self.unread) = (readers.ok(), CLOSED);
         }
         self.named = named;
         (self.has_committed, self.is_poisoned) = (true, false);
@@ -234,6 +251,11 @@ impl Folder {
     fn store_segments(&self, named: &BTreeSet<String>) -> Result<()> {
         let unsynced = self.unsynced(named);
         let files: Vec<_> = unsynced.iter().map(|(_, file, _)| &**file).collect();
+        for (index, file) in files.iter().enumerate() {
+            let path = || self.claim.path.join(&unsynced[index].0);
+            let opened = self.open_to_readers(*file);
+            opened.map_err(|error| Error::io(Operation::Commit, &path(), error))?;
+        }
         let stored = match self.is_synced() {
             true => sync_together(&files).map_err(|failed| (Operation::Sync, failed)),
             // A flush waits on few file systems: not worth a thread.
@@ -268,6 +290,14 @@ impl Folder {
             .collect()
     }
 
+    /// Who may read the output may read this file of it.
+    fn open_to_readers(&self, file: &dyn FsFile) -> io::Result<()> {
+        let has_them = |readers| self.unread == readers;
+        self.readers
+            .filter(|&it| !has_them(it))
+            .map_or(Ok(()), |readers| file.set_mode(readers))
+    }
+
     /// Writes the new manifest under its hidden name, and the names of all segments, durably.
     fn write_manifest(&self, manifest: &[u8]) -> Result<Arc<dyn FsFile>> {
         let path = self.path().join(MANIFEST);
@@ -275,12 +305,13 @@ impl Folder {
             let path = &path;
             move |error| Error::io(operation, path, error)
         };
-        let file = self.inside.create_new(NEW_MANIFEST.as_ref(), FOR_ALL);
+        let file = self.inside.create_new(NEW_MANIFEST.as_ref(), self.unread);
         let file = file.map_err(failed(Operation::Create))?;
         write_all_at(&*file, manifest, 0).map_err(|(error, done)| {
             Error::io(Operation::Write, &path, error)
                 .at(Extent::between(done, manifest.len() as u64))
         })?;
+        self.open_to_readers(&*file).map_err(failed(Operation::Commit))?;
         let stored = file.store(self.is_synced());
         stored.map_err(|(operation, error)| failed(operation)(error))?;
         if self.is_synced() {
@@ -419,83 +450,6 @@ impl Drop for Folder {
 fn sync_together(files: &[&dyn FsFile]) -> std::result::Result<(), (usize, io::Error)> {
     let sync = |(): &mut (), index: usize| files[index].sync().map_err(|error| (index, error));
     threads(files.len(), MOST_SYNCS, || (), sync)
-}
-
-/// Reads the manifest in `folder`, called `path` in errors; `None` without one.
-pub(crate) fn read_manifest(folder: &dyn FsFolder, path: &Path) -> Result<Option<Vec<u8>>> {
-    let file = match folder.open(MANIFEST.as_ref()) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        opened => opened.map_err(|error| Error::io(Operation::Open, path, error))?,
-    };
-    let read = read_whole(&*file, LONGEST_MANIFEST);
-    match read.map_err(|error| Error::io(Operation::Read, path, error))? {
-        Some(bytes) => Ok(Some(bytes)),
-        None => Err(Error::new(Operation::Read, Reason::Corrupt, path)
-            .detail("it is too long for a manifest")),
-    }
-}
-
-fn remove_if_there(folder: &dyn FsFolder, name: &OsStr) -> io::Result<()> {
-    match folder.remove(name) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        done => done,
-    }
-}
-
-/// Makes an empty folder that only its owner can open, and returns its name too.
-fn create(claim: &Claim) -> Result<(Arc<dyn FsFolder>, OsString)> {
-    let (parent, hidden) = (&claim.folder, claim.hidden());
-    let made = match parent.create_folder(&hidden) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => claim
-            .instead_of(hidden)
-            .and_then(|hidden| parent.create_folder(&hidden).map(|made| (made, hidden))),
-        made => made.map(|made| (made, hidden)),
-    };
-    let (made, hidden) = made.map_err(|error| claim.error(Operation::Create, error))?;
-    // Between making and opening it, another process of the same user could swap it. Its permissions change at the end.
-    match made.list() {
-        Ok(names) if names.is_empty() => match made.set_mode(mode_of_folder(CLOSED)) {
-            Ok(()) => Ok((made, hidden)),
-            Err(error) => {
-                let _ = parent.remove_folder(&hidden);
-                Err(claim.error(Operation::Create, error))
-            }
-        },
-        Ok(_) => Err(claim.changed(SWAPPED)),
-        Err(error) => Err(claim.error(Operation::Create, error)),
-    }
-}
-
-/// Returns the folder at the target, which is writable; `None` if nothing is there.
-fn inspect(
-    path: &Path,
-    located: &Located,
-    options: &DraftOptions,
-) -> Result<Option<Arc<dyn FsFolder>>> {
-    let failed = |error| Error::io(Operation::Inspect, path, error);
-    let refused = |error| Error::io(Operation::Create, path, error);
-    let Located { folder, name } = located;
-    let Some(facts) = folder.facts(name).map_err(failed)? else { return Ok(None) };
-    if facts.kind != FileKind::Folder {
-        return Err(refused(Errno::NOTDIR.into())
-            .hint("pass a folder or a new path to write segments, or choose one plain file"));
-    }
-    folder.may_write(name).map_err(refused)?;
-    refuse_planted(path, &facts, &**folder)?;
-    let inside = folder.open_folder(name).map_err(refused)?;
-    let names = inside.list().map_err(failed)?;
-    if let Some(other) = names.iter().find(|name| !is_of_a_folder(name)) {
-        let detail =
-            format!("it is a folder with other files in it, {} among them", other.display());
-        return Err(Error::new(Operation::Create, Reason::Invalid, path)
-            .detail(detail)
-            .hint("pass a new path, or a folder of segments"));
-    }
-    if options.replace == Replace::Refused && names.iter().any(|name| name == MANIFEST) {
-        let taken = refused(Errno::EXIST.into());
-        return Err(taken.hint("choose another name, or allow the folder to be replaced"));
-    }
-    Ok(Some(inside))
 }
 
 #[cfg(test)]

@@ -201,6 +201,47 @@ fn an_open_fork_is_busy_and_a_dropped_one_poisons() {
 }
 
 #[test]
+fn new_segments_of_an_old_folder_are_closed_until_the_commit_and_then_as_open_as_it_was() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("segments");
+    let modes = || {
+        let entries = std::fs::read_dir(&path).expect("a folder").map(|it| it.expect("listed"));
+        let mode =
+            |it: std::fs::DirEntry| it.metadata().expect("there").permissions().mode() & 0o777;
+        entries
+            .filter(|it| !it.file_name().as_encoded_bytes().starts_with(b"."))
+            .map(mode)
+            .collect::<Vec<_>>()
+    };
+    let write = |bytes: &[u8], look: &dyn Fn()| {
+        let out = quick().with_mode(Mode::Segments).create(&path).expect("begun");
+        let written = out.scope(|writer| {
+            writer.write_all(bytes)?;
+            writer.flush()?;
+            look();
+            Ok::<(), io::Error>(())
+        });
+        written.expect("written");
+        out.commit().expect("committed");
+    };
+    write(b"old", &|| {});
+    for mode in [0o600, 0o640, 0o644, 0o664] {
+        for entry in std::fs::read_dir(&path).expect("a folder") {
+            let mode = std::fs::Permissions::from_mode(mode);
+            std::fs::set_permissions(entry.expect("listed").path(), mode).expect("mine");
+        }
+        write(&vec![b'n'; 3 << 20], &|| {
+            let now = modes();
+            let new = now.iter().filter(|&&it| it != mode).collect::<Vec<_>>();
+            assert!(new.iter().all(|&&it| it == 0o600), "{mode:o}: {now:?}");
+            assert!(mode == 0o600 || !new.is_empty(), "a new segment is there");
+        });
+        assert!(modes().iter().all(|&it| it == mode), "{mode:o}: {:?}", modes());
+    }
+}
+
+#[test]
 fn a_fork_of_an_output_that_is_gone_says_so_and_holds_nothing() {
     type End = fn(append::Append);
     let dropped: End = drop;

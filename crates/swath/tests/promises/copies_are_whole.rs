@@ -17,7 +17,8 @@ use swath::{
 };
 use swath_reference::{bytes, skip};
 
-use crate::hooked::{Before, Call, Hook, Hooked};
+use crate::before::Before;
+use crate::hooked::{Call, Hook, Hooked};
 
 const MIB: u64 = 1 << 20;
 

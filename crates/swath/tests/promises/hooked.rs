@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::ffi::{OsStr, OsString};
-use std::fmt::{self, Debug};
+use std::fmt::Debug;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -63,24 +63,6 @@ pub(crate) trait Hook: Send + Sync + Debug {
     /// Whether files expose their descriptors.
     fn shows_descriptors(&self) -> bool {
         true
-    }
-}
-
-/// Runs before each call of a kind.
-pub(crate) struct Before<F>(pub(crate) Call, pub(crate) F);
-
-impl<F> Debug for Before<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "before {:?}", self.0)
-    }
-}
-
-impl<F: Fn() + Send + Sync> Hook for Before<F> {
-    fn before(&self, call: Call) -> io::Result<()> {
-        if call == self.0 {
-            (self.1)();
-        }
-        Ok(())
     }
 }
 

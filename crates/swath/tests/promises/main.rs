@@ -3,6 +3,7 @@
 
 mod append_promises;
 mod append_trees;
+mod before;
 mod classes_come_in_order_with_the_serial_bytes;
 mod copies_are_whole;
 mod crash;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::sink::Replace;
 use crate::sink::lesser::LesserFs;
 use std::fs;
 use std::path::PathBuf;

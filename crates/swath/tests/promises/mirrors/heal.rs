@@ -11,7 +11,8 @@ use swath::{Extent, OutputOptions, ReadOptions, Reason, manifest};
 use swath_reference::battery::{Battery, BatterySize};
 use swath_reference::{bytes, mirror, splitmix};
 
-use crate::hooked::{Before, Call, Hook, Hooked};
+use crate::before::Before;
+use crate::hooked::{Call, Hook, Hooked};
 
 const MIB: usize = 1 << 20;
 const LEN: usize = 5 * MIB + 99;

@@ -1,0 +1,102 @@
+//! Where a folder of segments is, and what is there already.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+use super::SWAPPED;
+use crate::error::{Error, Operation, Reason, Result};
+use crate::sink::claim::Claim;
+use crate::sink::existing::{DraftOptions, Replace, refuse_planted};
+use crate::sink::fs::{CLOSED, FileKind, FsFolder, Located};
+use crate::sink::names::{MANIFEST, is_of_a_folder};
+use crate::sink::permissions::mode_of_folder;
+use crate::sink::place::read_whole;
+
+/// A manifest of a million segments and extents is shorter; anything longer is not a manifest.
+const LONGEST_MANIFEST: usize = 1 << 30;
+
+/// Reads the manifest in `folder`, called `path` in errors; `None` without one.
+pub(crate) fn read_manifest(folder: &dyn FsFolder, path: &Path) -> Result<Option<Vec<u8>>> {
+    let file = match folder.open(MANIFEST.as_ref()) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        opened => opened.map_err(|error| Error::io(Operation::Open, path, error))?,
+    };
+    // Before memory is taken for what may be a hole.
+    let len = file.facts().map_err(|error| Error::io(Operation::Inspect, path, error))?.len;
+    let read = match len > LONGEST_MANIFEST as u64 {
+        true => Ok(None),
+        false => read_whole(&*file, LONGEST_MANIFEST),
+    };
+    match read.map_err(|error| Error::io(Operation::Read, path, error))? {
+        Some(bytes) => Ok(Some(bytes)),
+        None => Err(Error::new(Operation::Read, Reason::Corrupt, path)
+            .detail("it is too long for a manifest")),
+    }
+}
+
+pub(super) fn remove_if_there(folder: &dyn FsFolder, name: &OsStr) -> io::Result<()> {
+    match folder.remove(name) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+/// Makes an empty folder that only its owner can open, and returns its name too.
+pub(super) fn create(claim: &Claim) -> Result<(Arc<dyn FsFolder>, OsString)> {
+    let (parent, hidden) = (&claim.folder, claim.hidden());
+    let made = match parent.create_folder(&hidden) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => claim
+            .instead_of(hidden)
+            .and_then(|hidden| parent.create_folder(&hidden).map(|made| (made, hidden))),
+        made => made.map(|made| (made, hidden)),
+    };
+    let (made, hidden) = made.map_err(|error| claim.error(Operation::Create, error))?;
+    // Between making and opening it, another process of the same user could swap it. Its permissions change at the end.
+    match made.list() {
+        Ok(names) if names.is_empty() => match made.set_mode(mode_of_folder(CLOSED)) {
+            Ok(()) => Ok((made, hidden)),
+            Err(error) => {
+                let _ = parent.remove_folder(&hidden);
+                Err(claim.error(Operation::Create, error))
+            }
+        },
+        Ok(_) => Err(claim.changed(SWAPPED)),
+        Err(error) => Err(claim.error(Operation::Create, error)),
+    }
+}
+
+/// Returns the folder at the target, which is writable; `None` if nothing is there.
+pub(super) fn inspect(
+    path: &Path,
+    located: &Located,
+    options: &DraftOptions,
+) -> Result<Option<Arc<dyn FsFolder>>> {
+    let failed = |error| Error::io(Operation::Inspect, path, error);
+    let refused = |error| Error::io(Operation::Create, path, error);
+    let Located { folder, name } = located;
+    let Some(facts) = folder.facts(name).map_err(failed)? else { return Ok(None) };
+    if facts.kind != FileKind::Folder {
+        return Err(refused(Errno::NOTDIR.into())
+            .hint("pass a folder or a new path to write segments, or choose one plain file"));
+    }
+    folder.may_write(name).map_err(refused)?;
+    refuse_planted(path, &facts, &**folder)?;
+    let inside = folder.open_folder(name).map_err(refused)?;
+    let names = inside.list().map_err(failed)?;
+    if let Some(other) = names.iter().find(|name| !is_of_a_folder(name)) {
+        let detail =
+            format!("it is a folder with other files in it, {} among them", other.display());
+        return Err(Error::new(Operation::Create, Reason::Invalid, path)
+            .detail(detail)
+            .hint("pass a new path, or a folder of segments"));
+    }
+    if options.replace == Replace::Refused && names.iter().any(|name| name == MANIFEST) {
+        let taken = refused(Errno::EXIST.into());
+        return Err(taken.hint("choose another name, or allow the folder to be replaced"));
+    }
+    Ok(Some(inside))
+}
