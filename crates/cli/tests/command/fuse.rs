@@ -189,3 +189,20 @@ fn what_a_killed_writer_left_through_the_mount_is_removed_by_the_next_one_below(
     names.sort();
     assert_eq!(names, ["from", "made"]);
 }
+
+/// The kernel remembers the length of the old file, and the new one is read.
+#[test]
+fn what_was_replaced_below_is_read_whole_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(mount) = BindMount::new(folder.path(), &["-o", "attr_timeout=30"]) else { return };
+    let (below, seen) = (mount.below().join("in"), mount.seen().join("in"));
+    for len in [5_000_000, 20_000_000, 4_000_000, 10] {
+        let bytes = swath_reference::bytes(len as u64, len);
+        std::fs::write(mount.below().join("new"), &bytes).expect("room");
+        std::fs::rename(mount.below().join("new"), &below).expect("mine");
+        let output = run(["cat", word(&seen)]);
+        assert!(code(&output) == 0 && output.stdout == bytes, "{len}: {}", stderr(&output));
+        let sum = done(&["sum", "--json", word(&seen)]);
+        assert!(sum.contains(&format!("\"bytes\":{len},")), "{sum}");
+    }
+}

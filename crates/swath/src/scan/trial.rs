@@ -4,7 +4,6 @@
 //! long enough, on this device and in this process, less than a minute ago. Otherwise it is read: of the two, that lost
 //! less on the machines that were measured.
 
-use std::os::unix::fs::MetadataExt;
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -86,8 +85,7 @@ pub(super) fn settle(
 
 /// The verdict without its time: the device, this process, and 1 if a map was faster.
 fn word(source: &Opened, is_mapped: bool) -> u64 {
-    let facts = source.file().and_then(|file| file.metadata().ok());
-    let device = facts.map_or(0, |facts| facts.dev());
+    let device = source.device().unwrap_or(0);
     let whose = (device ^ device >> 20) << 20 ^ u64::from(process::id());
     whose << 1 & ((1 << SECONDS_AT) - 1) | u64::from(is_mapped)
 }

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use rustix::fs::{FileType, Stat};
+use rustix::fs::{AtFlags, FileType, Stat, StatxFlags, statx};
 use rustix::io::Errno;
 use swath_os::direct;
 use swath_os::file_system::{self, FileSystem};
@@ -75,7 +75,25 @@ impl Identity {
 }
 
 pub(crate) fn identity(file: &File) -> io::Result<Identity> {
-    Ok(Identity::of(&rustix::fs::fstat(file)?))
+    Ok(Identity::of(&stat_of(file)?))
+}
+
+/// Those of fstat(2), and on FUSE the length and times that its program has now: the kernel remembers them for seconds,
+/// so that a file that was replaced before it was opened would seem to change while it is read.
+pub(crate) fn stat_of(file: &File) -> io::Result<Stat> {
+    let mut stat = rustix::fs::fstat(file)?;
+    let is_without_device = rustix::fs::major(stat.st_dev) == 0;
+    if is_without_device && matches!(file_system::file_system(file), Ok(FileSystem::Fuse)) {
+        let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
+        if let Ok(now) = statx(file, "", flags, StatxFlags::BASIC_STATS) {
+            stat.st_size = now.stx_size.try_into().unwrap_or(stat.st_size);
+            stat.st_ino = now.stx_ino;
+            (stat.st_mtime, stat.st_ctime) = (now.stx_mtime.tv_sec, now.stx_ctime.tv_sec);
+            stat.st_mtime_nsec = now.stx_mtime.tv_nsec.into();
+            stat.st_ctime_nsec = now.stx_ctime.tv_nsec.into();
+        }
+    }
+    Ok(stat)
 }
 
 /// How this file is to be read.

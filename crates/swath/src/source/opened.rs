@@ -84,7 +84,7 @@ impl Opened {
 
     fn of_file(file: Arc<File>, name: PathBuf) -> Result<Self> {
         let inspect = |error| Error::io(Operation::Inspect, &name, error);
-        let stat = rustix::fs::fstat(&file).map_err(|error| inspect(error.into()))?;
+        let stat = file::stat_of(&file).map_err(inspect)?;
         let mut kind =
             file::kind(&file, &stat).map_err(|error| match Errno::from_io_error(&error) {
                 Some(Errno::ISDIR) => Error::io(Operation::Read, &name, error),

@@ -209,7 +209,7 @@ impl LocalLock {
             let mut held = ARE_WATCHED.load(Ordering::Relaxed).then(held);
             let (file, is_new) = match names::create_file(folder, name, CLOSED) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    (open(folder, name, user)?, false)
+                    (open(folder, name, user, is_remote)?, false)
                 }
                 made => (Some(made?), true),
             };
@@ -260,11 +260,19 @@ fn is_without_locks(errno: Errno) -> bool {
 }
 
 /// Opens an existing lock file; `None` if it is gone.
-fn open(folder: &File, name: &OsStr, user: Option<u32>) -> io::Result<Option<File>> {
+fn open(
+    folder: &File,
+    name: &OsStr,
+    user: Option<u32>,
+    is_remote: bool,
+) -> io::Result<Option<File>> {
     let user = user.unwrap_or_else(|| geteuid().as_raw());
-    // A file with other names was not made as a lock.
-    let is_ours =
-        |facts: &Facts| (facts.kind, facts.owner, facts.links) == (FileKind::File, user, 1);
+    // A file with other names was not made as a lock, nor one with bytes that others may read: another user may have
+    // moved it here. Locks on file servers have bytes.
+    let is_ours = |facts: &Facts| {
+        (facts.kind, facts.owner, facts.links) == (FileKind::File, user, 1)
+            && (is_remote || facts.len == 0 || facts.mode & !CLOSED == 0)
+    };
     let taken = || io::Error::from(io::ErrorKind::AlreadyExists);
     let Some(found) = names::look(folder, name)? else { return Ok(None) };
     // Before it is opened: opening a device, for example, may have effects.

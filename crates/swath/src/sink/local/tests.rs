@@ -71,6 +71,17 @@ fn the_second_holder_is_told_and_the_file_goes_with_the_first() {
 }
 
 #[test]
+fn a_file_with_bytes_is_not_a_lock_whoever_locks_it() {
+    let place = TestFolder::new();
+    fs::write(place.path("lock"), "a file of this user").expect("room");
+    let moved = fs::File::open(place.path("lock")).expect("mine");
+    moved.lock().expect("free");
+    let refused = place.lock("lock").expect_err("another name is to be used");
+    assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
+    assert!(place.path("lock").exists());
+}
+
+#[test]
 fn a_lock_file_without_a_holder_locks_nobody_out() {
     let place = TestFolder::new();
     fs::write(place.path("lock"), b"").expect("left by a killed run");
