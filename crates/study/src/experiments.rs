@@ -5,6 +5,7 @@
 //! the report has a chart for each of them.
 
 mod appends;
+mod auto;
 mod contracts;
 mod cores;
 mod files;
@@ -49,6 +50,7 @@ pub const ALL: &[Experiment] = &[
     appends::FILES,
     appends::ORDERS,
     orders::OPERATIONS,
+    auto::AUTO_AND_FIXED,
     scale::COSTS,
     scale::CLUSTER,
     scale::PULL,
@@ -59,14 +61,17 @@ pub const ALL: &[Experiment] = &[
     scale::VERBS,
 ];
 
-/// The experiments whose names are in `words`: `a-threads`, or a study's letter for all of it.
+/// The experiments whose names are in `words`: `a-threads` or `threads`, or a study's letter for all of it.
 ///
 /// # Errors
 ///
 /// A word that names no experiment.
 pub fn chosen(words: &[String]) -> Result<Vec<&'static Experiment>, String> {
     let is_meant = |word: &str, experiment: &Experiment| {
-        experiment.id == word || experiment.study.word().eq_ignore_ascii_case(word)
+        let without_letter = experiment.id.split_once('-').map(|(_, name)| name);
+        experiment.id == word
+            || without_letter == Some(word)
+            || experiment.study.word().eq_ignore_ascii_case(word)
     };
     if let Some(word) = words.iter().find(|word| !ALL.iter().any(|one| is_meant(word, one))) {
         return Err(word.clone());

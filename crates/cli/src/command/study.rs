@@ -42,6 +42,7 @@ Examples:
   swath study
   swath study --list
   swath study --only a-threads,b --data /mnt/fast --data /mnt/large
+  swath study --only auto          `auto` beside each engine fixed by hand
   swath study --only s             jobs of many processes, simulated up to 10,000 workers
   swath study --only s-verbs       verbs on many cores: predicted to 64, with the first bottleneck
   swath study --full -o here && swath study --full -o here --resume

@@ -1,0 +1,87 @@
+//! What the choice of `auto` costs: each engine fixed by hand beside it, on the same file.
+
+use anyhow::Result;
+use swath::{BufferPool, Engine, PageCache, ReadOptions};
+
+use super::shape::{asked, named_charts, states};
+use crate::experiment::{Experiment, Point, Scale, Study, told};
+use crate::fields::sums::mapped;
+use crate::measure::{Entrants, Outcome, Stage};
+use crate::results::{Finding, Key, Measure, Selected, State};
+use crate::workload::Kind;
+
+const AUTO: &str = "auto";
+const FIXED: [(&str, Engine); 4] = [
+    ("serial", Engine::Serial),
+    ("pool", Engine::Pool),
+    ("ring", Engine::Ring),
+    ("map", Engine::Map),
+];
+/// What is done, with files of these lengths.
+const PLACES: [&str; 5] =
+    ["sum, 64 MiB", "read, 64 MiB", "sum, 1 GiB", "read, 1 GiB", "sum, 4 GiB"];
+
+/// `auto` beside the engines.
+pub(super) const AUTO_AND_FIXED: Experiment = Experiment {
+    id: "s-auto",
+    study: Study::S,
+    figure: "bandwidth of `auto` and of each engine fixed by hand, keeping the page cache",
+    claims: &[asked(
+        "s-auto",
+        "How fast is `auto` beside the best engine fixed by hand, for each verb and length? 0.97 is the goal.",
+        judge,
+    )],
+    scale: Scale { study: "", other: "64 MiB, 1 and 4 GiB", minutes: 4 },
+    least_rounds: 5,
+    charts: || named_charts("verb and length", &PLACES, [("bandwidth", Measure::Rate)]),
+    entrants,
+};
+
+fn entrants(stage: &Stage) -> Result<Entrants> {
+    let lens: &[u64] = stage.pick(&[1 << 18], &[64 << 20], &[64 << 20, 1 << 30, 4 << 30]);
+    let mut entrants = Entrants::default();
+    let settings = [(AUTO, Engine::Auto)].into_iter().chain(FIXED);
+    for (x, &len) in (0_u8..).step_by(2).zip(lens) {
+        let file = stage.file(Kind::Bytes, len)?;
+        // Memory that each read finds again, as a program has it that reads file after file.
+        let pool = BufferPool::new(usize::try_from(len)?);
+        for &state in states(stage) {
+            for (series, engine) in settings.clone() {
+                let keeping = ReadOptions::new().with_page_cache(PageCache::Keep);
+                let options = keeping.with_engine(engine);
+                let reading = options.clone().with_pool(pool.clone());
+                let sum = file.entrant(series, state, move |input, meter| {
+                    let scanned = meter.count(|| mapped(&options, &input.path))??;
+                    Ok(Outcome { bytes: scanned.report.bytes, checksum: scanned.value })
+                });
+                entrants.here.push(sum.at(f64::from(x), state));
+                // A map keeps nothing to read into, and 4 GiB may be all memory there is.
+                if engine == Engine::Map || usize::from(x) + 1 >= PLACES.len() {
+                    continue;
+                }
+                let read = file.entrant(series, state, move |input, meter| {
+                    let loaded = meter.count(|| reading.read(input.path.as_path()))??;
+                    let checksum = swath_simd::sum(&loaded.buffer);
+                    Ok(Outcome { bytes: loaded.report.bytes, checksum })
+                });
+                entrants.here.push(read.at(f64::from(x + 1), state));
+            }
+        }
+    }
+    Ok(entrants)
+}
+
+fn judge(runs: &Selected<'_>, state: State) -> Finding {
+    let points = runs.places(AUTO, state).into_iter().map(|x| {
+        let fixed = FIXED.map(|(series, _)| Key { series, x, state });
+        let times = fixed.into_iter().filter_map(|key| Some((runs.time(key)?.estimate, key)));
+        let best = times.min_by(|left, right| left.0.total_cmp(&right.0)).map(|(_, key)| key);
+        let ratio = best.and_then(|best| runs.speed_up(Key { series: AUTO, x, state }, best));
+        let place = (0_u8..).zip(PLACES).find(|&(at, _)| f64::from(at) == x);
+        let place = place.map_or("", |(_, place)| place);
+        let name = best.map_or("", |best| best.series);
+        let sentence = format!("{place}: `auto` is {{}} as fast as the best, `{name}`");
+        Point::told(sentence, ratio)
+    });
+    told(&points.collect::<Vec<_>>())
+}
