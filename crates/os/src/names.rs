@@ -10,7 +10,7 @@ use std::io;
 use std::os::unix::ffi::OsStringExt;
 
 use rustix::fs::{
-    Access, AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, StatxAttributes,
+    Access, AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, Statx, StatxAttributes,
     StatxFlags, accessat, mkdirat, openat, renameat, renameat_with, statat, statx, syncfs,
     unlinkat,
 };
@@ -22,8 +22,8 @@ const IN_FOLDER: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
 /// Without waiting for the other end of a pipe, or making a terminal the controlling one.
 const AT_ONCE: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
 
-/// Returns what is under `name`, a link itself; `None` if nothing is. FUSE and file servers may remember how many
-/// names a file had, and are asked how many it has now, if any.
+/// Returns what is under `name`, a link itself; `None` if nothing is. FUSE and file servers may remember the
+/// length, times and number of names that a file had, and are asked for those of now.
 ///
 /// # Errors
 ///
@@ -32,8 +32,11 @@ pub fn look(folder: &File, name: &OsStr) -> io::Result<Option<Stat>> {
     match retry_on_intr(|| statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)) {
         Ok(mut found) if FileType::from_raw_mode(found.st_mode).is_file() => {
             let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::STATX_FORCE_SYNC;
-            match statx(folder, name, flags, StatxFlags::NLINK) {
-                Ok(now) => found.st_nlink = now.stx_nlink.into(),
+            match statx(folder, name, flags, StatxFlags::BASIC_STATS) {
+                Ok(now) => {
+                    found.st_nlink = now.stx_nlink.into();
+                    renew(&mut found, &now);
+                }
                 // Removed elsewhere.
                 Err(Errno::NOENT) => return Ok(None),
                 Err(_) => {}
@@ -44,6 +47,15 @@ pub fn look(folder: &File, name: &OsStr) -> io::Result<Option<Stat>> {
         Err(Errno::NOENT) => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Sets inode, length and times to those that were just asked for.
+pub fn renew(stat: &mut Stat, now: &Statx) {
+    stat.st_ino = now.stx_ino;
+    stat.st_size = now.stx_size.try_into().unwrap_or(stat.st_size);
+    (stat.st_mtime, stat.st_ctime) = (now.stx_mtime.tv_sec, now.stx_ctime.tv_sec);
+    stat.st_mtime_nsec = now.stx_mtime.tv_nsec.into();
+    stat.st_ctime_nsec = now.stx_ctime.tv_nsec.into();
 }
 
 /// Opens what is under `name` as a descriptor that can be neither read nor written: whatever

@@ -13,7 +13,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use rustix::fs::OFlags;
 
 /// A file in each of them: folders of others do not have it.
@@ -56,6 +56,9 @@ impl Hidden {
             if let Some(lock) = locked? {
                 // Now its lock says whether it is in use.
                 let inside = inside_of(&lock, &path);
+                // Another user may have put a folder in its place before it was opened.
+                let is_empty = fs::read_dir(&inside).with_context(what)?.next().is_none();
+                ensure!(is_empty, "{}: another folder is in its place", what());
                 let hidden = Self { place: path, inside, lock };
                 tell(&hidden.place);
                 File::create_new(hidden.inside.join(MARK)).with_context(what)?;
@@ -110,9 +113,7 @@ pub fn remove(path: &Path) -> io::Result<()> {
         it.as_ref().is_err_and(|it| it.kind() == io::ErrorKind::DirectoryNotEmpty)
     };
     if is_full(&removed) {
-        let options = OFlags::DIRECTORY | OFlags::NOFOLLOW;
-        let folder =
-            File::options().read(true).custom_flags(options.bits().cast_signed()).open(at)?;
+        let folder = opened(at)?;
         let inside = inside_of(&folder, at);
         if inside.join(MARK).symlink_metadata().is_err() {
             let _ = fs::rename(at, path);
@@ -185,7 +186,7 @@ fn made(parent: &Path, kind: &str) -> io::Result<PathBuf> {
 
 /// Locks a folder; `None` if it is gone by then.
 fn locked(path: &Path) -> io::Result<Option<File>> {
-    let folder = match File::open(path) {
+    let folder = match opened(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         folder => folder?,
     };
@@ -193,6 +194,12 @@ fn locked(path: &Path) -> io::Result<Option<File>> {
     let _ = folder.lock();
     let is_there = fs::metadata(path).is_ok_and(|facts| is_same(&facts, &folder));
     Ok(is_there.then_some(folder))
+}
+
+/// Opens a folder, not one that a link leads to.
+fn opened(path: &Path) -> io::Result<File> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
+    File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)
 }
 
 fn is_same(facts: &fs::Metadata, folder: &File) -> bool {
@@ -220,7 +227,7 @@ fn is_of_kind(name: &OsStr, kind: &str) -> bool {
 }
 
 fn sweep_one(path: &Path, mine: &Metadata) {
-    let Ok(folder) = File::open(path) else { return };
+    let Ok(folder) = opened(path) else { return };
     let is_ours = folder.metadata().is_ok_and(|facts| facts.uid() == mine.uid());
     if !is_ours || folder.try_lock().is_err() {
         return;

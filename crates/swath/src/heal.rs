@@ -25,8 +25,8 @@ use swath_plan::setters;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::options::ReadOptions;
-use crate::sink::OutputOptions;
 use crate::sink::claim::Claim;
+use crate::sink::{OutputOptions, Replace};
 use crate::source::{Mirrored, Source, Verify};
 
 use examine::{Copy, Examination};
@@ -195,8 +195,13 @@ impl HealOptions {
         let all_copies = healed.copies.iter_mut().zip(before);
         for (copy, judged) in all_copies.filter(|(copy, _)| is_bad(copy)) {
             let from = Mirrored::new(&all).with_verify(Verify::Manifest(Arc::clone(&sums)));
+            // Where nothing was, nothing is replaced.
+            let replace = match copy.len_before {
+                Some(_) => self.output.replace(),
+                None => Replace::Refused,
+            };
             let rewrite = Rewrite {
-                output: &self.output,
+                output: &self.output.clone().with_replace(replace),
                 read: &read,
                 sums: &sums,
                 bad: copy.len_before.map(|_| &copy.bad[..]),

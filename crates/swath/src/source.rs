@@ -28,6 +28,7 @@ use copies::Closed;
 pub use file::FileTimes;
 pub(crate) use file::Identity;
 pub(crate) use file::Kind;
+pub(crate) use file::stat_of;
 pub use input::Input;
 pub use mirrored::{Hedging, Mirrored, Verify};
 pub use opened::Growth;

@@ -47,6 +47,15 @@ pub(super) fn folder_next_to(target: &Path, id: &str) -> PathBuf {
     target.with_file_name(name)
 }
 
+/// Whether a folder has the name that [`folder_next_to`] gives to another job's: another user may have renamed it.
+pub(super) fn is_named_after_another(folder: &Path, id: &str) -> bool {
+    let name = folder.file_name().and_then(OsStr::to_str);
+    let number = name.and_then(|name| name.rsplit_once(".job-")).map(|(_, number)| number);
+    let is_one =
+        |number: &&str| number.len() == 8 && number.bytes().all(|it| it.is_ascii_hexdigit());
+    number.filter(is_one).is_some_and(|number| !id.starts_with(number))
+}
+
 /// A name for a job's folder while it is made or removed, which no other process chooses.
 pub(super) fn hidden_folder(name: &OsStr) -> OsString {
     let mut hidden = OsString::from(".");

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fs::{FileType, Stat, fstat};
+use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
 use swath_os::access::Access;
 use swath_os::copy::{self, Transfer};
@@ -26,7 +26,7 @@ use swath_os::file_system::{FileSystem, file_system};
 use swath_os::{allocate, attributes, holes, limits, links, names};
 
 use crate::sink::fs::{Facts, FileKind, Fs, FsFile, FsFolder, Located};
-use crate::source::FileTimes;
+use crate::source::{FileTimes, stat_of};
 use folder::LocalFolder;
 pub use lock::{EndDelay, Locks, NoLocks};
 
@@ -95,7 +95,7 @@ impl FsFile for LocalFile {
     }
 
     fn facts(&self) -> io::Result<Facts> {
-        Ok(facts_of(&fstat(&self.file)?))
+        Ok(facts_of(&stat_of(&self.file)?))
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {

@@ -465,6 +465,10 @@ pub(crate) fn publish(
         if !taken {
             continue;
         }
+        if options.base.is_some() && candidate.file.is_remote() {
+            // sshfs remembers attributes for seconds, until the file is opened again. Closed long before the rename.
+            drop(claim.folder.open(&claim.name));
+        }
         // Bytes and length, before they become visible. Never retried if it fails.
         candidate.store(claim, options.durability)?;
         // Last, so that there is hardly any time left in which it may change.

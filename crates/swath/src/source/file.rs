@@ -12,6 +12,7 @@ use rustix::fs::{AtFlags, FileType, Stat, StatxFlags, statx};
 use rustix::io::Errno;
 use swath_os::direct;
 use swath_os::file_system::{self, FileSystem};
+use swath_os::names::renew;
 use swath_plan::policy::Storage;
 
 use crate::locks::{Mutex, lock_cache};
@@ -86,11 +87,7 @@ pub(crate) fn stat_of(file: &File) -> io::Result<Stat> {
     if is_without_device && matches!(file_system::file_system(file), Ok(FileSystem::Fuse)) {
         let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
         if let Ok(now) = statx(file, "", flags, StatxFlags::BASIC_STATS) {
-            stat.st_size = now.stx_size.try_into().unwrap_or(stat.st_size);
-            stat.st_ino = now.stx_ino;
-            (stat.st_mtime, stat.st_ctime) = (now.stx_mtime.tv_sec, now.stx_ctime.tv_sec);
-            stat.st_mtime_nsec = now.stx_mtime.tv_nsec.into();
-            stat.st_ctime_nsec = now.stx_ctime.tv_nsec.into();
+            renew(&mut stat, &now);
         }
     }
     Ok(stat)

@@ -27,6 +27,8 @@ const REMOTE_ATTEMPTS: usize = 16;
 const CLOSED: u32 = 0o600;
 /// No end of a name is longer.
 const LONGEST_SUFFIX: usize = 32;
+/// Bytes of a lock that a writer left through a mount or on another machine: a dot and 16 digits.
+const SUFFIX: u64 = 17;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -267,11 +269,11 @@ fn open(
     is_remote: bool,
 ) -> io::Result<Option<File>> {
     let user = user.unwrap_or_else(|| geteuid().as_raw());
-    // A file with other names was not made as a lock, nor one with bytes that others may read: another user may have
-    // moved it here. Locks on file servers have bytes.
+    // A file with other names was not made as a lock, nor one with other bytes than locks on file servers have:
+    // another user may have moved it here.
     let is_ours = |facts: &Facts| {
         (facts.kind, facts.owner, facts.links) == (FileKind::File, user, 1)
-            && (is_remote || facts.len == 0 || facts.mode & !CLOSED == 0)
+            && (is_remote || facts.len == 0 || (facts.mode == CLOSED && facts.len == SUFFIX))
     };
     let taken = || io::Error::from(io::ErrorKind::AlreadyExists);
     let Some(found) = names::look(folder, name)? else { return Ok(None) };

@@ -315,7 +315,19 @@ fn a_folder_of_another_job_in_place_of_its_own_is_refused() {
         ] {
             assert_eq!(refused.expect_err("of another job").reason(), Reason::Invalid);
         }
-        // Under their present names both are whole.
+        if form == Form::File {
+            for folder in [plan.folder(), others.folder()] {
+                job::open(folder).expect_err("its name is of another job");
+            }
+            // Under other names they are whole.
+            for (plan, name) in [(&plan, "moved"), (&others, "also moved")] {
+                let moved = bench.path(name);
+                fs::rename(plan.folder(), &moved).expect("mine");
+                job::open(&moved).expect("a job");
+                fs::rename(&moved, plan.folder()).expect("mine");
+            }
+            continue;
+        }
         for (folder, done) in [(plan.folder(), &of_other), (others.folder(), &done)] {
             job::open(folder).expect("a job").commit(done).expect("committed");
         }

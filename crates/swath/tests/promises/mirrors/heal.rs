@@ -223,6 +223,18 @@ fn what_another_program_puts_there_meanwhile_is_not_replaced() {
 }
 
 #[test]
+fn what_appears_where_a_copy_was_missing_is_not_replaced() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let paths = copies(folder.path(), &bytes(27, LEN));
+    std::fs::remove_file(&paths[2]).expect("mine");
+    let (path, once) = (paths[2].clone(), std::sync::Once::new());
+    let put = move || once.call_once(|| std::fs::write(&path, "newer").expect("room"));
+    let healed = healing(Before(Call::Write, put)).heal(&paths, &Verify::Vote);
+    healed.expect("two are good").failure().expect("it is there now");
+    assert_eq!(std::fs::read(&paths[2]).expect("there"), b"newer");
+}
+
+#[test]
 fn a_copy_is_closed_before_another_file_takes_its_place() {
     // FUSE renames what is open first: for a moment there is no file of the name.
     let folder = tempfile::tempdir().expect("a folder");
