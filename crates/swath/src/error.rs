@@ -445,7 +445,7 @@ mod tests {
         assert_eq!(
             told(&Error::io(Operation::Read, path, kernel())),
             "cannot read data.bin: Input/output error (os error 5); try: check the kernel log \
-             (`dmesg`), or the server: the device or file system failed"
+             (`dmesg`), or the server and its free space: the device or file system failed"
         );
         let own = Error::new(Operation::Read, Reason::Changed, path).detail("shrank").hint("h");
         assert_eq!(told(&own), "cannot read data.bin: shrank; try: h");

@@ -3,9 +3,11 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use anyhow::Result;
+use rustix::fs::OFlags;
 use swath::append::{Ordered, OrderedOptions, Ticket};
 use swath::sink::{Durability, Fs, LocalFs, Located};
 use swath::{OutputOptions, Timeline};
@@ -64,11 +66,16 @@ impl<'v> Recording<'v> {
         let output = match self.opened {
             Some(opened) => opened,
             None => {
-                // By now the command may have made a file of that name.
-                refuse_other(self.path)?;
+                // By now the command may have made a file of that name, or another user put one there. The file that
+                // was looked at is the one that is replaced.
+                let earlier = earlier(self.path)?;
                 // A file that can be made again at once need not survive a power cut.
                 OrderedOptions::new()
-                    .with_output(OutputOptions::new().with_durability(Durability::None))
+                    .with_output(
+                        OutputOptions::new()
+                            .with_durability(Durability::None)
+                            .with_only(earlier)?,
+                    )
                     .ordered(self.path)?
             }
         };
@@ -107,33 +114,37 @@ fn refuse(files: &Files<'_>, path: &Path) -> Result<()> {
         let what = format!("{what}: {is} {}, which the command works on", other.shown());
         return Err(Refused::new(what, "choose another name for --timeline").into());
     }
-    refuse_other(path)
+    earlier(path).map(drop)
 }
 
-/// Refuses any other file. The words of a command do not name the files of a folder or of segments, so
-/// only an earlier timeline is replaced.
-fn refuse_other(path: &Path) -> Result<()> {
-    if is_replaceable(path) {
-        return Ok(());
+/// Opens an earlier timeline; `None` if nothing is there, or no regular file. Refuses any other file: the words of a
+/// command do not name the files of a folder or of segments, so only a timeline, or an empty file, is replaced.
+fn earlier(path: &Path) -> Result<Option<File>> {
+    if !fs::metadata(path).is_ok_and(|facts| facts.is_file()) {
+        return Ok(None);
     }
-    let what = format!("{}: it exists and is not a timeline", cannot_write(path));
-    Err(Refused::new(what, "choose another name for --timeline").into())
+    // Without waiting, if it is a pipe by now.
+    let opened = File::options()
+        .read(true)
+        .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
+        .open(path);
+    let is_earlier = |file: &File| {
+        let mut begin = Vec::new();
+        let read = file.take(BEGIN.len() as u64).read_to_end(&mut begin);
+        read.is_ok() && (begin.is_empty() || begin == BEGIN)
+    };
+    match opened {
+        Ok(file) if is_earlier(&file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        _ => {
+            let what = format!("{}: it exists and is not a timeline", cannot_write(path));
+            Err(Refused::new(what, "choose another name for --timeline").into())
+        }
+    }
 }
 
 fn cannot_write(path: &Path) -> String {
     format!("cannot write the timeline to {}", path.shown())
-}
-
-/// Whether `path` does not exist, is empty, is an earlier timeline, or is not a regular file.
-fn is_replaceable(path: &Path) -> bool {
-    let Ok(facts) = fs::metadata(path) else { return true };
-    if !facts.is_file() || facts.len() == 0 {
-        return true;
-    }
-    let mut begin = Vec::new();
-    let read =
-        File::open(path).and_then(|file| file.take(BEGIN.len() as u64).read_to_end(&mut begin));
-    read.is_ok() && begin == BEGIN
 }
 
 /// Opens a pipe or a device, which are written as they are.

@@ -1,5 +1,7 @@
 //! How to write: the options shared by all verbs that write a file.
 
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,6 +13,7 @@ use crate::observe::{CancelToken, Hooks, Progress};
 use crate::sink::draft::Draft;
 use crate::sink::existing::{DraftOptions, Durability, HardLinks, Replace};
 use crate::sink::fs::Fs;
+use crate::sink::local::LocalFs;
 use crate::sink::permissions::give;
 use crate::timeline::Timeline;
 
@@ -117,6 +120,20 @@ impl OutputOptions {
     pub fn with_input(mut self, input: impl Into<PathBuf>) -> Self {
         self.draft.inputs.push(input.into());
         self
+    }
+
+    /// Only the file that is open as `file` is replaced, in its present state; without one, nothing is.
+    ///
+    /// # Errors
+    ///
+    /// Those of fstat(2).
+    #[doc(hidden)]
+    pub fn with_only(mut self, file: Option<File>) -> io::Result<Self> {
+        match file {
+            Some(file) => self.draft.base = Some(LocalFs::readable(file).facts()?),
+            None => self.draft.replace = Replace::Refused,
+        }
+        Ok(self)
     }
 
     /// Makes an unnamed file in the folder of `path`, with the requested permissions.
