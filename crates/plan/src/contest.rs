@@ -14,7 +14,7 @@
 //! thread that is interrupted counts once. The question is asked anew in each GiB.
 //!
 //! ```
-//! use swath_plan::contest::{Contest, Cost, Side};
+//! use swath_plan::contest::{Contest, HeatCost, Contender};
 //! use swath_plan::extent::Extent;
 //!
 //! let mut contest = Contest::new(0);
@@ -22,13 +22,13 @@
 //! while !rest.is_empty() {
 //!     let heat = contest.next(rest);
 //!     let wall = match heat.side {
-//!         Side::Usual => 30 * heat.extent.len() / 1000,
-//!         Side::Other => 20 * heat.extent.len() / 1000,
+//!         Contender::Usual => 30 * heat.extent.len() / 1000,
+//!         Contender::Other => 20 * heat.extent.len() / 1000,
 //!     };
-//!     contest.took(&heat, Cost { wall, cpu: wall });
+//!     contest.took(&heat, HeatCost { wall, cpu: wall });
 //!     rest = Extent::between(heat.extent.end(), rest.end());
 //! }
-//! assert_eq!(contest.choice(), Side::Other);
+//! assert_eq!(contest.choice(), Contender::Other);
 //! ```
 
 use alloc::vec::Vec;
@@ -55,7 +55,7 @@ const CLEAR_CPU: u64 = 103;
 
 /// One of two ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum Contender {
     /// The way that is taken without a clear winner.
     Usual,
     /// The other way.
@@ -66,7 +66,7 @@ pub enum Side {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heat {
     /// The way.
-    pub side: Side,
+    pub side: Contender,
     /// The bytes.
     pub extent: Extent,
     /// Whether its cost is asked for.
@@ -78,20 +78,20 @@ pub struct Heat {
 
 /// What a heat cost the thread that did it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cost {
+pub struct HeatCost {
     /// Nanoseconds from its beginning to its end.
     pub wall: Nanos,
     /// Nanoseconds of CPU time.
     pub cpu: Nanos,
 }
 
-impl Side {
+impl Contender {
     fn index(self) -> usize {
         usize::from(self == Self::Other)
     }
 }
 
-impl Cost {
+impl HeatCost {
     fn per_mib(self, extent: Extent) -> Self {
         let of = |nanos: Nanos| nanos.saturating_mul(1 << 20) / extent.len().max(1);
         Self { wall: of(self.wall), cpu: of(self.cpu) }
@@ -102,22 +102,22 @@ impl Cost {
 #[derive(Clone, Debug)]
 pub struct Contest {
     start: u64,
-    choice: Side,
+    choice: Contender,
     /// Which GiB the costs are of.
     round: u64,
     /// For each side, in nanoseconds per MiB.
-    costs: [Vec<Cost>; 2],
+    costs: [Vec<HeatCost>; 2],
     /// Of clearing, likewise.
-    clearing: [Vec<Cost>; 2],
+    clearing: [Vec<HeatCost>; 2],
     /// The medians of the last round that was decided.
-    medians: Option<[Cost; 2]>,
+    medians: Option<[HeatCost; 2]>,
 }
 
 impl Contest {
     /// A contest over an extent that begins at `start`.
     pub fn new(start: u64) -> Self {
         let (costs, clearing) = Default::default();
-        Self { start, choice: Side::Usual, round: 0, costs, clearing, medians: None }
+        Self { start, choice: Contender::Usual, round: 0, costs, clearing, medians: None }
     }
 
     /// The first heat of `extent`, which is not empty and is in the extent of the contest.
@@ -141,7 +141,7 @@ impl Contest {
     }
 
     /// Takes note of what a heat cost, before what its window cost to clear.
-    pub fn took(&mut self, heat: &Heat, cost: Cost) {
+    pub fn took(&mut self, heat: &Heat, cost: HeatCost) {
         if heat.counts && self.is_of_this_round(heat) {
             self.costs[heat.side.index()].push(cost.per_mib(heat.extent));
             self.decide();
@@ -149,7 +149,7 @@ impl Contest {
     }
 
     /// Takes note of what it cost to clear the window that ended with a heat.
-    pub fn cleared(&mut self, heat: &Heat, cost: Cost) {
+    pub fn cleared(&mut self, heat: &Heat, cost: HeatCost) {
         if let Some(window) = heat.over
             && self.is_of_this_round(heat)
         {
@@ -174,7 +174,7 @@ impl Contest {
         let [usual, other] = [0, 1].map(|side| {
             let (heat, clearing) =
                 (median(&mut self.costs[side]), median(&mut self.clearing[side]));
-            Cost { wall: heat.wall + clearing.wall, cpu: heat.cpu + clearing.cpu }
+            HeatCost { wall: heat.wall + clearing.wall, cpu: heat.cpu + clearing.cpu }
         });
         self.choice = faster([usual, other]);
         self.medians = Some([usual, other]);
@@ -182,18 +182,18 @@ impl Contest {
     }
 
     /// The way that was faster, or the usual one.
-    pub fn choice(&self) -> Side {
+    pub fn choice(&self) -> Contender {
         self.choice
     }
 
     /// What a MiB cost each side in the last round that was decided, the usual one first.
-    pub fn medians(&self) -> Option<[Cost; 2]> {
+    pub fn medians(&self) -> Option<[HeatCost; 2]> {
         self.medians
     }
 }
 
 /// The side of the window at `at` in a round, its start and its end; `None` after the windows.
-fn window(at: u64) -> Option<(Side, [u64; 2])> {
+fn window(at: u64) -> Option<(Contender, [u64; 2])> {
     if at >= ALL_WINDOWS {
         return None;
     }
@@ -203,27 +203,28 @@ fn window(at: u64) -> Option<(Side, [u64; 2])> {
     let start = 2 * (len - HEAT);
     let (is_first, middle) = (at < start + len, start + len);
     // By turns, so that neither is always the one that finds things warm.
-    let side = if is_first == pair.is_multiple_of(2) { Side::Usual } else { Side::Other };
+    let side =
+        if is_first == pair.is_multiple_of(2) { Contender::Usual } else { Contender::Other };
     Some((side, if is_first { [start, middle] } else { [middle, middle + len] }))
 }
 
-fn median(costs: &mut [Cost]) -> Cost {
-    let mut of = |nanos: fn(&Cost) -> Nanos| {
+fn median(costs: &mut [HeatCost]) -> HeatCost {
+    let mut of = |nanos: fn(&HeatCost) -> Nanos| {
         costs.sort_unstable_by_key(nanos);
         costs.get(costs.len() / 2).map_or(0, nanos)
     };
-    Cost { wall: of(|cost| cost.wall), cpu: of(|cost| cost.cpu) }
+    HeatCost { wall: of(|cost| cost.wall), cpu: of(|cost| cost.cpu) }
 }
 
-fn faster([usual, other]: [Cost; 2]) -> Side {
+fn faster([usual, other]: [HeatCost; 2]) -> Contender {
     let is_clear = |less: Nanos, more: Nanos, percent: u64| {
         u128::from(less) * u128::from(percent) <= u128::from(more) * 100
     };
     match () {
-        () if is_clear(other.wall, usual.wall, CLEAR_WALL) => Side::Other,
-        () if is_clear(usual.wall, other.wall, CLEAR_WALL) => Side::Usual,
-        () if is_clear(other.cpu, usual.cpu, CLEAR_CPU) => Side::Other,
-        () => Side::Usual,
+        () if is_clear(other.wall, usual.wall, CLEAR_WALL) => Contender::Other,
+        () if is_clear(usual.wall, other.wall, CLEAR_WALL) => Contender::Usual,
+        () if is_clear(other.cpu, usual.cpu, CLEAR_CPU) => Contender::Other,
+        () => Contender::Usual,
     }
 }
 
@@ -241,7 +242,7 @@ mod tests {
         start: u64,
         len: u64,
         workers: usize,
-        cost: &dyn Fn(Side, u64) -> Cost,
+        cost: &dyn Fn(Contender, u64) -> HeatCost,
     ) -> (Contest, [u64; 2]) {
         let mut contest = Contest::new(start);
         let mut done = [0; 2];
@@ -262,9 +263,9 @@ mod tests {
                 assert!(!heat.extent.is_empty() && heat.extent.offset() == lease.offset());
                 let of_mib = cost(heat.side, heat.extent.offset() - start);
                 let of_heat = |nanos: Nanos| nanos * heat.extent.len() / MIB;
-                let cost = Cost { wall: of_heat(of_mib.wall), cpu: of_heat(of_mib.cpu) };
+                let cost = HeatCost { wall: of_heat(of_mib.wall), cpu: of_heat(of_mib.cpu) };
                 contest.took(&heat, cost);
-                done[usize::from(heat.side == Side::Other)] += heat.extent.len();
+                done[usize::from(heat.side == Contender::Other)] += heat.extent.len();
                 covered.push(heat.extent);
                 *lease = Extent::between(heat.extent.end(), lease.end());
             }
@@ -279,10 +280,10 @@ mod tests {
         (contest, done)
     }
 
-    fn both(usual: (u64, u64), other: (u64, u64)) -> impl Fn(Side, u64) -> Cost {
+    fn both(usual: (u64, u64), other: (u64, u64)) -> impl Fn(Contender, u64) -> HeatCost {
         move |side, _| {
-            let (wall, cpu) = if side == Side::Usual { usual } else { other };
-            Cost { wall, cpu }
+            let (wall, cpu) = if side == Contender::Usual { usual } else { other };
+            HeatCost { wall, cpu }
         }
     }
 
@@ -290,29 +291,34 @@ mod tests {
     fn machines_of_other_kinds_get_the_way_that_is_faster_there() {
         // Nanoseconds per MiB, wall and CPU, of reading and of mapping.
         for (what, read, mapped, expected) in [
-            ("slow faults", (90_000, 90_000), (190_000, 190_000), Side::Usual),
-            ("slow copies", (50_000, 50_000), (34_000, 34_000), Side::Other),
+            ("slow faults", (90_000, 90_000), (190_000, 190_000), Contender::Usual),
+            ("slow copies", (50_000, 50_000), (34_000, 34_000), Contender::Other),
             (
                 "memory is the limit, copies cost CPU",
                 (90_000, 80_000),
                 (90_000, 60_000),
-                Side::Other,
+                Contender::Other,
             ),
             (
                 "memory is the limit, faults cost CPU",
                 (90_000, 60_000),
                 (90_000, 80_000),
-                Side::Usual,
+                Contender::Usual,
             ),
-            ("as good", (90_000, 90_000), (89_000, 89_000), Side::Usual),
-            ("a little faster and cheaper", (90_000, 90_000), (85_000, 85_000), Side::Other),
-            ("faster for more CPU", (90_000, 50_000), (60_000, 70_000), Side::Other),
+            ("as good", (90_000, 90_000), (89_000, 89_000), Contender::Usual),
+            (
+                "a little faster and cheaper",
+                (90_000, 90_000),
+                (85_000, 85_000),
+                Contender::Other,
+            ),
+            ("faster for more CPU", (90_000, 50_000), (60_000, 70_000), Contender::Other),
         ] {
             for workers in [1, 2, 4, 64] {
                 let cost = both(read, mapped);
                 let (contest, done) = run(4096, 256 * MIB, workers, &cost);
                 assert_eq!(contest.choice(), expected, "{what}, {workers} workers");
-                let slower = done[usize::from(expected == Side::Usual)];
+                let slower = done[usize::from(expected == Contender::Usual)];
                 // All four of them are in the windows until it is decided.
                 assert!(workers > 4 || slower <= ALL_WINDOWS, "{what}, {workers}: {slower}");
             }
@@ -323,25 +329,29 @@ mod tests {
     fn a_thread_that_warms_up_or_is_interrupted_does_not_decide() {
         let slow: Vec<u64> = (0..5).map(|index| word(1, index) % 30 * HEAT).collect();
         for workers in [1, 2] {
-            let cost = |side: Side, at: u64| {
-                let wall = if side == Side::Usual { 90_000 } else { 60_000 };
+            let cost = |side: Contender, at: u64| {
+                let wall = if side == Contender::Usual { 90_000 } else { 60_000 };
                 let wall = if slow.contains(&at) { 100 * wall } else { wall };
-                Cost { wall, cpu: wall }
+                HeatCost { wall, cpu: wall }
             };
             let (contest, _) = run(0, 64 * MIB, workers, &cost);
-            assert_eq!(contest.choice(), Side::Other, "{workers} workers, slow at {slow:?}");
+            assert_eq!(
+                contest.choice(),
+                Contender::Other,
+                "{workers} workers, slow at {slow:?}"
+            );
         }
     }
 
     #[test]
     fn the_question_is_asked_again_in_each_gib() {
-        let cost = |side: Side, at: u64| {
-            let is_slow = (side == Side::Usual) == (at < AGAIN);
+        let cost = |side: Contender, at: u64| {
+            let is_slow = (side == Contender::Usual) == (at < AGAIN);
             let wall = if is_slow { 90_000 } else { 60_000 };
-            Cost { wall, cpu: wall }
+            HeatCost { wall, cpu: wall }
         };
         let (contest, done) = run(0, 2 * AGAIN, 2, &cost);
-        assert_eq!(contest.choice(), Side::Usual);
+        assert_eq!(contest.choice(), Contender::Usual);
         assert!(done.iter().all(|&done| done.abs_diff(AGAIN) < 2 * ALL_WINDOWS), "{done:?}");
         assert_eq!(
             contest.medians().map(|[usual, other]| [usual.wall, other.wall]),
@@ -353,7 +363,11 @@ mod tests {
     fn a_short_extent_is_done_whole_without_a_verdict() {
         for len in [1, HEAT - 1, HEAT + 1, 3 * MIB, ALL_WINDOWS - HEAT] {
             let (contest, _) = run(17, len, 2, &both((9, 9), (1, 1)));
-            assert_eq!((contest.choice(), contest.medians()), (Side::Usual, None), "{len}");
+            assert_eq!(
+                (contest.choice(), contest.medians()),
+                (Contender::Usual, None),
+                "{len}"
+            );
         }
     }
 }

@@ -198,7 +198,7 @@ def _later(
         plan = job.plan([], path, parts=len(keys), **how)
         graph[begin] = (_same, plan)
     else:
-        folder = os.path.abspath(os.fsdecode(how["folder"] or f"{path}.job-{nonce[:9]}"))
+        folder = os.path.abspath(os.fsdecode(how["folder"] or f"{path}.job-{nonce[:8]}"))
         graph[begin] = (Beginning(path, len(keys), {**how, "folder": folder}),)
     name = f"swath-append-{nonce}"
     for at, key in enumerate(keys):

@@ -55,7 +55,7 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
                     Ok(Outcome { bytes: scanned.report.bytes, checksum: scanned.value })
                 });
                 entrants.here.push(sum.at(f64::from(x), state));
-                // A map keeps nothing to read into, and 4 GiB may be all memory there is.
+                // A map is not read into memory, and 4 GiB may be more than there is.
                 if engine == Engine::Map || usize::from(x) + 1 >= PLACES.len() {
                     continue;
                 }

@@ -32,6 +32,8 @@ const LOCK: &str = ".JOB.swath-lock";
 const HIDDEN: &str = ".swath-tmp";
 /// The end of the name that a job's folder has while it is made or removed.
 const HIDDEN_FOLDER: &str = ".swath-job";
+/// Before the number at the end of the name that a job's folder has by default.
+const NUMBERED: &str = ".job-";
 /// A plan of a million parts is shorter; anything longer is not ours.
 const LONGEST: usize = 1 << 30;
 
@@ -43,17 +45,21 @@ pub(super) fn new_id() -> String {
 /// The default folder of a job.
 pub(super) fn folder_next_to(target: &Path, id: &str) -> PathBuf {
     let mut name = stem(target.file_name().unwrap_or(OsStr::new("out")));
-    name.push(format!(".job-{}", id.get(..8).unwrap_or(id)));
+    name.push(format!("{NUMBERED}{}", id.get(..8).unwrap_or(id)));
     target.with_file_name(name)
 }
 
-/// Whether a folder has the name that [`folder_next_to`] gives to another job's: another user may have renamed it.
-pub(super) fn is_named_after_another(folder: &Path, id: &str) -> bool {
-    let name = folder.file_name().and_then(OsStr::to_str);
-    let number = name.and_then(|name| name.rsplit_once(".job-")).map(|(_, number)| number);
-    let is_one =
-        |number: &&str| number.len() == 8 && number.bytes().all(|it| it.is_ascii_hexdigit());
-    number.filter(is_one).is_some_and(|number| !id.starts_with(number))
+/// Whether the folder of a job, `planned` with the name that [`folder_next_to`] gives, is found under the one that it
+/// gives to another job's: another user may have renamed it.
+pub(super) fn is_named_after_another(folder: &Path, planned: &Path, id: &str) -> bool {
+    let number = |path: &Path| {
+        let (_, number) = path.file_name()?.to_str()?.rsplit_once(NUMBERED)?;
+        let is_one = number.len() == 8 && number.bytes().all(|it| it.is_ascii_hexdigit());
+        is_one.then(|| number.to_owned())
+    };
+    let is_own = |number: &String| id.starts_with(number.as_str());
+    number(planned).is_some_and(|it| is_own(&it))
+        && number(folder).is_some_and(|it| !is_own(&it))
 }
 
 /// A name for a job's folder while it is made or removed, which no other process chooses.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use swath_os::map::{Map, MapAdvice, Permit};
 use swath_os::memory::Pages;
 use swath_os::usage;
-use swath_plan::contest::{Contest, Cost, Side};
+use swath_plan::contest::{Contender, Contest, HeatCost};
 use swath_plan::extent::Extent;
 use swath_plan::policy::{Engine, in_order};
 use swath_plan::schedule::{Lease, Way};
@@ -19,7 +19,7 @@ use crate::locks::Mutex;
 use crate::options::{Advice, ReadOptions};
 use crate::planned::{Clock, FOLD_SIZE, Mapping, Planned, Shares, decide_to_consume};
 use crate::report::Scanned;
-use crate::scan::trial::{Trial, settle};
+use crate::scan::trial::{MapTrial, settle};
 use crate::source::Source;
 use crate::timeline::Activity;
 
@@ -58,10 +58,10 @@ impl ReadOptions {
         let wanted = self.wishes.engine == Engine::Map;
         let file = permit.file().try_clone();
         let file = file.map_err(|error| Error::io(Operation::Open, name, error))?;
-        let mut trial = Trial::Mapped;
+        let mut trial = MapTrial::Mapped;
         let mapping = self.map_to_consume(permit, name, |extent, source| {
-            trial = Trial::of(extent, source);
-            trial != Trial::Read
+            trial = MapTrial::of(extent, source);
+            trial != MapTrial::Read
         })?;
         let Some(mapping) = mapping else {
             let options = match wanted {
@@ -113,13 +113,13 @@ struct MapKernel<'m> {
 }
 
 /// What a worker has: it gives its share of the map back when it ends.
-struct Leave<'v> {
+struct KernelRoom<'v> {
     visit: &'v MapKernel<'v>,
     /// For bytes that are read, if some may be.
     room: Option<Pages>,
 }
 
-impl Drop for Leave<'_> {
+impl Drop for KernelRoom<'_> {
     fn drop(&mut self) {
         self.visit.shares.give_back();
         if let Some(room) = self.room.take() {
@@ -141,17 +141,19 @@ impl MapKernel<'_> {
             return Ok((self.of_map(hands, rest), rest));
         };
         let (value, cost) = measured(heat.counts, || match heat.side {
-            Side::Usual => self.of_read(hands, room, heat.extent),
-            Side::Other => Ok(self.of_map(hands, heat.extent)),
+            Contender::Usual => self.of_read(hands, room, heat.extent),
+            Contender::Other => Ok(self.of_map(hands, heat.extent)),
         });
-        if let (Side::Other, Some(window)) = (heat.side, heat.over) {
+        if let (Contender::Other, Some(window)) = (heat.side, heat.over) {
             // Who reads has no pages to give back.
             let from = to_usize(window.offset() - self.extent.offset());
             let len = to_usize(window.len());
             let (_, cost) = measured(true, || self.map.advise(from, len, MapAdvice::DontNeed));
             locked(contest).cleared(&heat, cost);
         }
-        locked(contest).took(&heat, cost);
+        if heat.counts {
+            locked(contest).took(&heat, cost);
+        }
         Ok((value?, heat.extent))
     }
 
@@ -191,19 +193,19 @@ impl MapKernel<'_> {
 }
 
 impl<'v> Visit for &'v MapKernel<'v> {
-    type Scratch = Leave<'v>;
+    type Scratch = KernelRoom<'v>;
 
-    fn scratch(&self) -> Result<Leave<'v>> {
+    fn scratch(&self) -> Result<KernelRoom<'v>> {
         let room =
             self.contest.as_ref().map(|_| self.options.pool.take(to_usize(FOLD_SIZE.get())));
         let failed = |error| Error::io(Operation::Allocate, self.name, error);
-        Ok(Leave { visit: self, room: room.transpose().map_err(failed)? })
+        Ok(KernelRoom { visit: self, room: room.transpose().map_err(failed)? })
     }
 
     fn visit(
         &self,
         hands: &mut Hands<'_>,
-        mine: &mut Leave<'v>,
+        mine: &mut KernelRoom<'v>,
         lease: &Lease,
     ) -> std::result::Result<(), Trouble> {
         let (mut value, mut rest) = (0, lease.extent);
@@ -219,15 +221,15 @@ impl<'v> Visit for &'v MapKernel<'v> {
 }
 
 /// What `work` returns, and its cost to this thread, if it `counts`.
-fn measured<T>(counts: bool, work: impl FnOnce() -> T) -> (T, Cost) {
+fn measured<T>(counts: bool, work: impl FnOnce() -> T) -> (T, HeatCost) {
     if !counts {
-        return (work(), Cost { wall: 0, cpu: 0 });
+        return (work(), HeatCost { wall: 0, cpu: 0 });
     }
     let (wall, cpu) = (Instant::now(), usage::thread_time());
     let done = work();
     let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     let cpu = usage::thread_time().saturating_sub(cpu);
-    (done, Cost { wall: nanos(wall.elapsed()), cpu: nanos(cpu) })
+    (done, HeatCost { wall: nanos(wall.elapsed()), cpu: nanos(cpu) })
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

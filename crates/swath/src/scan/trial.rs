@@ -8,7 +8,7 @@ use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::time::{ClockId, clock_gettime};
-use swath_plan::contest::{Contest, Cost, SHORTEST, Side};
+use swath_plan::contest::{Contender, Contest, HeatCost, SHORTEST};
 use swath_plan::extent::Extent;
 use swath_plan::policy::Engine;
 
@@ -25,7 +25,7 @@ const SECONDS_AT: u32 = 40;
 
 /// What is done with a cached file that may be mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trial {
+pub(super) enum MapTrial {
     /// It is mapped, without a question.
     Mapped,
     /// It is read, without a question.
@@ -34,7 +34,7 @@ pub(super) enum Trial {
     Both,
 }
 
-impl Trial {
+impl MapTrial {
     pub(super) fn of(extent: Extent, source: &Opened) -> Self {
         // Relaxed: one word, and nothing else depends on it.
         let last = LAST.load(Ordering::Relaxed);
@@ -66,7 +66,7 @@ pub(super) fn settle(
         report.reason += "mapped, as a longer one a moment ago";
         return;
     };
-    let is_mapped = contest.choice() == Side::Other;
+    let is_mapped = contest.choice() == Contender::Other;
     let (engine, word_of_it) = match is_mapped {
         true => (Engine::Map, "mapped"),
         false => (Engine::Pool, "read"),
@@ -76,7 +76,7 @@ pub(super) fn settle(
         if was_alone {
             LAST.store(seconds() << SECONDS_AT | word(source, is_mapped), Ordering::Relaxed);
         }
-        let rate = |cost: Cost| (1 << 20) as f64 / cost.wall.max(1) as f64;
+        let rate = |cost: HeatCost| (1 << 20) as f64 / cost.wall.max(1) as f64;
         report.reason +=
             &format!("mapped {:.1}, read {:.1} GB/s for a worker: ", rate(mapped), rate(read));
     }

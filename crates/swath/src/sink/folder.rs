@@ -252,9 +252,9 @@ impl Folder {
         let unsynced = self.unsynced(named);
         let files: Vec<_> = unsynced.iter().map(|(_, file, _)| &**file).collect();
         for (index, file) in files.iter().enumerate() {
-            let path = || self.claim.path.join(&unsynced[index].0);
-            let opened = self.open_to_readers(*file);
-            opened.map_err(|error| Error::io(Operation::Commit, &path(), error))?;
+            self.open_to_readers(*file).map_err(|error| {
+                Error::io(Operation::Commit, &self.claim.path.join(&unsynced[index].0), error)
+            })?;
         }
         let stored = match self.is_synced() {
             true => sync_together(&files).map_err(|failed| (Operation::Sync, failed)),
@@ -292,10 +292,10 @@ impl Folder {
 
     /// Who may read the output may read this file of it.
     fn open_to_readers(&self, file: &dyn FsFile) -> io::Result<()> {
-        let has_them = |readers| self.unread == readers;
-        self.readers
-            .filter(|&it| !has_them(it))
-            .map_or(Ok(()), |readers| file.set_mode(readers))
+        match self.readers {
+            Some(readers) if readers != self.unread => file.set_mode(readers),
+            _ => Ok(()),
+        }
     }
 
     /// Writes the new manifest under its hidden name, and the names of all segments, durably.

@@ -6,15 +6,15 @@ use std::io;
 use crate::hooked::{Call, Hook};
 
 /// Runs before each call of a kind.
-pub(crate) struct Before<F>(pub(crate) Call, pub(crate) F);
+pub(crate) struct BeforeCall<F>(pub(crate) Call, pub(crate) F);
 
-impl<F> Debug for Before<F> {
+impl<F> Debug for BeforeCall<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "before {:?}", self.0)
     }
 }
 
-impl<F: Fn() + Send + Sync> Hook for Before<F> {
+impl<F: Fn() + Send + Sync> Hook for BeforeCall<F> {
     fn before(&self, call: Call) -> io::Result<()> {
         if call == self.0 {
             (self.1)();

@@ -17,7 +17,7 @@ use swath::{
 };
 use swath_reference::{bytes, skip};
 
-use crate::before::Before;
+use crate::before::BeforeCall;
 use crate::hooked::{Call, Hook, Hooked};
 
 const MIB: u64 = 1 << 20;
@@ -206,7 +206,7 @@ fn an_old_file_that_another_one_took_the_place_of_lends_it_no_permissions() {
             let (target, once) = (to.clone(), std::sync::Once::new());
             let swap =
                 move || once.call_once(|| std::fs::rename(&other, &target).expect("mine"));
-            let fs = Hooked(Arc::new(Before(Call::SetLen, swap)));
+            let fs = Hooked(Arc::new(BeforeCall(Call::SetLen, swap)));
             let output = OutputOptions::new().with_fs(Arc::new(fs));
             CopyOptions::new().with_output(output).copy(&from, &to).expect("copied");
             let mode = std::fs::metadata(&to).expect("there").permissions().mode();

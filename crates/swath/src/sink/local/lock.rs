@@ -18,13 +18,12 @@ use swath_os::names;
 
 use super::{facts_of, unsupported};
 use crate::locks::{Condvar, Mutex};
-use crate::sink::fs::{Facts, FileKind, Lock};
+use crate::sink::fs::{CLOSED, Facts, FileKind, Lock};
 
 /// How often a lock file may vanish under our hands; each time another writer has got further.
 const ATTEMPTS: usize = 1000;
 /// The same on a file system that reports names which other machines have removed, for seconds.
 const REMOTE_ATTEMPTS: usize = 16;
-const CLOSED: u32 = 0o600;
 /// No end of a name is longer.
 const LONGEST_SUFFIX: usize = 32;
 /// Bytes of a lock that a writer left through a mount or on another machine: a dot and 16 digits.

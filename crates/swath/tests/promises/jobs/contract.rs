@@ -335,6 +335,15 @@ fn a_folder_of_another_job_in_place_of_its_own_is_refused() {
 }
 
 #[test]
+fn a_folder_of_any_name_that_was_asked_for_is_the_jobs() {
+    let bench = Bench::new(&lines(10));
+    let plan = bench.plan(&JobOptions::new().with_folder(bench.path("out.txt.job-12345678")));
+    let opened = job::open(plan.folder()).expect("its own name");
+    opened.commit(&all(&plan)).expect("committed");
+    assert_eq!(fs::read(bench.output()).expect("read"), serial(&lines(10)));
+}
+
+#[test]
 fn segments_are_refused_where_no_permissions_can_be_changed() {
     let lacking = LackingFs(&[(Call::FolderMode, io::ErrorKind::PermissionDenied)]);
     let output = OutputOptions::new().with_fs(Arc::new(Hooked(Arc::new(lacking))));

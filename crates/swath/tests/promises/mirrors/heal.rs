@@ -11,7 +11,7 @@ use swath::{Extent, OutputOptions, ReadOptions, Reason, manifest};
 use swath_reference::battery::{Battery, BatterySize};
 use swath_reference::{bytes, mirror, splitmix};
 
-use crate::before::Before;
+use crate::before::BeforeCall;
 use crate::hooked::{Call, Hook, Hooked};
 
 const MIB: usize = 1 << 20;
@@ -213,7 +213,7 @@ fn what_another_program_puts_there_meanwhile_is_not_replaced() {
                 }
             })
         };
-        let healed = healing(Before(Call::Write, put)).heal(&paths, &Verify::Vote);
+        let healed = healing(BeforeCall(Call::Write, put)).heal(&paths, &Verify::Vote);
         let healed = healed.expect("two are good");
         let error = healed.failure().expect("it is another file");
         assert_eq!(error.reason(), Reason::Changed, "{error:?}");
@@ -229,7 +229,7 @@ fn what_appears_where_a_copy_was_missing_is_not_replaced() {
     std::fs::remove_file(&paths[2]).expect("mine");
     let (path, once) = (paths[2].clone(), std::sync::Once::new());
     let put = move || once.call_once(|| std::fs::write(&path, "newer").expect("room"));
-    let healed = healing(Before(Call::Write, put)).heal(&paths, &Verify::Vote);
+    let healed = healing(BeforeCall(Call::Write, put)).heal(&paths, &Verify::Vote);
     healed.expect("two are good").failure().expect("it is there now");
     assert_eq!(std::fs::read(&paths[2]).expect("there"), b"newer");
 }
@@ -249,7 +249,7 @@ fn a_copy_is_closed_before_another_file_takes_its_place() {
             assert_ne!(leads_to.ok().as_ref(), Some(&path));
         }
     };
-    let healed = healing(Before(Call::Rename, look)).heal(&paths, &Verify::Vote);
+    let healed = healing(BeforeCall(Call::Rename, look)).heal(&paths, &Verify::Vote);
     assert!(healed.expect("two are good").failure().is_none());
     assert_eq!(count.load(Ordering::Relaxed), 1);
     assert!(std::fs::read(&paths[1]).expect("there") == bytes(26, LEN));
