@@ -78,7 +78,7 @@ use crate::append::strand::Strand;
 use crate::append::writer::lend;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
-use crate::sink::{Draft, FileKind, Folder, LocalFs, move_range, not_in_place};
+use crate::sink::{Base, Draft, FileKind, Folder, LocalFs, move_range, not_in_place};
 
 /// Begins an output that is committed to `path`, replacing what is there.
 ///
@@ -196,7 +196,7 @@ fn take_over(path: &Path, draft: &mut Draft) -> Result<u64> {
     move_range(&**draft.file(), &*old, 0, 0, before.len).map_err(told)?;
     let after = old.facts().map_err(told)?;
     if after == before {
-        draft.build_on(before);
+        draft.build_on(Base::File(before));
         Ok(before.len)
     } else {
         Err(Error::new(Operation::Read, Reason::Changed, path)

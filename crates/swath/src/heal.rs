@@ -26,7 +26,7 @@ use swath_plan::setters;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::options::ReadOptions;
 use crate::sink::claim::Claim;
-use crate::sink::{OutputOptions, Replace};
+use crate::sink::{Base, OutputOptions};
 use crate::source::{Mirrored, Source, Verify};
 
 use examine::{Copy, Examination};
@@ -180,7 +180,8 @@ impl HealOptions {
         let read = self.joined();
         let opened = open(copies, against)?;
         // Copies that are right are not written, which would remove what a killed run left.
-        copies.iter().for_each(|copy| Claim::sweep(copy, &*self.output.draft.fs));
+        let output = self.output.in_same_folders(copies);
+        copies.iter().for_each(|copy| Claim::sweep(copy, &*output.draft.fs));
         refuse_to_cut(&opened, copies, against)?;
         let before: Vec<_> = opened.iter().map(Copy::facts).collect();
         let (mut healed, found) = self.look(copies, &opened, against, &read)?;
@@ -195,17 +196,12 @@ impl HealOptions {
         let all_copies = healed.copies.iter_mut().zip(before);
         for (copy, judged) in all_copies.filter(|(copy, _)| is_bad(copy)) {
             let from = Mirrored::new(&all).with_verify(Verify::Manifest(Arc::clone(&sums)));
-            // Where nothing was, nothing is replaced.
-            let replace = match copy.len_before {
-                Some(_) => self.output.replace(),
-                None => Replace::Refused,
-            };
             let rewrite = Rewrite {
-                output: &self.output.clone().with_replace(replace),
+                output: &output,
                 read: &read,
                 sums: &sums,
                 bad: copy.len_before.map(|_| &copy.bad[..]),
-                judged,
+                judged: judged.map_or(Base::Nothing, Base::File),
             };
             match rewrite.run(&copy.path, Source::from(from)) {
                 Ok(rewritten) => copy.rewritten = Some(rewritten),

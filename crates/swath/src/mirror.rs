@@ -21,7 +21,7 @@ use crate::heal::rewrite::Rewrite;
 use crate::manifest::CHUNK_SIZE;
 use crate::options::ReadOptions;
 use crate::report::Report;
-use crate::sink::OutputOptions;
+use crate::sink::{Base, OutputOptions};
 use crate::source::{Opened, Source};
 
 pub use crate::profile::SharedDevice;
@@ -111,17 +111,18 @@ impl MirrorOptions {
         self.refuse_twins(source.path(), targets)?;
         // Opening a pipe would wait, and a device may never end.
         Copy::open(source.clone()).error().map_or(Ok(()), Err)?;
+        let output = self.output.in_same_folders(targets);
         let sums = Arc::new(read.checksums(source.clone(), CHUNK_SIZE)?.value);
         for target in targets {
             // Compared with the sums, so a file that changes in between is an error.
             let from = Mirrored::new([source.clone()])
                 .with_verify(Verify::Manifest(Arc::clone(&sums)));
             let rewrite = Rewrite {
-                output: &self.output,
+                output: &output,
                 read: &read,
                 sums: &sums,
                 bad: None,
-                judged: None,
+                judged: Base::Any,
             };
             rewrite.run(target, Source::from(from))?;
         }

@@ -8,6 +8,7 @@
 //! existing  what is at a target, and what may be done with it
 //! draft   one file that has no name yet, and its commit
 //! path_text  paths in JSON
+//! same_folders  paths of one call that keep leading to the same folders
 //! publish how a finished file gets its name
 //! place   writes bytes to their place in a file
 //! folder  a folder of segments, and the commit of its manifest
@@ -37,13 +38,14 @@ pub(crate) mod path_text;
 pub(crate) mod permissions;
 pub(crate) mod place;
 mod publish;
+mod same_folders;
 pub(crate) mod target;
 pub(crate) mod writeback;
 mod zeros;
 
 pub use crate::source::FileTimes;
 pub(crate) use draft::Draft;
-pub(crate) use existing::not_in_place;
+pub(crate) use existing::{Base, not_in_place};
 pub use existing::{Durability, HardLinks, Replace};
 pub(crate) use folder::{Folder, read_manifest};
 pub use fs::{Facts, FileKind, Fs, FsFile, FsFolder, Located, Lock};

@@ -23,7 +23,7 @@ use crate::options::ReadOptions;
 use crate::sink::draft::Draft;
 use crate::sink::permissions::give;
 use crate::sink::{
-    Durability, Facts, FsFile, OutputOptions, not_in_place, read_exact_at, share_range,
+    Base, Durability, FsFile, OutputOptions, not_in_place, read_exact_at, share_range,
     write_all_at,
 };
 use crate::source::mirrored::{room_for, sum_in_steps};
@@ -49,8 +49,8 @@ pub(crate) struct Rewrite<'r> {
     pub(crate) sums: &'r Arc<Checksums>,
     /// Bad extents of the existing file; `None` if there is no file.
     pub(crate) bad: Option<&'r [Extent]>,
-    /// The existing file as it was judged: what another program puts there later is not replaced.
-    pub(crate) judged: Option<Facts>,
+    /// What was there when it was judged: what another program puts there later is not replaced.
+    pub(crate) judged: Base,
 }
 
 impl Rewrite<'_> {
@@ -63,9 +63,7 @@ impl Rewrite<'_> {
         let len = self.sums.len();
         self.output.draft.refuse_in_place(path, "a copy of a file")?;
         let mut draft = self.output.begin(path).map_err(not_in_place)?;
-        if let Some(judged) = self.judged {
-            draft.build_on(judged);
-        }
+        draft.build_on(self.judged);
         let source = Opened::open(from)?;
         if let (Some(access), None) = (source.access()?, self.output.access) {
             give(&mut draft, access)?;

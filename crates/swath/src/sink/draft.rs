@@ -29,7 +29,7 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
 use crate::sink::claim::{Claim, locate};
 use crate::sink::existing::{
-    DraftOptions, Replace, check_replaceable, inspect, irreplaceable, look_at, mounted,
+    Base, DraftOptions, Replace, check_replaceable, inspect, irreplaceable, look_at, mounted,
     not_in_place, taken,
 };
 use crate::sink::fs::{CLOSED, Facts, FileKind, Fs, FsFile, Located};
@@ -197,9 +197,9 @@ impl Draft {
         self.candidate.give_times(times);
     }
 
-    /// Only this file, in this state, is to be replaced.
-    pub(crate) fn build_on(&mut self, base: Facts) {
-        self.options.base = Some(base);
+    /// The commit finds this at the target, or fails.
+    pub(crate) fn build_on(&mut self, base: Base) {
+        self.options.base = base;
     }
 
     /// What this file system cannot do, and the consequences.
@@ -270,10 +270,10 @@ impl Draft {
         let facts = copy.file().facts();
         // It is there, even if it cannot be inspected.
         self.before = facts.as_ref().ok().copied().or(self.before);
-        if self.options.base.is_some() {
+        if self.options.base != Base::Any {
             let facts = facts.map_err(|error| claim.error(Operation::Inspect, error))?;
             // If a server keeps the time, the time it reports may still change.
-            self.options.base = Some(Facts { modified: None, ..facts });
+            self.options.base = Base::File(Facts { modified: None, ..facts });
         }
         self.is_poisoned = false;
         Ok(())

@@ -67,6 +67,18 @@ pub enum HardLinks {
 
 words!(HardLinks { Refused = "refuse", Broken = "break" });
 
+/// What must still be at the target when the draft gets its name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Base {
+    /// Whatever [`Replace`] lets a draft replace.
+    #[default]
+    Any,
+    /// Nothing. Where no call refuses a name that is taken, it is looked at just before the rename.
+    Nothing,
+    /// This file, in this state.
+    File(Facts),
+}
+
 /// How to write a draft.
 #[derive(Clone, Debug)]
 pub(crate) struct DraftOptions {
@@ -74,8 +86,8 @@ pub(crate) struct DraftOptions {
     pub(crate) replace: Replace,
     pub(crate) hard_links: HardLinks,
     pub(crate) durability: Durability,
-    /// The file that the new bytes build on, if they do.
-    pub(crate) base: Option<Facts>,
+    /// What the new bytes build on.
+    pub(crate) base: Base,
     /// The files that the new bytes are made from, as far as they are known.
     pub(crate) inputs: Vec<PathBuf>,
 }
@@ -87,7 +99,7 @@ impl Default for DraftOptions {
             replace: Replace::default(),
             hard_links: HardLinks::default(),
             durability: Durability::default(),
-            base: None,
+            base: Base::Any,
             inputs: Vec::new(),
         }
     }
@@ -152,15 +164,26 @@ pub(crate) fn taken(path: &Path) -> Error {
 
 /// Fails if the target is not what the new bytes build on any more.
 pub(crate) fn still_there(claim: &Claim, options: &DraftOptions) -> Result<()> {
-    let Some(base) = &options.base else { return Ok(()) };
+    if options.base == Base::Any {
+        return Ok(());
+    }
     let found = claim.folder.facts(&claim.name);
     let found = found.map_err(|error| claim.error(Operation::Inspect, error))?;
-    if found.is_some_and(|found| found.are_of_one_state(base)) {
-        return Ok(());
+    match (&options.base, found) {
+        (Base::Nothing, None) => return Ok(()),
+        (Base::Nothing, Some(_)) => return Err(made_meanwhile(claim)),
+        (Base::File(base), Some(found)) if found.are_of_one_state(base) => return Ok(()),
+        _ => {}
     }
     Err(Error::new(Operation::Commit, Reason::Changed, &claim.path)
         .detail("another program has changed, replaced or removed it since it was read")
         .hint("run it again with the file as it is now"))
+}
+
+fn made_meanwhile(claim: &Claim) -> Error {
+    Error::new(Operation::Commit, Reason::Changed, &claim.path)
+        .detail("another program has made it since its absence was noted")
+        .hint("run it again with the file as it is now")
 }
 
 /// Returns what is at the target.
@@ -174,6 +197,7 @@ pub(crate) fn inspect(claim: &Claim, options: &DraftOptions) -> Result<Option<Fa
     let Some(facts) = look_at(path, &*claim.folder, &claim.name)? else { return Ok(None) };
     match options.replace {
         Replace::Refused => return Err(taken(path)),
+        _ if options.base == Base::Nothing => return Err(made_meanwhile(claim)),
         Replace::InPlace => return Ok(Some(facts)),
         Replace::Allowed => {}
     }

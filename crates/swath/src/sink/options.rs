@@ -11,10 +11,11 @@ use swath_plan::setters;
 use crate::error::Result;
 use crate::observe::{CancelToken, Hooks, Progress};
 use crate::sink::draft::Draft;
-use crate::sink::existing::{DraftOptions, Durability, HardLinks, Replace};
+use crate::sink::existing::{Base, DraftOptions, Durability, HardLinks, Replace};
 use crate::sink::fs::Fs;
 use crate::sink::local::LocalFs;
 use crate::sink::permissions::give;
+use crate::sink::same_folders::SameFolders;
 use crate::timeline::Timeline;
 
 /// How to write: one set of options for every verb that writes a file, passed with
@@ -129,11 +130,18 @@ impl OutputOptions {
     /// Those of fstat(2).
     #[doc(hidden)]
     pub fn with_only(mut self, file: Option<File>) -> io::Result<Self> {
-        match file {
-            Some(file) => self.draft.base = Some(LocalFs::readable(file).facts()?),
-            None => self.draft.replace = Replace::Refused,
-        }
+        self.draft.base = match file {
+            Some(file) => Base::File(LocalFs::readable(file).facts()?),
+            None => Base::Nothing,
+        };
         Ok(self)
+    }
+
+    /// For a call that writes all of `outputs`: each is written into the folder that its path leads to now.
+    pub(crate) fn in_same_folders(&self, outputs: &[&Path]) -> Self {
+        let mut same = self.clone();
+        same.draft.fs = SameFolders::of(&self.draft.fs, outputs);
+        same
     }
 
     /// Makes an unnamed file in the folder of `path`, with the requested permissions.

@@ -29,7 +29,7 @@ use swath_plan::fallback::Fallback;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
 use crate::sink::existing::{
-    DraftOptions, Durability, KEPT, Replace, explained, inspect, is_kept_by_its_owner,
+    Base, DraftOptions, Durability, KEPT, Replace, explained, inspect, is_kept_by_its_owner,
     is_new_there, mounted, still_there, taken,
 };
 use crate::sink::fs::{CLOSED, FOR_ALL, Facts, FsFile, FsFolder};
@@ -267,19 +267,22 @@ impl Candidate {
         if !self.is_hidden {
             return Ok(());
         }
-        let renamed = self.folder.rename_new(&self.hidden, &other);
-        if renamed.is_ok() {
+        let mut given = self.folder.rename_new(&self.hidden, &other);
+        if given.is_ok() {
             self.hidden = other;
-        } else if is_unsupported(&renamed) {
-            match self.folder.link(&*self.file, &other) {
-                Ok(()) => drop(self.folder.remove(&other)),
-                Err(error) if cannot_link(&error) => {
-                    return Err(self.no_new_name(claim, &error));
-                }
-                Err(_) => {}
+        } else if is_unsupported(&given) {
+            given = self.folder.link(&*self.file, &other);
+            if given.is_ok() {
+                given = self.folder.remove(&other);
+            } else if given.as_ref().is_err_and(cannot_link) {
+                return given.map_err(|error| self.no_new_name(claim, &error));
             }
         }
-        Ok(())
+        match given {
+            // Another user's file is under the name of the test.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+            given => given.map_err(|error| claim.error(Operation::Create, error)),
+        }
     }
 
     fn no_new_name(&self, claim: &Claim, error: &io::Error) -> Error {
@@ -465,7 +468,7 @@ pub(crate) fn publish(
         if !taken {
             continue;
         }
-        if options.base.is_some() && candidate.file.is_remote() {
+        if options.base != Base::Any && candidate.file.is_remote() {
             // sshfs remembers attributes for seconds, until the file is opened again. Closed long before the rename.
             drop(claim.folder.open(&claim.name));
         }

@@ -194,6 +194,29 @@ fn where_no_step_refuses_a_taken_name_refused_is_an_error() {
 }
 
 #[test]
+fn a_draft_that_builds_on_nothing_replaces_nothing_and_needs_no_hard_links() {
+    for options in everywhere() {
+        let place = TestFolder::new();
+        let path = place.path("out");
+        let begin = || {
+            let mut draft = Draft::begin(&path, &options).expect("begun");
+            draft.build_on(Base::Nothing);
+            draft
+        };
+        let draft = begin();
+        fs::write(&path, b"theirs").expect("written");
+        assert_eq!(draft.commit(0).unwrap_err().reason(), Reason::Changed);
+        assert_eq!(fs::read(&path).expect("kept"), b"theirs");
+        fs::remove_file(&path).expect("removed");
+        begin().commit(3).expect("made");
+        assert_eq!((fs::metadata(&path).expect("there").len(), place.names().len()), (3, 1));
+        let base = Base::Nothing;
+        let refused = Draft::begin(&path, &DraftOptions { base, ..options }).unwrap_err();
+        assert_eq!(refused.reason(), Reason::Changed);
+    }
+}
+
+#[test]
 fn what_appears_or_vanishes_meanwhile_is_replaced_or_made() {
     for options in everywhere() {
         let place = TestFolder::new();

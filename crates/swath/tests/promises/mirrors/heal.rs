@@ -235,6 +235,31 @@ fn what_appears_where_a_copy_was_missing_is_not_replaced() {
 }
 
 #[test]
+fn copies_go_into_the_folders_that_their_paths_led_to_at_first() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut paths = copies(folder.path(), &bytes(28, LEN));
+    let against = Verify::Manifest(Arc::new(manifest::of(&paths[1]).expect("readable")));
+    flip(&paths[0], 7);
+    let (mount, moved) = (folder.path().join("mount"), folder.path().join("moved"));
+    std::fs::create_dir(&mount).expect("room");
+    paths.push(mount.join("d"));
+    // What happens to the path when a mount ends, while the copy before is mended.
+    let (once, path) = (std::sync::Once::new(), mount.clone());
+    let end = move || {
+        once.call_once(|| {
+            std::fs::rename(&path, &moved).expect("mine");
+            std::fs::create_dir(&path).expect("room");
+        });
+    };
+    let healed = healing(BeforeCall(Call::Write, end)).heal(&paths, &against);
+    let healed = healed.expect("two are good");
+    let error = healed.failure().expect("its folder is gone");
+    let text = swath::machine::in_one_line(&error, "");
+    assert!(text.contains("another folder"), "{text}");
+    assert_eq!((error.path(), names(&mount)), (&*paths[3], 0));
+}
+
+#[test]
 fn a_copy_is_closed_before_another_file_takes_its_place() {
     // FUSE renames what is open first: for a moment there is no file of the name.
     let folder = tempfile::tempdir().expect("a folder");
