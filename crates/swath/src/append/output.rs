@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
 
 use rustix::io::Errno;
-use swath_os::machine::memory_at_hand;
+use swath_os::machine::{memory_at_hand, usable_cpus_at_start};
 use swath_os::memory::Pages;
 use swath_plan::extent::Extent;
 use swath_plan::segment::rope::{LogExtent, Rope};
@@ -15,7 +15,7 @@ use swath_plan::segment::rope::{LogExtent, Rope};
 use crate::append::options::{AppendOptions, ExtentChecksums, Mode};
 use crate::append::unplaced::Unplaced;
 use crate::error::{Error, Operation, Reason, Result};
-use crate::locks::{AtomicU64, Mutex};
+use crate::locks::{AtomicU64, AtomicUsize, Mutex};
 use crate::observe::Observer;
 use crate::sink::writeback;
 use crate::sink::{
@@ -96,12 +96,28 @@ pub(super) struct Output {
     /// Memory used by pieces without a place, in bytes.
     in_memory: AtomicU64,
     spare_pages: Mutex<Vec<Pages>>,
+    /// Branches that are offered to other threads, or run by them, where these are counted.
+    offers: AtomicUsize,
     pub(super) counters: Counters,
     pub(super) observer: Observer,
     /// What the first failure was, for every later caller.
     failed: OnceLock<String>,
     /// The failure itself, if it occurred where it could not be returned to a caller.
     untold: Mutex<Option<Error>>,
+}
+
+/// Threads beyond these gain nothing, also where some of them wait for a device.
+const OFFERS_PER_CPU: usize = 4;
+
+/// What becomes of the second branch of a join.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Offer {
+    /// Other threads may take it.
+    Free,
+    /// The same, and it is one of the [`Output::offers`].
+    Counted,
+    /// It follows the first one, on its thread.
+    Refused,
 }
 
 /// Pieces that wait in memory take this much each, except small ones: one huge page.
@@ -127,10 +143,41 @@ impl Output {
             most_in_memory: OnceLock::new(),
             in_memory: AtomicU64::new(0),
             spare_pages: Mutex::default(),
+            offers: AtomicUsize::new(0),
             counters: Counters::default(),
             observer: Observer::new(options.output.hooks.clone(), None),
             failed: OnceLock::new(),
             untold: Mutex::default(),
+        }
+    }
+
+    /// Whether a branch may be offered to other threads; if so, [`end_offer`](Self::end_offer) is to follow. In a pool
+    /// with more threads than processors can keep busy only some are: what the others write would wait for its place
+    /// in memory.
+    #[inline]
+    pub(super) fn offer(&self) -> Offer {
+        let most = OFFERS_PER_CPU * usable_cpus_at_start();
+        if rayon::current_num_threads() <= most {
+            Offer::Free
+        } else {
+            self.offer_counted(most)
+        }
+    }
+
+    #[cold]
+    fn offer_counted(&self, most: usize) -> Offer {
+        // Relaxed: a count that orders nothing.
+        if self.offers.fetch_add(1, Ordering::Relaxed) < most {
+            return Offer::Counted;
+        }
+        self.end_offer(Offer::Counted);
+        Offer::Refused
+    }
+
+    #[inline]
+    pub(super) fn end_offer(&self, offer: Offer) {
+        if offer == Offer::Counted {
+            self.offers.fetch_sub(1, Ordering::Relaxed);
         }
     }
 

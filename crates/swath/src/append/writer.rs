@@ -10,7 +10,7 @@ use std::thread;
 
 use swath_os::handoff;
 
-use crate::append::output::{Counters, Output, lost, to_io};
+use crate::append::output::{Counters, Offer, Output, lost, to_io};
 use crate::append::pool;
 use crate::append::sequence::{End, Ended};
 use crate::append::start_offset::StartOffset;
@@ -75,6 +75,7 @@ struct Branches<'a> {
 struct Rejoin<'j, 'a> {
     owner: &'j mut Writer<'a>,
     branches: &'j Branches<'a>,
+    offer: Offer,
     right: handoff::Slot<Box<Strand>>,
 }
 
@@ -86,6 +87,7 @@ impl Drop for Rejoin<'_, '_> {
             let is_well = self.branches.left_is_well.load(Ordering::Relaxed);
             self.owner.rejoin(*right, is_well);
         }
+        self.branches.output.end_offer(self.offer);
     }
 }
 
@@ -129,7 +131,8 @@ impl<'a> Writer<'a> {
     /// The file gets what the serial program (`a(w)?; b(w)?`) would have written: if `a` fails
     /// or panics, nothing of `b`, although `b` may have run; if `b` does, what `b` wrote before
     /// that. It costs about as much as [`rayon::join`]. If no thread can be started, one closure
-    /// runs after the other.
+    /// runs after the other. In a pool of more than four threads for each processor, that holds as well while four
+    /// second branches for each processor have not ended.
     ///
     /// # Errors
     ///
@@ -145,12 +148,16 @@ impl<'a> Writer<'a> {
     {
         pool::enter();
         self.count_fork();
+        let offer = self.output.offer();
+        if offer == Offer::Refused {
+            return Ok((a(self)?, b(self)?));
+        }
         let branches = &Branches {
             output: self.output,
             left_is_well: AtomicBool::new(false),
             stolen: OnceLock::new(),
         };
-        let mut rejoin = Rejoin { owner: self, branches, right: handoff::Slot::new() };
+        let mut rejoin = Rejoin { owner: self, branches, offer, right: handoff::Slot::new() };
         let (left, right) = {
             // The right branch continues with the writer of the left one if that has ended.
             let mut writer = handoff::Slot::<Option<&mut Writer<'a>>>::new();

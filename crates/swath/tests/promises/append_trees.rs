@@ -4,14 +4,18 @@ mod literal;
 mod parallel;
 mod program;
 
-use std::panic;
+use std::io::{self, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use std::{panic, thread};
+
 use swath::OutputOptions;
 
 use literal::{Nodes, Rule, without_failures};
 use parallel::Pools;
 use program::{Maker, run_serially};
-use swath::append::{self, AppendOptions, Committed, Mode};
+use swath::append::{self, AppendOptions, Committed, Mode, Writer};
 use swath::sink::Durability;
 use swath_reference::battery::{Battery, BatterySize};
 
@@ -119,4 +123,30 @@ fn study_es_literal_rule_is_caught() {
     assert_eq!(mismatches(Rule::NewNodeAfterJoin), 0);
     assert!(literal > 200, "only {literal} of 2000 programs show what the literal rule loses");
     println!("the literal rule is wrong in {literal} of 2000 programs");
+}
+
+#[test]
+fn threads_that_no_processor_can_keep_busy_get_no_branches() {
+    fn tree(w: &mut Writer<'_>, leaf: &(dyn Fn() + Sync), count: usize) -> io::Result<()> {
+        if count == 1 {
+            leaf();
+            return w.write_all(b".");
+        }
+        let half = count / 2;
+        w.join(|w| tree(w, leaf, half), |w| tree(w, leaf, count - half)).map(drop)
+    }
+    let cpus = thread::available_parallelism().expect("known").get();
+    let (here, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let leaf = || {
+        most.fetch_max(here.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+        thread::sleep(Duration::from_micros(200));
+        here.fetch_sub(1, Ordering::Relaxed);
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = options(0).create(folder.path().join("out")).expect("begun");
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(32 * cpus).build().expect("threads");
+    pool.install(|| out.scope(|w| tree(w, &leaf, 1000 * cpus))).expect("written");
+    assert_eq!(out.commit().expect("room").bytes, 1000 * cpus as u64);
+    let most = most.into_inner();
+    assert!(most <= 4 * cpus + 1, "{most} at one time, on {cpus} processors");
 }
