@@ -3,10 +3,10 @@
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use swath::{Block, Cut, Records};
+use swath::{Block, Cut, Pattern, Records};
 
 use crate::callback::attached;
 use crate::error::Failure;
@@ -22,8 +22,9 @@ use crate::work::Takes;
 /// ----------
 /// source : path, descriptor, open file, bytes in memory, or list of copies
 ///     As for `read`.
-/// function : callable
-///     Receives a read-only memoryview of about ``block_size`` bytes: adjacent records, each with its
+/// function : callable, or "count"
+///     "count" counts the records, with all cores and without the interpreter's lock; the call returns the number.
+///     A callable receives a read-only memoryview of about ``block_size`` bytes: adjacent records, each with its
 ///     delimiter. A large block is not copied. You may keep the view: it keeps the memory of the block, which is
 ///     not written to again until the last view of it is gone. Called from several threads, which run at the
 ///     same time where it releases the interpreter's lock, as numpy, re2 and parsers in C do.
@@ -31,6 +32,9 @@ use crate::work::Takes;
 ///     Receives two values and returns one: the result for all blocks so far, and that of the next block,
 ///     from left to right. The call then returns the last value, or None if there is no record, and few
 ///     values exist at once.
+/// containing : bytes or str
+///     Only the records that contain these bytes, which a search finds without a look at the others. A callable
+///     then receives copies of them, one after the other, and no block in which there are none.
 /// delimiter : bytes or str of one byte, "csv", or int
 ///     Where records end: after this byte (default: a newline), after newlines outside quotes, or after
 ///     this many bytes each.
@@ -52,8 +56,10 @@ use crate::work::Takes;
 /// --------
 /// >>> swath.scan_records("words.txt", lambda block: len(bytes(block).split()), combine=int.__add__)
 /// 5
+/// >>> swath.scan_records("words.txt", "count", containing="three")
+/// 1
 #[pyfunction]
-#[pyo3(signature = (source, function, *, combine=None, delimiter=None, block_size=0, record_limit=0, offset=0,
+#[pyo3(signature = (source, function, *, combine=None, containing=None, delimiter=None, block_size=0, record_limit=0, offset=0,
     length=None, starting_in=None, workers=0, engine="auto", page_cache="auto", progress=None,
     verify=None, profile=true))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
@@ -62,6 +68,7 @@ pub(crate) fn scan_records(
     source: Input,
     function: Py<PyAny>,
     combine: Option<Py<PyAny>>,
+    containing: Option<Bound<'_, PyAny>>,
     delimiter: Option<Bound<'_, PyAny>>,
     block_size: u64,
     record_limit: u64,
@@ -76,6 +83,7 @@ pub(crate) fn scan_records(
     profile: bool,
 ) -> PyResult<Py<PyAny>> {
     let cut = cut(delimiter.as_ref())?;
+    let pattern = containing.as_ref().map(pattern).transpose()?;
     let how = How { workers, chunk_size: 0, engine, page_cache, progress, verify, profile };
     let (options, watch) = how.options(py, source.path())?;
     let mut records = part(options, offset, length)
@@ -86,30 +94,47 @@ pub(crate) fn scan_records(
     if let Some(StartingIn(extent)) = starting_in {
         records = records.with_starting_in(extent);
     }
+    if let Ok(kernel) = function.extract::<&str>(py) {
+        if kernel != "count" || combine.is_some() {
+            let text = "function= takes a callable, or \"count\", which needs no combine=";
+            return Err(PyValueError::new_err(text));
+        }
+        let count = watch.run(py, Takes::Time, move || {
+            Ok::<_, Failure>(records.count(pattern.as_ref())?.value)
+        })?;
+        return count.into_py_any(py);
+    }
+    let call = Call { function, pattern };
     let Some(combine) = combine else {
-        let values: Vec<Py<PyAny>> =
-            watch.run(py, Takes::Time, move || records.map_blocks(|it| call(&function, it)))?;
-        return values.into_py_any(py);
+        let values: Vec<Option<Py<PyAny>>> =
+            watch.run(py, Takes::Time, move || records.map_blocks(|it| call.of(it)))?;
+        return values.into_iter().flatten().collect::<Vec<_>>().into_py_any(py);
     };
-    let value = watch.run(py, Takes::Time, move || combined(records, &function, &combine))?;
+    let value = watch.run(py, Takes::Time, move || combined(records, &call, &combine))?;
     Ok(value.unwrap_or_else(|| py.None()))
 }
 
 /// What `combine` makes of what `function` makes of every block.
 fn combined(
     records: Records<'_>,
-    function: &Py<PyAny>,
+    call: &Call,
     combine: &Py<PyAny>,
 ) -> Result<Option<Py<PyAny>>, Failure> {
     // The exception of `combine`; blocks after it are ignored.
     let raised = Mutex::new(None);
     let raised_first = || raised.lock().unwrap_or_else(PoisonError::into_inner);
     let map = |block: Block<'_>| match raised_first().take() {
-        None => Ok(Some(call(function, block)?)),
+        None => call.of(block),
         Some(failure) => Err(failure),
     };
     let join = |left: Option<Py<PyAny>>, right: Option<Py<PyAny>>| {
-        let (left, right) = (left?, right?);
+        if raised_first().is_some() {
+            return None;
+        }
+        let (left, right) = match (left, right) {
+            (Some(left), Some(right)) => (left, right),
+            (left, right) => return left.or(right),
+        };
         let joined = attached(|py| Ok(combine.call1(py, (left, right))?));
         joined
             .unwrap_or(Err(Failure::Ended))
@@ -120,14 +145,44 @@ fn combined(
     raised.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(value), Err)
 }
 
-fn call(function: &Py<PyAny>, block: Block<'_>) -> Result<Py<PyAny>, Failure> {
-    // A view may be kept. If it is, the next block is read into other memory.
-    let bytes = block.to_bytes();
-    let called = attached(|py| {
-        let view = Buffer::of_block(bytes)?.into_view(py)?;
-        Ok(function.call1(py, (view,))?)
-    });
-    called.unwrap_or(Err(Failure::Ended))
+/// The function, and which records it receives.
+struct Call {
+    function: Py<PyAny>,
+    pattern: Option<Pattern>,
+}
+
+impl Call {
+    /// What the function makes of the records; `None` if there are none with the pattern.
+    fn of(&self, block: Block<'_>) -> Result<Option<Py<PyAny>>, Failure> {
+        let bytes = match &self.pattern {
+            // A view may be kept. If it is, the next block is read into other memory.
+            None => block.to_bytes(),
+            Some(pattern) => {
+                let mut found = Vec::new();
+                block.append_containing(pattern, &mut found);
+                if found.is_empty() {
+                    return Ok(None);
+                }
+                found.into()
+            }
+        };
+        let called = attached(|py| {
+            let view = Buffer::of_block(bytes)?.into_view(py)?;
+            Ok(self.function.call1(py, (view,))?)
+        });
+        called.unwrap_or(Err(Failure::Ended)).map(Some)
+    }
+}
+
+/// What records are to contain: bytes, or text as UTF-8.
+fn pattern(containing: &Bound<'_, PyAny>) -> PyResult<Pattern> {
+    if let Ok(text) = containing.extract::<&str>() {
+        return Ok(Pattern::new(text.as_bytes()));
+    }
+    match containing.cast::<PyBytes>() {
+        Ok(bytes) => Ok(Pattern::new(bytes.as_bytes())),
+        Err(_) => Err(PyTypeError::new_err("containing= takes bytes or str")),
+    }
 }
 
 /// Where records end: a byte, "csv" or a width; after newlines without a `delimiter`.

@@ -138,3 +138,51 @@ def test_pipes_too(tmp_path):
     thread.start()
     assert sum(swath.scan_records(fifo, lambda block: bytes(block).count(b"\n"))) == 100_000
     thread.join()
+
+
+@pytest.mark.parametrize("workers", [0, 1, 4])
+@pytest.mark.parametrize("block_size", [1, 100, 0])
+def test_records_that_contain_bytes_are_those_that_a_loop_finds(make, workers, block_size):
+    path = make("file", 0)
+    lines = [b"%d%s" % (number, b"ERROR " * (number % 7 == 0)) for number in range(3000)]
+    path.write_bytes(b"\n".join(lines))
+    how = {"workers": workers, "block_size": block_size}
+    assert swath.scan_records(path, "count", **how) == 3000
+    for word in [b"ERROR", b"9", b"", b"\n", b"ERROR 1", b"OR \n"]:
+        found = [line for line in lines if word in line]
+        assert swath.scan_records(path, "count", containing=word, **how) == len(found)
+        blocks = swath.scan_records(path, bytes, containing=word, **how)
+        assert b"".join(blocks).splitlines() == found
+        assert all(blocks), "no call for a block without them"
+        joined = swath.scan_records(path, bytes, combine=lambda a, b: a + b, containing=word.decode(), **how)
+        assert (joined or b"").splitlines() == found
+    path.write_bytes(b"aabbab")
+    assert swath.scan_records(path, "count", containing=b"b", delimiter=2, **how) == 2
+    assert swath.scan_records(path, bytes, containing=b"ba", delimiter=2, **how) == []
+    path.write_bytes(b'"a\nb",1\na,2\n')
+    assert swath.scan_records(path, "count", delimiter="csv", **how) == 2
+    assert swath.scan_records(path, "count", containing="\nb", delimiter="csv", **how) == 1
+
+
+def test_a_function_is_called_or_counts(make):
+    path = make("file", 10)
+    for wrong in [{"function": "sum"}, {"function": "count", "combine": max}]:
+        with pytest.raises(ValueError, match="count"):
+            swath.scan_records(path, **wrong)
+    for wrong in [5, ["a"], bytearray(b"a")]:
+        with pytest.raises(TypeError, match="containing"):
+            swath.scan_records(path, "count", containing=wrong)
+
+
+def test_nothing_is_combined_after_an_exception(make):
+    path = make("file", 0)
+    path.write_bytes(b"a\n" * 50)
+    calls = []
+
+    def combine(left, right):
+        calls.append(left)
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        swath.scan_records(path, bytes, combine=combine, containing="a", block_size=4, workers=1)
+    assert len(calls) == 1

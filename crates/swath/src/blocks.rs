@@ -15,6 +15,7 @@
 //! parser had one thread.
 
 pub(crate) mod consume;
+mod count;
 mod extents;
 mod file;
 mod mapped;

@@ -165,7 +165,7 @@ pub use options::ReadOptions;
 pub use profile::Profile;
 pub use read::{Loaded, read};
 pub use reader::{Reader, reader};
-pub use records::{Block, BlockRecords, Cut};
+pub use records::{Block, BlockRecords, Cut, Pattern, RecordsContaining};
 pub use report::{Report, Scanned};
 pub use scan::{Chunk, scan};
 pub use sink::OutputOptions;

@@ -12,6 +12,7 @@
 pub(crate) mod block;
 pub(crate) mod cut;
 pub(crate) mod flow;
+mod pattern;
 pub(crate) mod piece;
 pub(crate) mod quotes;
 pub(crate) mod turns;
@@ -19,3 +20,4 @@ pub(crate) mod window;
 
 pub use block::{Block, BlockRecords};
 pub use cut::Cut;
+pub use pattern::{Pattern, RecordsContaining};

@@ -27,9 +27,9 @@ use crate::error::Error;
 use crate::failures::{Failing, Failures};
 use crate::locks::AtomicU64;
 use crate::options::ReadOptions;
-use crate::records::Block;
 use crate::records::piece::Piece;
 use crate::records::turns::Turns;
+use crate::records::{Block, Pattern};
 use crate::report::Report;
 use crate::sink::OutputOptions;
 use crate::source::Source;
@@ -129,15 +129,56 @@ impl Records<'_> {
         output: impl Into<Output>,
         f: impl Fn(&[u8], &mut Vec<u8>) -> Result<(), E> + Sync,
     ) -> Result<Transformed, E> {
+        self.counting(output, |block, out| of_each(block.records(), |record| f(record, out)))
+    }
+
+    /// As [`transform`](Self::transform), for the records that contain `pattern`: the others are skipped at the
+    /// speed of a search, and `f` is not called for them.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let (input, output) = (folder.path().join("in"), folder.path().join("out"));
+    /// # std::fs::write(&input, "ok\nERROR 5\nok\n").unwrap();
+    /// use swath::Pattern;
+    ///
+    /// let errors = Pattern::new(b"ERROR");
+    /// swath::records(&input).transform_containing(&errors, &output, |line, out| -> swath::Result<()> {
+    ///     out.extend_from_slice(line);
+    ///     out.push(b'\n');
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(std::fs::read_to_string(&output)?, "ERROR 5\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`transform`].
+    ///
+    /// # Panics
+    ///
+    /// As [`transform`].
+    pub fn transform_containing<E: From<Error> + Send>(
+        self,
+        pattern: &Pattern,
+        output: impl Into<Output>,
+        f: impl Fn(&[u8], &mut Vec<u8>) -> Result<(), E> + Sync,
+    ) -> Result<Transformed, E> {
+        self.counting(output, |block, out| {
+            of_each(block.records_containing(pattern), |record| f(record, out))
+        })
+    }
+
+    /// `f` returns how many records of a block it has processed.
+    fn counting<E: From<Error> + Send>(
+        self,
+        output: impl Into<Output>,
+        f: impl Fn(Block<'_>, &mut Vec<u8>) -> Result<u64, E> + Sync,
+    ) -> Result<Transformed, E> {
         let count = AtomicU64::new(0);
         let by_block = |block: Block<'_>, out: &mut Vec<u8>| -> Result<(), E> {
-            let mut here = 0;
-            for record in block.records() {
-                f(record, out)?;
-                here += 1;
-            }
-            // Relaxed: one number for each record, read when all workers have ended.
-            count.fetch_add(here, Ordering::Relaxed);
+            // Relaxed: read when all workers have ended.
+            count.fetch_add(f(block, out)?, Ordering::Relaxed);
             Ok(())
         };
         let done = self.transform_blocks(output, by_block)?;
@@ -172,6 +213,19 @@ impl Records<'_> {
         let written = output.commit()?;
         Ok(Transformed { records: None, read, written, elapsed: started.elapsed() })
     }
+}
+
+/// Returns how many there were.
+fn of_each<'b, E>(
+    records: impl Iterator<Item = &'b [u8]>,
+    mut f: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<u64, E> {
+    let mut count = 0;
+    for record in records {
+        f(record)?;
+        count += 1;
+    }
+    Ok(count)
 }
 
 /// Limits how much output can wait at a time, however many workers there are.

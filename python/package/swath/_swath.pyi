@@ -329,9 +329,18 @@ def hash(
 @overload
 def scan_records(
     source: _Input,
+    function: Literal["count"],
+    *,
+    containing: bytes | str | None = None,
+    **options: Unpack[RecordOptions],
+) -> int: ...
+@overload
+def scan_records(
+    source: _Input,
     function: Callable[[memoryview], _R],
     *,
     combine: None = None,
+    containing: bytes | str | None = None,
     **options: Unpack[RecordOptions],
 ) -> list[_R]: ...
 @overload
@@ -340,6 +349,7 @@ def scan_records(
     function: Callable[[memoryview], _R],
     *,
     combine: Callable[[_R, _R], _R],
+    containing: bytes | str | None = None,
     **options: Unpack[RecordOptions],
 ) -> _R | None: ...
 def ingest(

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use swath::append::OrderedOptions;
 use swath::sink::{Durability, HardLinks};
 use swath::{
-    CancelToken, Cut, Engine, Output, OutputOptions, ReadAt, ReadOptions, Reason, Source,
-    SourceFacts, records_of, transform,
+    CancelToken, Cut, Engine, Output, OutputOptions, Pattern, ReadAt, ReadOptions, Reason,
+    Source, SourceFacts, records_of, transform,
 };
 use swath_reference::battery::Battery;
 use swath_reference::{records as plain, splitmix};
@@ -120,6 +120,42 @@ fn files_and_streams_at_every_size_and_worker_count_are_those_of_the_serial_loop
             let out = Output::stream(sink.clone(), "sink");
             records.transform(out, changed).expect("transformed");
             assert!(*sink.0.lock().expect("no panic") == wanted, "{count} {size}");
+        }
+    }
+}
+
+#[test]
+fn records_that_contain_a_pattern_are_counted_and_transformed_as_by_the_serial_loop() {
+    let bytes = text(5, 60_000);
+    let lines = plain::split(&bytes, plain::Cut::Byte(b'\n')).expect("lines have no faults");
+    let folder = tempfile::tempdir().expect("a folder");
+    let (input, output) = (folder.path().join("in"), folder.path().join("out"));
+    std::fs::write(&input, &bytes).expect("written");
+    for needle in [&b"xy"[..], b"q", b"", b"x\n", b"not there"] {
+        let pattern = Pattern::new(needle);
+        let has = |line: &&[u8]| {
+            let line = line.strip_suffix(b"\n").unwrap_or(line);
+            needle.is_empty() || line.windows(needle.len()).any(|part| part == needle)
+        };
+        let found: Vec<&[u8]> = lines.iter().copied().filter(has).collect();
+        let wanted = serial(&found.concat());
+        for count in [1, 2, 7] {
+            for size in [14, 1000, 70_000] {
+                for source in [Source::from(&input), pipe(bytes.clone())] {
+                    let quick = OutputOptions::new().with_durability(Durability::None);
+                    let records = workers(count).records(source).with_block_size(size);
+                    let done = records
+                        .with_output(quick)
+                        .transform_containing(&pattern, &output, changed)
+                        .expect("transformed");
+                    assert!(std::fs::read(&output).expect("committed") == wanted);
+                    assert_eq!(done.records, Some(found.len() as u64));
+                }
+                let records = || workers(count).records(&input).with_block_size(size);
+                let counted = records().count(Some(&pattern)).expect("counted").value;
+                assert_eq!(counted, found.len() as u64);
+                assert_eq!(records().count(None).expect("counted").value, lines.len() as u64);
+            }
         }
     }
 }
