@@ -329,14 +329,6 @@ def hash(
 @overload
 def scan_records(
     source: _Input,
-    function: Literal["count"],
-    *,
-    containing: bytes | str | None = None,
-    **options: Unpack[RecordOptions],
-) -> int: ...
-@overload
-def scan_records(
-    source: _Input,
     function: Callable[[memoryview], _R],
     *,
     combine: None = None,
@@ -352,6 +344,14 @@ def scan_records(
     containing: bytes | str | None = None,
     **options: Unpack[RecordOptions],
 ) -> _R | None: ...
+@overload
+def scan_records(
+    source: _Input,
+    function: Literal["count"],
+    *,
+    containing: bytes | str | None = None,
+    **options: Unpack[RecordOptions],
+) -> int: ...
 def ingest(
     paths_or_folder: _Path | Iterable[_Path],
     *,
