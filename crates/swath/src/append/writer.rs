@@ -131,7 +131,7 @@ impl<'a> Writer<'a> {
     /// The file gets what the serial program (`a(w)?; b(w)?`) would have written: if `a` fails
     /// or panics, nothing of `b`, although `b` may have run; if `b` does, what `b` wrote before
     /// that. It costs about as much as [`rayon::join`]. If no thread can be started, one closure
-    /// runs after the other. In a pool of more than four threads for each processor, that holds as well while four
+    /// runs after the other. In a pool of more than two threads for each processor, that holds as well while two
     /// second branches for each processor have not ended.
     ///
     /// # Errors
