@@ -15,7 +15,6 @@
 //! ```
 
 use std::io;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -23,7 +22,7 @@ use std::thread::Builder;
 
 use swath::CancelToken;
 use swath::machine::{EndDelay, EndingSignals, Group, Grouping, Locks, end_by, stop};
-use swath_study::hidden;
+use swath_study::hidden::{self, HiddenPlace};
 
 use crate::output::complain;
 
@@ -32,7 +31,7 @@ enum First {
     /// It removes the lock files of writers, as every signal does.
     End,
     /// It also removes a folder. If that is not possible, the next run that makes such a folder does it.
-    Remove(PathBuf),
+    Remove(HiddenPlace),
     /// It ends the current run only; the second one ends the program.
     Stop(CancelToken),
 }
@@ -213,10 +212,10 @@ pub(crate) fn stop_on_signal(cancel: &CancelToken) {
 
 /// A signal waits until what is returned is called with a folder; from then on it removes the folder and ends the
 /// program.
-pub(crate) fn remove_on_signal() -> impl FnOnce(&Path) {
+pub(crate) fn remove_on_signal() -> impl FnOnce(&HiddenPlace) {
     let delay = EndDelay::begin();
     move |folder| {
-        *first() = First::Remove(folder.to_owned());
+        *first() = First::Remove(folder.clone());
         drop(delay);
     }
 }

@@ -5,24 +5,44 @@
 
 use std::collections::hash_map::RandomState;
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder, File, Metadata};
+use std::fs::{self, DirBuilder, File, Metadata, TryLockError};
 use std::hash::BuildHasher;
-use std::io;
+use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use rustix::fs::OFlags;
+use swath_os::file_system::is_remote;
 
-/// A file in each of them: folders of others do not have it.
+/// A file in each of them, of the same owner, that holds the folder's name: another user cannot put such a file
+/// into another folder, since only its owner can look into the one that has it.
 const MARK: &str = ".made-by-swath";
+/// The end of the name of one that is being removed.
+const GONE: &str = "-gone";
+/// How often a folder may be taken away between two calls.
+const TIMES: usize = 100;
+
+/// Where a folder is, and which one it is: see [`remove`].
+#[derive(Clone, Debug)]
+pub struct HiddenPlace {
+    path: PathBuf,
+    /// Device and inode.
+    identity: (u64, u64),
+}
+
+impl HiddenPlace {
+    fn of(folder: &File, path: PathBuf) -> io::Result<Self> {
+        Ok(Self { path, identity: identity(&folder.metadata()?) })
+    }
+}
 
 /// A folder of our own in another one. Removed when dropped, with all that is in it.
 #[derive(Debug)]
 pub struct Hidden {
-    place: PathBuf,
+    place: HiddenPlace,
     inside: PathBuf,
     lock: File,
 }
@@ -38,16 +58,20 @@ impl Hidden {
         Self::make_telling(parent, kind, |_| {})
     }
 
-    /// As [`Self::make`]; `tell` gets its path as soon as it is there and locked, before the folders of
+    /// As [`Self::make`]; `tell` gets its place as soon as it is there and locked, before the folders of
     /// killed processes are removed, which may take long.
     ///
     /// # Errors
     ///
     /// If it cannot be made there.
-    pub fn make_telling(parent: &Path, kind: &str, tell: impl FnOnce(&Path)) -> Result<Self> {
+    pub fn make_telling(
+        parent: &Path,
+        kind: &str,
+        tell: impl FnOnce(&HiddenPlace),
+    ) -> Result<Self> {
         let what = || format!("cannot make a folder in {}", parent.display());
         // Before it is locked, another process may take it for one that was left.
-        loop {
+        for _ in 0..TIMES {
             let path = made(parent, kind).with_context(what)?;
             let locked = locked(&path).with_context(what);
             if locked.is_err() {
@@ -56,16 +80,16 @@ impl Hidden {
             if let Some(lock) = locked? {
                 // Now its lock says whether it is in use.
                 let inside = inside_of(&lock, &path);
-                // Another user may have put a folder in its place before it was opened.
-                let is_empty = fs::read_dir(&inside).with_context(what)?.next().is_none();
-                ensure!(is_empty, "{}: another folder is in its place", what());
-                let hidden = Self { place: path, inside, lock };
+                let is_new = mark(&lock, &inside, &path).with_context(what)?;
+                ensure!(is_new, "{}: another folder is in its place", what());
+                let place = HiddenPlace::of(&lock, path).with_context(what)?;
+                let hidden = Self { place, inside, lock };
                 tell(&hidden.place);
-                File::create_new(hidden.inside.join(MARK)).with_context(what)?;
                 sweep(parent, kind, &hidden.lock.metadata().with_context(what)?);
                 return Ok(hidden);
             }
         }
+        bail!("{}: others lock or remove what is made there", what())
     }
 
     /// A path to it that no other user can lead elsewhere: through its descriptor.
@@ -75,7 +99,7 @@ impl Hidden {
 
     /// Where it is: in a folder that others may write to, another one may be there later.
     pub fn place(&self) -> &Path {
-        &self.place
+        &self.place.path
     }
 
     /// Removes it.
@@ -100,25 +124,29 @@ impl Drop for Hidden {
 /// # Errors
 ///
 /// What kept it from being removed; that something else is in its place.
-pub fn remove(path: &Path) -> io::Result<()> {
-    /// Against a thread that makes files faster than this, there is no help.
-    const TIMES: usize = 100;
-    let mut gone = path.to_owned().into_os_string();
-    gone.push("-gone");
+pub fn remove(place: &HiddenPlace) -> io::Result<()> {
+    let path = &place.path;
+    let mut gone = path.clone().into_os_string();
+    gone.push(GONE);
     let gone = PathBuf::from(gone);
     // Of the same kind, so the next one finds what is left of it.
     let at = if fs::rename(path, &gone).is_ok() { &gone } else { path };
+    let folder = match opened(at) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        folder => folder
+            .and_then(|it| Ok((identity(&it.metadata()?) == place.identity).then_some(it))),
+    };
+    let Ok(Some(folder)) = folder else {
+        let _ = fs::rename(at, path);
+        return Err(io::Error::other("another folder is in its place"));
+    };
+    let inside = inside_of(&folder, at);
     let mut removed = fs::remove_dir(at);
     let is_full = |it: &io::Result<()>| {
         it.as_ref().is_err_and(|it| it.kind() == io::ErrorKind::DirectoryNotEmpty)
     };
     if is_full(&removed) {
-        let folder = opened(at)?;
-        let inside = inside_of(&folder, at);
-        if inside.join(MARK).symlink_metadata().is_err() {
-            let _ = fs::rename(at, path);
-            return Err(io::Error::other("another folder is in its place"));
-        }
+        // Against a thread that makes files faster than this, there is no help.
         for _ in 0..TIMES {
             empty(&inside)?;
             removed = fs::remove_dir(at);
@@ -159,7 +187,7 @@ fn empty(folder: &Path) -> io::Result<()> {
 
 /// A path that leads to the open folder, whatever another user puts in its place; its own path where there
 /// is no `/proc`.
-fn inside_of(folder: &File, path: &Path) -> PathBuf {
+pub(crate) fn inside_of(folder: &File, path: &Path) -> PathBuf {
     // Of this process, so that its children can use it too.
     let inside = PathBuf::from(format!("/proc/{}/fd/{}", process::id(), folder.as_raw_fd()));
     let leads_there = fs::metadata(&inside).is_ok_and(|facts| is_same(&facts, folder));
@@ -169,8 +197,6 @@ fn inside_of(folder: &File, path: &Path) -> PathBuf {
 /// Makes a folder for this user alone, under a name that cannot be guessed. Its errors are those of
 /// mkdir(2); `tempfile` would add the name to them.
 fn made(parent: &Path, kind: &str) -> io::Result<PathBuf> {
-    /// Some servers say that a name is taken if the disk is full.
-    const TIMES: usize = 100;
     let mut attempt = 0;
     loop {
         attempt += 1;
@@ -178,20 +204,65 @@ fn made(parent: &Path, kind: &str) -> io::Result<PathBuf> {
         let number = RandomState::new().hash_one(kind);
         let path = parent.join(format!("{kind}-{number:016x}"));
         match DirBuilder::new().mode(0o700).create(&path) {
+            // Some servers say so if the disk is full.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < TIMES => {}
             made => return made.map(|()| path),
         }
     }
 }
 
-/// Locks a folder; `None` if it is gone by then.
+/// Marks a folder that was just made and opened; `false` if another user has put another one in its place meanwhile:
+/// one that is not empty, is another user's, or that others can write to although the new one is for its owner.
+fn mark(folder: &File, inside: &Path, path: &Path) -> io::Result<bool> {
+    let facts = folder.metadata()?;
+    let is_closed = facts.mode() & 0o022 == 0 || is_remote(folder);
+    if !is_closed || fs::read_dir(inside)?.next().is_some() {
+        return Ok(false);
+    }
+    let mark = inside.join(MARK);
+    let mut file = match File::create_new(&mark) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(false),
+        file => file?,
+    };
+    let is_ours = file.metadata()?.uid() == facts.uid();
+    match is_ours {
+        true => file.write_all(name_of(path))?,
+        false => fs::remove_file(&mark)?,
+    }
+    Ok(is_ours)
+}
+
+/// Whether it was made here under this name, by its owner.
+fn is_marked(folder: &File, inside: &Path, path: &Path) -> bool {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let mut options = File::options();
+    let file =
+        options.read(true).custom_flags(flags.bits().cast_signed()).open(inside.join(MARK));
+    let (Ok(file), Ok(folder)) = (file, folder.metadata()) else {
+        return false;
+    };
+    let is_its_owner = |it: Metadata| it.is_file() && it.uid() == folder.uid();
+    let mut name = Vec::new();
+    let read = (&file).take(name_of(path).len() as u64 + 1).read_to_end(&mut name);
+    file.metadata().is_ok_and(is_its_owner) && read.is_ok() && name == name_of(path)
+}
+
+/// The name that it was made under.
+fn name_of(path: &Path) -> &[u8] {
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    name.strip_suffix(GONE.as_bytes()).unwrap_or(name)
+}
+
+/// Locks a folder; `None` if it is gone by then, or locked by a process that is about to remove it.
 fn locked(path: &Path) -> io::Result<Option<File>> {
     let folder = match opened(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         folder => folder?,
     };
     // Where nothing can be locked nothing is swept either: see below.
-    let _ = folder.lock();
+    if matches!(folder.try_lock(), Err(TryLockError::WouldBlock)) {
+        return Ok(None);
+    }
     let is_there = fs::metadata(path).is_ok_and(|facts| is_same(&facts, &folder));
     Ok(is_there.then_some(folder))
 }
@@ -202,8 +273,12 @@ fn opened(path: &Path) -> io::Result<File> {
     File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)
 }
 
-fn is_same(facts: &fs::Metadata, folder: &File) -> bool {
-    folder.metadata().is_ok_and(|own| (own.dev(), own.ino()) == (facts.dev(), facts.ino()))
+fn is_same(facts: &Metadata, folder: &File) -> bool {
+    folder.metadata().is_ok_and(|own| identity(&own) == identity(facts))
+}
+
+fn identity(facts: &Metadata) -> (u64, u64) {
+    (facts.dev(), facts.ino())
 }
 
 /// Removes folders of that kind whose makers are gone, of the user who owns `mine`. A folder whose
@@ -233,13 +308,19 @@ fn sweep_one(path: &Path, mine: &Metadata) {
         return;
     }
     // A folder that its maker had no time to mark is empty.
-    if fs::remove_dir(path).is_err() && path.join(MARK).symlink_metadata().is_ok() {
-        let _ = remove(path);
+    if fs::remove_dir(path).is_err()
+        && is_marked(&folder, &inside_of(&folder, path), path)
+        && let Ok(place) = HiddenPlace::of(&folder, path.to_owned())
+    {
+        let _ = remove(&place);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
@@ -266,7 +347,7 @@ mod tests {
             })
             .collect();
         begins.iter().take(40).for_each(drop);
-        remove(&path).expect("removed");
+        remove(&hidden.place).expect("removed");
         for writer in writers {
             assert_ne!(writer.join().expect("no panic"), PathBuf::new(), "it was stopped");
         }
@@ -280,6 +361,7 @@ mod tests {
         let (aside, other) = (parent.path().join("aside"), parent.path().join("other"));
         fs::create_dir(&other).expect("made");
         fs::write(other.join("file"), "of another").expect("written");
+        fs::write(other.join(MARK), name_of(hidden.place())).expect("written");
         fs::rename(hidden.place(), &aside).expect("mine");
         fs::rename(&other, hidden.place()).expect("mine");
         fs::write(hidden.path().join("file"), "ours").expect("written");
@@ -290,14 +372,29 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_that_others_can_write_to_or_that_is_not_empty_is_not_taken_for_the_new_one() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let path = parent.path().join(".ours-1");
+        fs::create_dir(&path).expect("made");
+        let is_taken = |mode| {
+            fs::set_permissions(&path, Permissions::from_mode(mode)).expect("mine");
+            let folder = opened(&path).expect("there");
+            mark(&folder, &inside_of(&folder, &path), &path).expect("mine")
+        };
+        assert!(!is_taken(0o777));
+        assert!(is_taken(0o700));
+        assert!(!is_taken(0o700), "it has a mark now");
+    }
+
+    #[test]
     fn its_path_is_told_before_others_are_removed() {
         let parent = tempfile::tempdir().expect("a folder");
         let left = parent.path().join(".ours-1");
         fs::create_dir(&left).expect("made");
         let mut told = None;
-        let hidden = Hidden::make_telling(parent.path(), ".ours", |path| {
-            assert!(path.is_dir() && left.is_dir());
-            told = Some(path.to_owned());
+        let hidden = Hidden::make_telling(parent.path(), ".ours", |place| {
+            assert!(place.path.is_dir() && left.is_dir());
+            told = Some(place.path.clone());
         });
         assert_eq!(told.as_deref(), Some(hidden.expect("made").place()));
         assert!(!left.exists());
@@ -308,12 +405,15 @@ mod tests {
         let parent = tempfile::tempdir().expect("a folder");
         let at = |name: &str| parent.path().join(name);
         let left = [".ours-1", ".ours-Ab3xYz"];
-        let others = [".ours-", ".oursx1", ".other-1", "ours-1", ".ours-unmarked"];
+        let others =
+            [".ours-", ".oursx1", ".other-1", "ours-1", ".ours-unmarked", ".ours-moved"];
         for name in left.into_iter().chain(others) {
             fs::create_dir(at(name)).expect("made");
             fs::write(at(name).join("file"), "bytes").expect("written");
             if name != ".ours-unmarked" {
-                fs::write(at(name).join(MARK), "").expect("written");
+                // One that was moved here has the mark of another name.
+                let name_there = if name == ".ours-moved" { ".ours-3" } else { name };
+                fs::write(at(name).join(MARK), name_there).expect("written");
             }
         }
         fs::create_dir(at(".ours-empty")).expect("made");
@@ -321,7 +421,7 @@ mod tests {
         std::os::unix::fs::symlink(at(".other-1"), at(".ours-link")).expect("linked");
         let busy = at(".ours-busy");
         fs::create_dir(&busy).expect("made");
-        fs::write(busy.join(MARK), "").expect("written");
+        fs::write(busy.join(MARK), ".ours-busy").expect("written");
         let _busy = locked(&busy).expect("a folder").expect("there");
         let hidden = Hidden::make(parent.path(), ".ours").expect("made");
         let path = hidden.place().to_owned();

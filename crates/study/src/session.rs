@@ -27,7 +27,7 @@ use crate::cache::ColdBy;
 use crate::experiment::{Experiment, Places};
 use crate::experiments;
 use crate::facts::Facts;
-use crate::hidden::Hidden;
+use crate::hidden::{self, Hidden};
 use crate::measure::{self, CONTROL, Extent, Rounds, Stage, Stopped};
 use crate::page;
 use crate::results::{
@@ -107,15 +107,15 @@ fn run_in(
     cancel: &CancelToken,
     watch: &mut dyn FnMut(Step),
 ) -> Result<Results> {
-    let out = &settings.out;
-    let _lock = begin(out)?;
+    let folder = begin(&settings.out)?;
+    let out = folder.path();
     let stages = settings
         .data
         .iter()
         .map(|data| Place::new(data, settings, cancel))
         .collect::<Result<Vec<_>>>()?;
     let mut results = beginning(settings);
-    let before = if settings.resume { earlier(settings, &results)? } else { None };
+    let before = if settings.resume { earlier(out, settings, &results)? } else { None };
     let known = match before {
         Some(before) => {
             results.limits = before.limits;
@@ -213,27 +213,42 @@ pub fn judged_anew(mut results: Results) -> Results {
     results
 }
 
-/// Makes the folder of results, and locks it until the returned file is dropped.
+/// The folder of results, locked until it is dropped.
+#[derive(Debug)]
+pub struct ResultsFolder {
+    _lock: File,
+    inside: PathBuf,
+}
+
+impl ResultsFolder {
+    /// A path to it that no other user can lead elsewhere.
+    pub fn path(&self) -> &Path {
+        &self.inside
+    }
+}
+
+/// Makes the folder of results, and locks it.
 ///
 /// # Errors
 ///
 /// If it cannot be made, or another study is writing to it; if it, or a link to it, is another user's, who could
 /// have put links to other files into it.
-pub fn begin(out: &Path) -> Result<File> {
+pub fn begin(out: &Path) -> Result<ResultsFolder> {
     let what = || format!("cannot write a study to {}", out.display());
     fs::create_dir_all(out).with_context(what)?;
     let folder = File::open(out).with_context(what)?;
+    let inside = hidden::inside_of(&folder, out);
     let owners =
         [fs::symlink_metadata(out).with_context(what)?.uid(), folder.metadata()?.uid()];
     // A file server may show other numbers than ours: a new file has them.
-    let own = || Some(tempfile::tempfile_in(out).ok()?.metadata().ok()?.uid());
+    let own = || Some(tempfile::tempfile_in(&inside).ok()?.metadata().ok()?.uid());
     let is_known = |owner: &u32| [0, geteuid().as_raw()].contains(owner);
     let is_kept = owners.iter().all(is_known) || own().is_some_and(|own| owners == [own, own]);
     ensure!(is_kept, "{}: it is another user's", what());
     // Where nothing can be locked, the later of two studies wins.
     let is_taken = matches!(folder.try_lock(), Err(TryLockError::WouldBlock));
     ensure!(!is_taken, "{}: another study is writing to it", what());
-    Ok(folder)
+    Ok(ResultsFolder { _lock: folder, inside })
 }
 
 /// The place of an experiment among all; those of another version come last.
@@ -296,11 +311,11 @@ fn text_of(path: &Path) -> Result<String> {
 }
 
 /// The results of an earlier study of the same settings.
-fn earlier(settings: &Settings, now: &Results) -> Result<Option<Results>> {
-    if !settings.out.join(FILE).exists() {
+fn earlier(out: &Path, settings: &Settings, now: &Results) -> Result<Option<Results>> {
+    if !out.join(FILE).exists() {
         return Ok(None);
     }
-    let before = load(&settings.out)?;
+    let before = load(out)?;
     let is_same = before.method == now.method
         && before.machine == now.machine
         && before.folders == now.folders;

@@ -35,6 +35,7 @@
 //! handle is a rope of extents, and the owner of a fork concatenates the ropes in serial order.
 
 mod commit;
+mod compared;
 mod fork;
 mod iter;
 mod manifest;

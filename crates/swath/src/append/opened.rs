@@ -10,6 +10,7 @@ use swath_os::access::Access;
 use swath_plan::segment::index::Index;
 use swath_plan::segment::manifest::{self, Manifest};
 
+use crate::append::compared::Compared;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::locate;
 use crate::sink::folder;
@@ -23,8 +24,9 @@ use crate::together::together;
 /// of their own in each clone. As a [`Source::custom`](crate::Source::custom), every verb can
 /// read it.
 ///
-/// [`Read`] compares the checksum of every extent that it reads from start to end. Positional
-/// reads, and those of a source, cannot: call [`verify`](Self::verify) first.
+/// [`Read`] compares the checksum of every extent that it reads from start to end, and so does a source, of each
+/// extent of which it has read all bytes, in any order. Other positional reads cannot: call
+/// [`verify`](Self::verify) first.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -58,6 +60,7 @@ struct Inner {
     files: Vec<(PathBuf, Arc<dyn FsFile>)>,
     extents: Vec<Placed>,
     index: Index,
+    compared: Compared,
 }
 
 /// One extent, and where its bytes are.
@@ -109,6 +112,7 @@ fn open_file(path: &Path, file: Arc<dyn FsFile>) -> Result<Inner> {
         files: vec![(path.to_owned(), file)],
         index: index(path, [len])?,
         extents: vec![placed],
+        compared: Compared::default(),
     })
 }
 
@@ -154,7 +158,8 @@ fn open_folder(path: &Path, inside: Arc<dyn FsFolder>) -> Result<Inner> {
     }
     let index = index(path, extents.iter().map(|extent| extent.len))?;
     let (path, len) = (path.to_owned(), manifest.len());
-    Ok(Inner { path, folder: Some(inside), len, files, extents, index })
+    let (folder, compared) = (Some(inside), Compared::default());
+    Ok(Inner { path, folder, len, files, extents, index, compared })
 }
 
 fn index(path: &Path, lens: impl IntoIterator<Item = u64>) -> Result<Index> {
@@ -181,6 +186,20 @@ impl Inner {
                 .detail("the file is now shorter than the output that was committed")),
             read => Ok((at, read)),
         }
+    }
+
+    /// The same, and compares the checksum of an extent once all of it has been read, in whatever pieces.
+    fn read_compared(&self, into: &mut [u8], offset: u64) -> Result<usize> {
+        let (at, read) = self.read_part(into, offset)?;
+        let Some(extent) = self.extents.get(at).filter(|_| read > 0) else { return Ok(read) };
+        if let Some(expected) = extent.crc32c {
+            let bytes = &into[..read];
+            let found = self.compared.note(at, offset - extent.start, bytes, extent.len);
+            if found.is_some_and(|found| found != expected) {
+                return Err(self.corrupt(at));
+            }
+        }
+        Ok(read)
     }
 
     fn corrupt(&self, at: usize) -> Error {
@@ -319,7 +338,7 @@ impl ReadAt for Opened {
     }
 
     fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
-        self.inner.read_part(target, offset).map(|(_, read)| read).map_err(io::Error::from)
+        self.inner.read_compared(target, offset).map_err(io::Error::from)
     }
 
     fn name(&self) -> PathBuf {

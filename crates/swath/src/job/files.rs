@@ -49,17 +49,24 @@ pub(super) fn folder_next_to(target: &Path, id: &str) -> PathBuf {
     target.with_file_name(name)
 }
 
-/// Whether the folder of a job, `planned` with the name that [`folder_next_to`] gives, is found under the one that it
-/// gives to another job's: another user may have renamed it.
-pub(super) fn is_named_after_another(folder: &Path, planned: &Path, id: &str) -> bool {
-    let number = |path: &Path| {
-        let (_, number) = path.file_name()?.to_str()?.rsplit_once(NUMBERED)?;
-        let is_one = number.len() == 8 && number.bytes().all(|it| it.is_ascii_hexdigit());
-        is_one.then(|| number.to_owned())
-    };
-    let is_own = |number: &String| id.starts_with(number.as_str());
-    number(planned).is_some_and(|it| is_own(&it))
-        && number(folder).is_some_and(|it| !is_own(&it))
+/// Refuses the folder of a job in another place than it was `planned` for, where other users can move it there, and
+/// another job's away.
+pub(super) fn check_place(fs: &dyn Fs, path: &Path, planned: &Path) -> Result<()> {
+    let failed = |error| Error::io(Operation::Inspect, path, error);
+    let parent = |path: &Path| fs.locate(path).and_then(|at| at.folder.own_facts());
+    let here = parent(path).map_err(failed)?;
+    // Where it was planned may have another path here, or none.
+    let is_elsewhere = || parent(planned).is_ok_and(|there| there.identity != here.identity);
+    let is_moved = path.file_name() != planned.file_name() || is_elsewhere();
+    if !is_moved || here.keeps_names_of(geteuid().as_raw()) {
+        return Ok(());
+    }
+    Err(Error::new(Operation::Open, Reason::Invalid, path)
+        .detail(format!(
+            "it was planned as {}, and other users can move folders here, other jobs' too",
+            planned.display()
+        ))
+        .hint("move it back, or into a folder that only you can write to"))
 }
 
 /// A name for a job's folder while it is made or removed, which no other process chooses.

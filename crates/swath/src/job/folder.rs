@@ -58,6 +58,11 @@ fn make_hidden(
     // A sweep of folders of any age is not to take it for one that was left.
     let lock = files::lock_new(&*folder);
     let named = lock.and_then(|lock| {
+        // Between making and opening it, another user could swap it.
+        let owner = folder.own_facts()?.owner;
+        if lock.as_ref().is_some_and(|lock| lock.owner() != owner) {
+            return Err(Errno::EXIST.into());
+        }
         if plan.form == Form::Segments {
             // The commit opens it to those who may read its files: not where permissions cannot be changed.
             folder.set_mode(mode_of_folder(CLOSED))?;

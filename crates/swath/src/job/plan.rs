@@ -175,9 +175,7 @@ impl Plan {
         // It may have been moved, or be seen under another path here.
         let absolute = std::path::absolute(folder)
             .map_err(|error| Error::io(Operation::Open, folder, error))?;
-        if files::is_named_after_another(&absolute, &plan.folder, &plan.id) {
-            return Err(files::not_of_job(folder));
-        }
+        files::check_place(&*output.draft.fs, &absolute, &plan.folder)?;
         if plan.form == Form::Segments {
             plan.target.clone_from(&absolute);
         }

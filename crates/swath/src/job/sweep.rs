@@ -160,6 +160,10 @@ impl<'p> Candidate<'p> {
         let own = own.map_err(|error| Error::io(Operation::Inspect, path, error))?;
         let Some(own) = own.filter(|own| own.kind == FileKind::Folder) else { return Ok(None) };
         let Ok(folder) = parent.open_folder(name) else { return Ok(None) };
+        // Another user may have exchanged them in between.
+        if !folder.own_facts().is_ok_and(|opened| opened.are_of_one_file(&own)) {
+            return Ok(None);
+        }
         let Ok(entries) = files::entries(&*folder) else { return Ok(None) };
         let has = |name: &str| entries.iter().any(|(it, _)| it == name);
         let is_rest =
@@ -206,6 +210,9 @@ impl<'p> Candidate<'p> {
             }
             Err(error) => return Err(error),
         };
+        if files::is_of_job(&*self.folder, plan.id()).ok() != Some(Some(true)) {
+            return Ok(None);
+        }
         let is_committed = plan.committed(&*self.folder)?.is_some();
         if is_committed && plan.form() == Form::Segments {
             return Ok(None);

@@ -110,6 +110,11 @@ impl Claim {
         }
     }
 
+    /// This process, as the owner of files here is named, where other writers are kept out.
+    pub(crate) fn owner(&self) -> Option<u32> {
+        self.lock.as_ref().map(|lock| lock.owner())
+    }
+
     /// Whether other writers are kept out.
     pub(crate) fn is_locked(&self) -> bool {
         self.lock.is_some()
@@ -319,7 +324,8 @@ fn remove_stray_folder(folder: &dyn FsFolder, name: &OsStr, user: u32) -> io::Re
         }
         opened => opened?,
     };
-    if stray.own_facts()?.owner != user {
+    // Another writer of this user may be writing to it still, if its name was moved.
+    if stray.own_facts()?.owner != user || !stray.hold() {
         return Ok(false);
     }
     let names = stray.list()?;

@@ -98,7 +98,7 @@ impl Draft {
         let mut candidate = match &existing {
             Some(facts) if options.replace == Replace::InPlace => {
                 options.refuse_input(path, facts)?;
-                Candidate::in_place(&claim)?
+                Candidate::in_place(&claim, facts)?
             }
             Some(_) => match claim.folder.why_not_replaced(&claim.name) {
                 Some(error) if error.kind() == io::ErrorKind::PermissionDenied => {

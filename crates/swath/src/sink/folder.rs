@@ -205,6 +205,7 @@ impl Folder {
         let named: BTreeSet<String> = named.iter().cloned().collect();
         self.store_segments(&named)?;
         self.check_in_place()?;
+        self.check_segments(&named)?;
         let file = self.write_manifest(manifest)?;
         self.named.extend(named.iter().cloned());
         if let Err(error) = self.name_manifest(&*file) {
@@ -219,6 +220,7 @@ impl Folder {
             let readers = file.facts().map(|facts| facts.mode & 0o666);
             (self.readers, self.unread) = (readers.ok(), CLOSED);
         }
+        self.check_segments(&named)?;
         self.named = named;
         (self.has_committed, self.is_poisoned) = (true, false);
         Ok(())
@@ -239,6 +241,22 @@ impl Folder {
             Ok(false) => Err(self.claim.changed(SWAPPED)),
             Err(error) => Err(self.claim.error(Operation::Inspect, error)),
         }
+    }
+
+    /// Fails if a segment is gone: a writer to whose target this folder was moved takes them for strays.
+    fn check_segments(&self, named: &BTreeSet<String>) -> Result<()> {
+        for name in named {
+            let there = self.inside.facts(name.as_ref());
+            let path = || self.path().join(name);
+            if there.map_err(|error| Error::io(Operation::Inspect, &path(), error))?.is_none() {
+                return Err(Error::new(Operation::Commit, Reason::Changed, &path())
+                    .detail("another program has removed it")
+                    .hint(
+                        "write the output again from the start, where no other writer moves it",
+                    ));
+            }
+        }
+        Ok(())
     }
 
     /// Whether this folder has this name in the target's folder.
@@ -423,6 +441,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
+        self.inside.release();
         // FUSE and NFS keep what is open under another name in the folder: closed first.
         let made: Vec<String> = self.made().drain(..).map(|made| made.name).collect();
         // What cannot be removed now is removed by the next writer of this target.

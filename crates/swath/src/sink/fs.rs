@@ -339,6 +339,15 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
     /// locks.
     fn lock(&self, name: &OsStr, user: Option<u32>) -> io::Result<Option<Box<dyn Lock>>>;
 
+    /// Holds the folder for its writer, until this value is dropped or [`release`](Self::release)d; `false` if
+    /// another writer holds it, and by default `true`.
+    fn hold(&self) -> bool {
+        true
+    }
+
+    /// Ends [`hold`](Self::hold), also for children that were forked meanwhile.
+    fn release(&self) {}
+
     /// Makes a file without a name, readable and writable.
     ///
     /// # Errors

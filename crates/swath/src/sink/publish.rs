@@ -88,16 +88,19 @@ impl Candidate {
         Ok(Self::of(made, hidden, folder))
     }
 
-    /// Opens the target, and truncates it.
+    /// Opens the target, a file of `facts`, and truncates it.
     ///
     /// # Errors
     ///
-    /// Those of open(2) and ftruncate(2).
-    pub(crate) fn in_place(claim: &Claim) -> Result<Self> {
+    /// Those of open(2) and ftruncate(2); `Changed` if it is another file by now.
+    pub(crate) fn in_place(claim: &Claim, facts: &Facts) -> Result<Self> {
         let folder = Arc::clone(&claim.folder);
-        let opened = folder.open_to_write(&claim.name);
-        let file = opened.and_then(|file| file.set_len(0).map(|()| file));
-        let file = file.map_err(|error| claim.error(Operation::Create, error))?;
+        let failed = |error| claim.error(Operation::Create, error);
+        let file = folder.open_to_write(&claim.name).map_err(failed)?;
+        if !file.facts().map_err(failed)?.are_of_one_file(facts) {
+            return Err(claim.changed("another program has put another file in its place"));
+        }
+        file.set_len(0).map_err(failed)?;
         let mut target = Self::of(file, claim.hidden(), folder);
         target.is_in_place = true;
         Ok(target)

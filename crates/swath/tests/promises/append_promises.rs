@@ -474,6 +474,13 @@ fn damage_to_segments_is_told_with_path_and_bytes() {
     let error =
         back.clone().read_to_end(&mut Vec::new()).expect_err("reading all shows it too");
     assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+    // In whatever pieces and by however many threads a verb reads it.
+    let source = swath::Source::custom(std::sync::Arc::new(back));
+    for (workers, size) in [(1, 0), (2, 100), (3, 7)] {
+        let options = swath::ReadOptions::new().with_workers(workers).with_chunk_size(size);
+        let error = options.read(source.clone()).expect_err("one bit is wrong");
+        assert_eq!(error.io_kind(), io::ErrorKind::InvalidData, "{error:?}");
+    }
 
     fs::write(&segment, &bytes[..500]).expect("writable");
     let error = append::open(place.path()).expect_err("it is too short");

@@ -149,6 +149,14 @@ impl FsFolder for HookedFolder {
         self.1.call(Call::Look, || self.0.may_write(name))
     }
 
+    fn hold(&self) -> bool {
+        self.0.hold()
+    }
+
+    fn release(&self) {
+        self.0.release();
+    }
+
     fn lock(&self, name: &OsStr, user: Option<u32>) -> io::Result<Option<Box<dyn Lock>>> {
         let Some(file) = self.1.0.far_lock() else {
             return self.1.call(Call::Lock, || self.0.lock(name, user));

@@ -58,9 +58,9 @@ impl Command for Report {
         let results = load(&self.study).map_err(|error| Refused::hinted(error, hint))?;
         let results = judged_anew(results);
         let out = self.folder()?;
-        let _lock = begin(out)
+        let folder = begin(out)
             .map_err(|error| Refused::hinted(error, "choose another folder with -o"))?;
-        report(&results, out)?;
+        report(&results, folder.path())?;
         let (summary, page) = (out.join(SUMMARY), out.join(PAGE));
         let counts = Counts::of(&results);
         let text = format!("{counts}\n{}\n{}\n", summary.shown(), page.shown());

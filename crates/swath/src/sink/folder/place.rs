@@ -55,15 +55,18 @@ pub(super) fn create(claim: &Claim) -> Result<(Arc<dyn FsFolder>, OsString)> {
         made => made.map(|made| (made, hidden)),
     };
     let (made, hidden) = made.map_err(|error| claim.error(Operation::Create, error))?;
-    // Between making and opening it, another process of the same user could swap it. Its permissions change at the end.
+    // Between making and opening it, another process could swap it. Its permissions change at the end.
+    let is_ours = made.own_facts().is_ok_and(|own| claim.owner() == Some(own.owner));
     match made.list() {
-        Ok(names) if names.is_empty() => match made.set_mode(mode_of_folder(CLOSED)) {
-            Ok(()) => Ok((made, hidden)),
-            Err(error) => {
-                let _ = parent.remove_folder(&hidden);
-                Err(claim.error(Operation::Create, error))
+        Ok(names) if names.is_empty() && is_ours && made.hold() => {
+            match made.set_mode(mode_of_folder(CLOSED)) {
+                Ok(()) => Ok((made, hidden)),
+                Err(error) => {
+                    let _ = parent.remove_folder(&hidden);
+                    Err(claim.error(Operation::Create, error))
+                }
             }
-        },
+        }
         Ok(_) => Err(claim.changed(SWAPPED)),
         Err(error) => Err(claim.error(Operation::Create, error)),
     }

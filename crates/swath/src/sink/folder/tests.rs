@@ -234,3 +234,39 @@ fn without_locks_there_are_no_folders() {
     assert_eq!(error.io_kind(), io::ErrorKind::Unsupported);
     assert!(place.names("").is_empty());
 }
+
+#[test]
+fn what_another_writer_has_under_a_name_that_was_moved_is_not_taken_for_a_stray() {
+    let place = TestFolder::new();
+    let mut folder = begin(&place.path("one"));
+    let name = segment(&folder, b"text");
+    fs::rename(place.path(".one.swath-tmp"), place.path(".two.swath-tmp")).expect("mine");
+    write(&place.path("two"), "other");
+    fs::rename(place.path(".two.swath-tmp"), place.path(".one.swath-tmp")).expect("kept");
+    folder.commit(b"text", std::slice::from_ref(&name)).expect("committed");
+    folder.finish();
+    assert_eq!(place.names("one"), ["MANIFEST", &name]);
+    // It is nobody's by now.
+    fs::create_dir(place.path(".two.swath-tmp")).expect("made");
+    write(&place.path("two"), "again");
+    assert_eq!(place.names(""), ["one", "two"]);
+}
+
+#[test]
+fn a_manifest_does_not_name_what_is_gone() {
+    for is_new in [true, false] {
+        let place = TestFolder::new();
+        let path = place.path("out");
+        if !is_new {
+            write(&path, "before");
+        }
+        let mut folder = begin(&path);
+        let name = segment(&folder, b"text");
+        let inside = place.path(if is_new { ".out.swath-tmp" } else { "out" });
+        fs::remove_file(inside.join(&name)).expect("mine");
+        let error = folder.commit(b"text", std::slice::from_ref(&name)).unwrap_err();
+        assert_eq!((error.reason(), error.path()), (Reason::Changed, &*path.join(&name)));
+        drop(folder);
+        assert_eq!(place.names("").len(), usize::from(!is_new));
+    }
+}

@@ -8,7 +8,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rustix::fs::{OFlags, fstat};
+use rustix::fs::{FlockOperation, OFlags, flock, fstat};
+use rustix::io::Errno;
 use swath_os::access::Access;
 use swath_os::{links, nameless, names};
 
@@ -106,6 +107,15 @@ impl FsFolder for LocalFolder {
     fn lock(&self, name: &OsStr, user: Option<u32>) -> io::Result<Option<Box<dyn Lock>>> {
         let lock = LocalLock::take(&self.file, name, user)?;
         Ok(lock.map(|lock| Box::new(lock) as Box<dyn Lock>))
+    }
+
+    fn hold(&self) -> bool {
+        let held = flock(&*self.file, FlockOperation::NonBlockingLockExclusive);
+        !matches!(held, Err(Errno::WOULDBLOCK))
+    }
+
+    fn release(&self) {
+        let _ = flock(&*self.file, FlockOperation::Unlock);
     }
 
     fn create_nameless(&self) -> io::Result<Arc<dyn FsFile>> {

@@ -316,9 +316,6 @@ fn a_folder_of_another_job_in_place_of_its_own_is_refused() {
             assert_eq!(refused.expect_err("of another job").reason(), Reason::Invalid);
         }
         if form == Form::File {
-            for folder in [plan.folder(), others.folder()] {
-                job::open(folder).expect_err("its name is of another job");
-            }
             // Under other names they are whole.
             for (plan, name) in [(&plan, "moved"), (&others, "also moved")] {
                 let moved = bench.path(name);
@@ -332,6 +329,38 @@ fn a_folder_of_another_job_in_place_of_its_own_is_refused() {
             job::open(folder).expect("a job").commit(done).expect("committed");
         }
     }
+}
+
+#[test]
+fn where_others_can_move_folders_a_job_is_where_it_was_planned() {
+    let (bench, other) = (Bench::new(&lines(10)), Bench::new(&lines(12)));
+    let shared = bench.path("shared");
+    fs::create_dir(&shared).expect("room");
+    let mode =
+        |mode| fs::set_permissions(&shared, fs::Permissions::from_mode(mode)).expect("mine");
+    let named = |name: &str| JobOptions::new().with_folder(shared.join(name));
+    let plans = [bench.plan(&named("one")), other.plan(&named("two"))];
+    for (from, to) in [("one", "aside"), ("two", "one"), ("aside", "two")] {
+        fs::rename(shared.join(from), shared.join(to)).expect("mine");
+    }
+    for (is_closed, bits) in [(true, 0o755), (false, 0o777), (false, 0o775), (true, 0o1777)] {
+        mode(bits);
+        for plan in &plans {
+            let opened = job::open(plan.folder());
+            assert_eq!(opened.is_ok(), is_closed, "{bits:o}");
+        }
+    }
+    mode(0o777);
+    for (from, to) in [("one", "aside"), ("two", "one"), ("aside", "two")] {
+        fs::rename(shared.join(from), shared.join(to)).expect("mine");
+    }
+    for plan in &plans {
+        job::open(plan.folder()).expect("in its place");
+    }
+    // Elsewhere, as on another machine, it has its name.
+    let moved = bench.path("one");
+    fs::rename(shared.join("one"), &moved).expect("mine");
+    job::open(&moved).expect("nobody else can move it here");
 }
 
 #[test]
