@@ -163,6 +163,15 @@ pub(crate) fn unbuffered() -> Result<StandardOutput, OutputError> {
     Ok(StandardOutput(File::from(io::stdout().as_fd().try_clone_to_owned()?)))
 }
 
+/// Fails if a file that is standard output has not taken all bytes: sshfs and NFS say so only when it is closed.
+pub(crate) fn check_taken() -> Result<(), OutputError> {
+    let Ok(StandardOutput(file)) = unbuffered() else { return Ok(()) };
+    match file.metadata() {
+        Ok(facts) if facts.is_file() => Ok(swath::machine::flush(&file)?),
+        _ => Ok(()),
+    }
+}
+
 /// Prints `what` on standard error, after the program's name.
 pub(crate) fn complain(what: impl Display) {
     // If standard error is closed too, there is nowhere to report to.

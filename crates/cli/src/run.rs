@@ -13,7 +13,7 @@ use crate::cli::Cli;
 use crate::command::timeline::Recording;
 use crate::command::{Command, Outcome};
 use crate::failure::{describe, is_closed_pipe};
-use crate::output::{complain, complain_of_part, print_answer, written};
+use crate::output::{check_taken, complain, complain_of_part, print_answer, written};
 use crate::signal::{Watch, let_it_end};
 
 /// Runs the command in `words`, the program's name first, and returns its exit code.
@@ -37,6 +37,7 @@ pub fn status(words: impl IntoIterator<Item = OsString>) -> u8 {
     let writes = command.writes() || has_timeline;
     let watch = writes.then(|| Watch::begin(command.held())).flatten();
     let ended = recorded(command, &word);
+    let ended = ended.and_then(|outcome| Ok(check_taken().map(|()| outcome)?));
     let_it_end();
     drop(watch);
     match ended {

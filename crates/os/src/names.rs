@@ -39,7 +39,9 @@ pub fn look(folder: &File, name: &OsStr) -> io::Result<Option<Stat>> {
                 }
                 // Removed elsewhere.
                 Err(Errno::NOENT) => return Ok(None),
-                Err(_) => {}
+                Err(error) if is_without(error) => {}
+                // What the kernel remembers is not what a server that is gone would say.
+                Err(error) => return Err(error.into()),
             }
             Ok(Some(found))
         }
@@ -47,6 +49,11 @@ pub fn look(folder: &File, name: &OsStr) -> io::Result<Option<Stat>> {
         Err(Errno::NOENT) => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether a kernel or a sandbox has no statx(2), or not with these flags.
+pub fn is_without(error: Errno) -> bool {
+    matches!(error, Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP | Errno::PERM)
 }
 
 /// Sets inode, length and times to those that were just asked for.

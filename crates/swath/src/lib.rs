@@ -140,6 +140,7 @@ pub mod reading {
 /// What a program asks of its process and machine: available memory, limits, streams, children,
 /// messages.
 pub mod machine {
+    pub use swath_os::descriptors::flush;
     pub use swath_os::ending::{EndingSignals, end_by, signal_name, stop};
     pub use swath_os::group::{Group, Grouping};
     pub use swath_os::limits::{ignore_file_size_signal, share_heap_within_limit};

@@ -45,7 +45,7 @@ mod zeros;
 
 pub use crate::source::FileTimes;
 pub(crate) use draft::Draft;
-pub(crate) use existing::{Base, not_in_place};
+pub(crate) use existing::{Base, cannot_link, not_in_place};
 pub use existing::{Durability, HardLinks, Replace};
 pub(crate) use folder::{Folder, read_manifest};
 pub use fs::{Facts, FileKind, Fs, FsFile, FsFolder, Located, Lock};
@@ -55,5 +55,4 @@ pub use options::OutputOptions;
 pub(crate) use place::{
     Moved, Preallocation, move_range, read_exact_at, read_whole, share_range, write_all_at,
 };
-pub(crate) use publish::cannot_link;
 pub use zeros::Sparse;

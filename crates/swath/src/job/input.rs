@@ -1,19 +1,21 @@
 //! Inputs of a job, and whether they are still what they were when it was planned.
 
 use std::fs;
-use std::io::{ErrorKind, Read};
-use std::os::unix::fs::MetadataExt;
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FileType, OFlags, Stat};
 use serde::{Deserialize, Serialize};
 use swath_os::access::Access;
+use swath_os::file_system::is_remote;
 use swath_plan::extent::Extent;
 use swath_plan::parts::Division;
 
 use super::data::{InputState, Part, PartPiece, is_exact};
 use crate::error::{Error, Operation, Reason, Result, counted};
 use crate::sink::path_text;
-use crate::source::{Input, Opened, Source};
+use crate::source::{Input, Opened, Source, stat_of};
 
 /// An input, as it was when the job was planned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,7 +45,7 @@ impl JobInput {
         if facts.len() == 0 {
             refuse_unknown_len(path)?;
         }
-        let state = state_of(&facts, Access::at(&absolute).map_err(failed)?);
+        let state = state_now(&absolute).map_err(failed)?;
         Ok(Self { path: absolute, state })
     }
 
@@ -103,7 +105,7 @@ impl PartPiece {
         let opened = Opened::open_copy(Source::from(&self.path))?;
         // A name opens as a file, of whichever kind.
         let file = opened.file().ok_or(ErrorKind::InvalidInput.into());
-        let now = file.and_then(|file| Ok(state_of(&file.metadata()?, Access::of(file)?)));
+        let now = file.and_then(|file| Ok(state_of(&stat_of(file)?, Access::of(file)?)));
         let now = now.map_err(|error| Error::io(Operation::Inspect, &self.path, error))?;
         compare(&self.path, &self.state, &now, self.extent(), "")?;
         Ok(Input(opened))
@@ -133,11 +135,11 @@ impl InputState {
     }
 }
 
-fn state_of(facts: &fs::Metadata, access: Access) -> InputState {
+fn state_of(facts: &Stat, access: Access) -> InputState {
     InputState {
-        input_len: facts.len(),
-        modified_s: facts.mtime(),
-        modified_ns: facts.mtime_nsec(),
+        input_len: u64::try_from(facts.st_size).unwrap_or(0),
+        modified_s: facts.st_mtime,
+        modified_ns: facts.st_mtime_nsec.try_into().unwrap_or(0),
         mode: access.in_group(access.group()) & 0o777,
         group: access.group(),
     }
@@ -145,8 +147,23 @@ fn state_of(facts: &fs::Metadata, access: Access) -> InputState {
 
 fn check(path: &Path, then: &InputState, extent: Extent, of: &str) -> Result<()> {
     let failed = |error| Error::io(Operation::Inspect, path, error).at(extent);
-    let now = fs::metadata(path).and_then(|facts| Ok(state_of(&facts, Access::at(path)?)));
-    compare(path, then, &now.map_err(failed)?, extent, of)
+    compare(path, then, &state_now(path).map_err(failed)?, extent, of)
+}
+
+fn state_now(path: &Path) -> io::Result<InputState> {
+    let facts = rustix::fs::stat(path)?;
+    let is_without_device = rustix::fs::major(facts.st_dev) == 0;
+    // sshfs answers from what it remembers for many seconds until the file is opened, the kernel for one second.
+    let is_file = FileType::from_raw_mode(facts.st_mode).is_file();
+    let file = || {
+        let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+        let file = fs::File::options().read(true).custom_flags(flags).open(path).ok()?;
+        is_remote(&file).then_some(file)
+    };
+    match (is_file && is_without_device).then(file).flatten() {
+        Some(file) => Ok(state_of(&stat_of(&file)?, Access::of(&file)?)),
+        None => Ok(state_of(&facts, Access::at(path)?)),
+    }
 }
 
 /// The error of a file that was `then`, and is `now`, if they differ in bytes or in who may read them.

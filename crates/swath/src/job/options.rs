@@ -18,7 +18,6 @@ use super::lines;
 use super::plan::Plan;
 use crate::error::{Error, Operation, Reason, Result, counted};
 use crate::sink::claim::locate;
-use crate::sink::draft::Draft;
 use crate::sink::{Durability, HardLinks, OutputOptions, Replace, not_in_place};
 
 /// Bytes of a part by default.
@@ -291,7 +290,7 @@ impl JobOptions {
             return match output.begin(target).map_err(not_in_place) {
                 // It may be free at the commit.
                 Err(error) if error.reason() == Reason::Busy => Ok(()),
-                begun => begun.and_then(Draft::check_name),
+                begun => begun.map(drop),
             };
         }
         let failed = |error| Error::io(Operation::Create, target, error);

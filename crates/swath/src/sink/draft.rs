@@ -119,6 +119,9 @@ impl Draft {
             let old = Access::of_unknown_group(facts.mode);
             candidate.give_mode(&claim, made & old.in_group(None))?;
         }
+        if options.replace == Replace::Refused {
+            candidate.check_new_name(&claim)?;
+        }
         if !candidate.is_in_place() && options.replace == Replace::InPlace {
             options.replace = Replace::Allowed;
         }
@@ -172,18 +175,6 @@ impl Draft {
     /// Those of making the file anew, where permissions cannot be changed.
     pub(crate) fn give_mode(&mut self, mode: u32) -> Result<()> {
         self.candidate.give_mode(&self.claim, mode)
-    }
-
-    /// Fails for what only the commit would refuse otherwise.
-    ///
-    /// # Errors
-    ///
-    /// If a file must be new, and the file system cannot give it a name only if that is free.
-    pub(crate) fn check_name(mut self) -> Result<()> {
-        match self.options.replace {
-            Replace::Refused => self.candidate.check_new_name(&self.claim),
-            _ => Ok(()),
-        }
     }
 
     /// The file gets mode, owner (where allowed) and extended attributes of `model`, also if it

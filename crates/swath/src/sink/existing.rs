@@ -281,3 +281,12 @@ pub(crate) fn refuse_planted(path: &Path, facts: &Facts, folder: &dyn FsFolder) 
     Err(Error::io(Operation::Create, path, explained(&Errno::ACCESS.into(), what))
         .hint("write to another name, or remove it first"))
 }
+
+pub(crate) fn is_unsupported<T>(result: &io::Result<T>) -> bool {
+    result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::Unsupported)
+}
+
+/// File systems without hard links answer in either way.
+pub(crate) fn cannot_link(error: &io::Error) -> bool {
+    [io::ErrorKind::Unsupported, io::ErrorKind::PermissionDenied].contains(&error.kind())
+}

@@ -220,7 +220,10 @@ impl Folder {
             let readers = file.facts().map(|facts| facts.mode & 0o666);
             (self.readers, self.unread) = (readers.ok(), CLOSED);
         }
-        self.check_segments(&named)?;
+        self.check_segments(&named).map_err(|error| match error.reason() {
+            Reason::Changed => error,
+            _ => self.claim.outcome_unknown(error.into()),
+        })?;
         self.named = named;
         (self.has_committed, self.is_poisoned) = (true, false);
         Ok(())

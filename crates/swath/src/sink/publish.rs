@@ -29,8 +29,8 @@ use swath_plan::fallback::Fallback;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
 use crate::sink::existing::{
-    Base, DraftOptions, Durability, KEPT, Replace, explained, inspect, is_kept_by_its_owner,
-    is_new_there, mounted, still_there, taken,
+    Base, DraftOptions, Durability, KEPT, Replace, cannot_link, explained, inspect,
+    is_kept_by_its_owner, is_new_there, is_unsupported, mounted, still_there, taken,
 };
 use crate::sink::fs::{CLOSED, FOR_ALL, Facts, FsFile, FsFolder};
 use crate::source::FileTimes;
@@ -265,21 +265,25 @@ impl Candidate {
     }
 
     /// Fails where the commit could give no name that is free; finds out with another name.
-    pub(crate) fn check_new_name(&mut self, claim: &Claim) -> Result<()> {
+    pub(crate) fn check_new_name(&self, claim: &Claim) -> Result<()> {
         let other = claim.scratch();
         if !self.is_hidden {
             return Ok(());
         }
+        let is_moved = |moved: &io::Result<()>| {
+            moved.is_ok() || self.stands_under(&other).is_ok_and(|is_there| is_there)
+        };
         let mut given = self.folder.rename_new(&self.hidden, &other);
-        if given.is_ok() {
-            self.hidden = other;
-        } else if is_unsupported(&given) {
+        if is_unsupported(&given) {
             given = self.folder.link(&*self.file, &other);
-            if given.is_ok() {
-                given = self.folder.remove(&other);
+            if is_moved(&given) {
+                given = self.folder.remove(&other).and(given);
             } else if given.as_ref().is_err_and(cannot_link) {
                 return given.map_err(|error| self.no_new_name(claim, &error));
             }
+        } else if is_moved(&given) {
+            // Spilled bytes may get that name.
+            given = self.folder.rename(&other, &self.hidden).and(given);
         }
         match given {
             // Another user's file is under the name of the test.
@@ -471,12 +475,12 @@ pub(crate) fn publish(
         if !taken {
             continue;
         }
-        if options.base != Base::Any && candidate.file.is_remote() {
-            // sshfs remembers attributes for seconds, until the file is opened again. Closed long before the rename.
-            drop(claim.folder.open(&claim.name));
-        }
         // Bytes and length, before they become visible. Never retried if it fails.
         candidate.store(claim, options.durability)?;
+        if options.base != Base::Any && candidate.file.is_remote() {
+            // sshfs remembers attributes for many seconds, until the file is opened again.
+            drop(claim.folder.open(&claim.name));
+        }
         // Last, so that there is hardly any time left in which it may change.
         claim.check_in_place()?;
         still_there(claim, options)?;
@@ -493,13 +497,4 @@ pub(crate) fn publish(
     }
     Err(Error::new(Operation::Commit, Reason::Changed, &claim.path)
         .detail("another program keeps creating and removing it"))
-}
-
-fn is_unsupported<T>(result: &io::Result<T>) -> bool {
-    result.as_ref().is_err_and(|error| error.kind() == ErrorKind::Unsupported)
-}
-
-/// File systems without hard links answer in either way.
-pub(crate) fn cannot_link(error: &io::Error) -> bool {
-    [ErrorKind::Unsupported, ErrorKind::PermissionDenied].contains(&error.kind())
 }

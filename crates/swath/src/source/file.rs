@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, FileType, Stat, StatxFlags, statx};
 use rustix::io::Errno;
 use swath_os::direct;
 use swath_os::file_system::{self, FileSystem};
-use swath_os::names::renew;
+use swath_os::names::{is_without, renew};
 use swath_plan::policy::Storage;
 
 use crate::locks::{Mutex, lock_cache};
@@ -86,8 +86,10 @@ pub(crate) fn stat_of(file: &File) -> io::Result<Stat> {
     let is_without_device = rustix::fs::major(stat.st_dev) == 0;
     if is_without_device && matches!(file_system::file_system(file), Ok(FileSystem::Fuse)) {
         let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
-        if let Ok(now) = statx(file, "", flags, StatxFlags::BASIC_STATS) {
-            renew(&mut stat, &now);
+        match statx(file, "", flags, StatxFlags::BASIC_STATS) {
+            Ok(now) => renew(&mut stat, &now),
+            Err(error) if is_without(error) => {}
+            Err(error) => return Err(error.into()),
         }
     }
     Ok(stat)

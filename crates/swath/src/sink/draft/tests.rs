@@ -171,7 +171,14 @@ fn refused_means_that_no_file_is_ever_replaced() {
         assert!(!error.what_to_try().is_empty());
         fs::remove_file(&path).expect("removed");
         // It appears in the meantime.
-        let draft = Draft::begin(&path, &options).expect("begun");
+        let draft = match Draft::begin(&path, &options) {
+            // No call refuses a name that is taken.
+            Err(error) if error.io_kind() == io::ErrorKind::Unsupported => {
+                assert!(place.names().is_empty());
+                continue;
+            }
+            draft => draft.expect("begun"),
+        };
         fs::write(&path, b"theirs").expect("written");
         let error = draft.commit(0).unwrap_err();
         assert_eq!(error.io_kind(), io::ErrorKind::AlreadyExists);

@@ -55,21 +55,21 @@ pub(super) fn create(claim: &Claim) -> Result<(Arc<dyn FsFolder>, OsString)> {
         made => made.map(|made| (made, hidden)),
     };
     let (made, hidden) = made.map_err(|error| claim.error(Operation::Create, error))?;
-    // Between making and opening it, another process could swap it. Its permissions change at the end.
-    let is_ours = made.own_facts().is_ok_and(|own| claim.owner() == Some(own.owner));
-    match made.list() {
-        Ok(names) if names.is_empty() && is_ours && made.hold() => {
-            match made.set_mode(mode_of_folder(CLOSED)) {
-                Ok(()) => Ok((made, hidden)),
-                Err(error) => {
-                    let _ = parent.remove_folder(&hidden);
-                    Err(claim.error(Operation::Create, error))
-                }
-            }
-        }
-        Ok(_) => Err(claim.changed(SWAPPED)),
-        Err(error) => Err(claim.error(Operation::Create, error)),
-    }
+    // Between making and opening it, another process could swap it.
+    let is_new = made.own_facts().and_then(|own| {
+        let is_ours = claim.owner() == Some(own.owner);
+        Ok(is_ours && made.list()?.is_empty() && made.hold())
+    });
+    let closed = match is_new {
+        Ok(false) => return Err(claim.changed(SWAPPED)),
+        // Its permissions change at the end.
+        is_new => is_new.and_then(|_| made.set_mode(mode_of_folder(CLOSED))),
+    };
+    closed.map_err(|error| {
+        let _ = parent.remove_folder(&hidden);
+        claim.error(Operation::Create, error)
+    })?;
+    Ok((made, hidden))
 }
 
 /// Returns the folder at the target, which is writable; `None` if nothing is there.
