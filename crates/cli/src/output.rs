@@ -1,13 +1,14 @@
 //! Standard output and standard error, without a panic when they are closed.
 
 use std::fmt::Display;
-use std::fs::File;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
+use rustix::fs::{FileType, fstat};
+use rustix::io::Errno;
 use serde::Serialize;
 use swath::machine::wait_until_writable;
 use thiserror::Error;
@@ -132,16 +133,15 @@ pub(crate) fn wrote_all<P: AsRef<Path>>(
 
 /// Standard output without a buffer of its own, for large writes. Another program that shares it, such as ssh
 /// or node, may have made it one that does not block: then it waits.
-pub(crate) struct StandardOutput(File);
+/// It is not a copy of the descriptor: to close one takes the error that a file server has for [`check_taken`].
+pub(crate) struct StandardOutput(BorrowedFd<'static>);
 
 impl Write for StandardOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         loop {
-            match self.0.write(bytes) {
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    wait_until_writable(&self.0)?;
-                }
-                written => return written,
+            match rustix::io::write(self.0, bytes) {
+                Err(Errno::WOULDBLOCK) => wait_until_writable(self.0)?,
+                written => return Ok(written?),
             }
         }
     }
@@ -153,21 +153,23 @@ impl Write for StandardOutput {
 
 impl AsFd for StandardOutput {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        self.0
     }
 }
 
 /// Returns standard output.
 pub(crate) fn unbuffered() -> Result<StandardOutput, OutputError> {
     check_open()?;
-    Ok(StandardOutput(File::from(io::stdout().as_fd().try_clone_to_owned()?)))
+    Ok(StandardOutput(rustix::stdio::stdout()))
 }
 
 /// Fails if a file that is standard output has not taken all bytes: sshfs and NFS say so only when it is closed.
 pub(crate) fn check_taken() -> Result<(), OutputError> {
     let Ok(StandardOutput(file)) = unbuffered() else { return Ok(()) };
-    match file.metadata() {
-        Ok(facts) if facts.is_file() => Ok(swath::machine::flush(&file)?),
+    match fstat(file) {
+        Ok(facts) if FileType::from_raw_mode(facts.st_mode).is_file() => {
+            Ok(swath::machine::flush(file)?)
+        }
         _ => Ok(()),
     }
 }

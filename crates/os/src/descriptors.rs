@@ -3,10 +3,11 @@
 //! A thread that opens thousands of files pays for each call that closes one: [`close_all`]
 //! closes adjacent numbers with one call.
 
-use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::thread::{Builder, Scope};
+
+use rustix::fs::fsync;
 
 use crate::limits::soft_limit;
 
@@ -32,8 +33,8 @@ pub fn limit() -> usize {
 /// # Errors
 ///
 /// Those of close(2), or of fsync(2).
-pub fn flush(file: &File) -> io::Result<()> {
-    let Ok(copy) = file.as_fd().try_clone_to_owned() else { return file.sync_all() };
+pub fn flush(file: impl AsFd) -> io::Result<()> {
+    let Ok(copy) = file.as_fd().try_clone_to_owned() else { return Ok(fsync(file)?) };
     // SAFETY: nothing else owns this number, which is not used again.
     let closed = unsafe { libc::close(copy.into_raw_fd()) };
     let error = io::Error::last_os_error();

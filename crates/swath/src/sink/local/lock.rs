@@ -47,6 +47,8 @@ struct Place {
     identity: (u64, u64),
     /// What its holder makes under names that no other writer looks for.
     made: Mutex<Vec<OsString>>,
+    /// What the file holds, if its holder wrote to it: on FUSE another writer's file of this name seems to be the same.
+    suffix: Mutex<String>,
 }
 
 /// The lock files of this process, from [`Locks::watch`] on. They are removed under this lock only, and
@@ -154,9 +156,20 @@ impl Place {
         Ok(there.is_some_and(|there| there.identity == self.identity))
     }
 
+    /// Whether the file under the name has the bytes of its holder, if it has any.
+    fn is_unchanged(&self) -> bool {
+        let suffix = self.suffix.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bytes = [0; LONGEST_SUFFIX];
+        let file = || names::open_to_read(&self.folder, &self.name);
+        suffix.is_empty()
+            || file()
+                .and_then(|file| file.read_at(&mut bytes, 0))
+                .is_ok_and(|len| bytes[..len] == *suffix.as_bytes())
+    }
+
     /// Removes the file if it is still there.
     fn remove(&self) {
-        if self.is_there().unwrap_or(false) {
+        if self.is_there().unwrap_or(false) && self.is_unchanged() {
             let _ = names::remove(&self.folder, &self.name);
         }
     }
@@ -177,6 +190,8 @@ impl Lock for LocalLock {
         let len = self.file.read_at(&mut left, 0)?;
         *self.place.made.lock().unwrap_or_else(PoisonError::into_inner) = made;
         self.file.write_all_at(suffix.as_bytes(), 0)?;
+        suffix
+            .clone_into(&mut self.place.suffix.lock().unwrap_or_else(PoisonError::into_inner));
         swath_os::descriptors::flush(&self.file)?;
         Ok(Some(String::from_utf8_lossy(&left[..len]).into_owned()))
     }
@@ -227,6 +242,7 @@ impl LocalLock {
                 name,
                 identity: facts.identity,
                 made: Mutex::default(),
+                suffix: Mutex::default(),
             });
             match file.try_lock() {
                 Ok(()) => {}
