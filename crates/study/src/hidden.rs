@@ -211,7 +211,7 @@ fn made(parent: &Path, kind: &str) -> io::Result<PathBuf> {
     }
 }
 
-/// Marks a folder that was just made and opened; `false` if another user has put another one in its place meanwhile:
+/// Marks a folder that was just made and opened; `false` if another user has put another one in its place before:
 /// one that is not empty, is another user's, or that others can write to although the new one is for its owner.
 fn mark(folder: &File, inside: &Path, path: &Path) -> io::Result<bool> {
     let facts = folder.metadata()?;

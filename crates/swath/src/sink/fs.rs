@@ -345,7 +345,7 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
         true
     }
 
-    /// Ends [`hold`](Self::hold), also for children that were forked meanwhile.
+    /// Ends [`hold`](Self::hold), also for children that were forked in the meantime.
     fn release(&self) {}
 
     /// Makes a file without a name, readable and writable.
