@@ -11,7 +11,7 @@ use super::Format;
 use super::framing::{Begun, Chosen, Ended, Framing};
 use crate::error::{Error, FormatReason, Result};
 use crate::setters::setters;
-use crate::share::{started, workers};
+use crate::share::started;
 use crate::spare::Spare;
 
 /// Smaller blocks are handed out together, up to this many bytes at a time.
@@ -138,7 +138,7 @@ impl CompressOptions {
             path: &path,
         };
         let Begun { framing, workers, mut fallbacks } =
-            chosen.begin(workers(self.read.workers()))?;
+            chosen.begin(self.read.workers(), reader.end_position())?;
         let shape = framing.shape();
         let output = output.open(self.output.clone().with_input(&path))?;
         let job = Job { framing, spare: Spare::new() };

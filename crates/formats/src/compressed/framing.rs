@@ -10,6 +10,7 @@ use super::codec::Shape;
 use super::frame::{Encode, Frame};
 use super::room::{Fitted, fit};
 use crate::error::{Error, FormatReason, Result};
+use crate::share::workers;
 use crate::spare::Spare;
 
 /// What the caller chose.
@@ -33,10 +34,24 @@ pub(crate) struct Begun {
 }
 
 impl Chosen<'_> {
-    /// Checks the choice, and fits as many of `workers` as possible into memory.
-    pub(crate) fn begin(self, workers: usize) -> Result<Begun> {
-        let at_hand = swath::machine::memory_at_hand().unwrap_or(u64::MAX);
-        let Fitted { shape, workers, fallbacks } = fit(self.shape()?, workers, at_hand);
+    /// Checks the choice, and fits as many of `wanted` workers, 0 for one a core, as possible into memory: no more
+    /// than there are frames in `len` bytes, if that is known.
+    pub(crate) fn begin(self, wanted: usize, len: Option<u64>) -> Result<Begun> {
+        /// An encoder of zstd takes memory in proportion to an input of fewer bytes, so little that it need not be
+        /// asked how much there is.
+        const SHORT: u64 = 256 << 10;
+        let shape = self.shape()?;
+        let is_short = shape.format == Format::Zstd && len.is_some_and(|len| len <= SHORT);
+        let at_hand = match is_short {
+            true => u64::MAX,
+            false => swath::machine::memory_at_hand().unwrap_or(u64::MAX),
+        };
+        let wanted = match len.map(|len| len.div_ceil(shape.block_size as u64)) {
+            Some(0 | 1) => 1,
+            Some(frames) => workers(wanted).min(usize::try_from(frames).unwrap_or(usize::MAX)),
+            None => workers(wanted),
+        };
+        let Fitted { shape, workers, fallbacks } = fit(shape, wanted, at_hand);
         let framing = Framing {
             shape,
             path: self.path.to_owned(),

@@ -242,7 +242,7 @@ impl BatchWriteOptions {
             }
         };
         let chosen = Chosen { format, level: self.level, block_size: frame, path };
-        let Begun { framing, workers, fallbacks } = chosen.begin(workers)?;
+        let Begun { framing, workers, fallbacks } = chosen.begin(workers, None)?;
         Ok((packer(Some(framing)), workers, fallbacks))
     }
 }

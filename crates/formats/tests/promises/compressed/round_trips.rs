@@ -122,6 +122,14 @@ fn the_report_counts_what_was_done() {
         let report = options.compress(source(&plain), &path).expect("written");
         assert_eq!((report.frames, report.bytes_in, report.workers), (frames, 10_000, 2));
         assert_eq!((report.format, report.level), (format, format.default_level()));
+        let short =
+            options.with_block_size(0).compress(source(&plain), folder.path().join("short"));
+        let short = short.expect("written");
+        assert_eq!(
+            (short.frames, short.workers),
+            (1, 1),
+            "{format}: no worker without a frame"
+        );
         assert_eq!(report.bytes_out, std::fs::metadata(&path).expect("it is there").len());
         let back = folder.path().join("plain");
         let report = DecompressOptions::new().decompress(&path, &back).expect("written");
