@@ -167,7 +167,15 @@ fn empty(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let removed = match entry.file_type()?.is_dir() {
-            true => fs::remove_dir_all(entry.path()),
+            // Threads that make files by its path find it no more.
+            true => {
+                let mut gone = entry.path().into_os_string();
+                gone.push(GONE);
+                let gone = PathBuf::from(gone);
+                let at =
+                    if fs::rename(entry.path(), &gone).is_ok() { gone } else { entry.path() };
+                fs::remove_dir_all(at)
+            }
             false if entry.file_name() == MARK => Ok(()),
             false => fs::remove_file(entry.path()),
         };

@@ -14,6 +14,7 @@ mod limits;
 mod timelines;
 
 use std::fs::{self, File, TryLockError};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -22,6 +23,8 @@ use anyhow::{Context, Result, ensure};
 use rustix::process::geteuid;
 use swath::CancelToken;
 use swath_formats::compressed::{Format, decompress};
+use swath_os::links::locate;
+use swath_os::names::open_folder;
 
 use crate::cache::ColdBy;
 use crate::experiment::{Experiment, Places};
@@ -235,15 +238,20 @@ impl ResultsFolder {
 /// have put links to other files into it.
 pub fn begin(out: &Path) -> Result<ResultsFolder> {
     let what = || format!("cannot write a study to {}", out.display());
-    fs::create_dir_all(out).with_context(what)?;
-    let folder = File::open(out).with_context(what)?;
+    let absolute = std::path::absolute(out).with_context(what)?;
+    // Links of others in folders such as `/tmp` are not followed.
+    let refused = |it: &io::Error| it.kind() == io::ErrorKind::PermissionDenied;
+    locate(&absolute)
+        .map_or_else(|it| if refused(&it) { Err(it) } else { Ok(()) }, |_| Ok(()))
+        .and_then(|()| fs::create_dir_all(out))
+        .with_context(what)?;
+    let folder = locate(&absolute).and_then(|at| open_folder(&at.folder, &at.name));
+    let folder = folder.with_context(what)?;
     let inside = hidden::inside_of(&folder, out);
-    let owners =
-        [fs::symlink_metadata(out).with_context(what)?.uid(), folder.metadata()?.uid()];
+    let owner = folder.metadata()?.uid();
     // A file server may show other numbers than ours: a new file has them.
     let own = || Some(tempfile::tempfile_in(&inside).ok()?.metadata().ok()?.uid());
-    let is_known = |owner: &u32| [0, geteuid().as_raw()].contains(owner);
-    let is_kept = owners.iter().all(is_known) || own().is_some_and(|own| owners == [own, own]);
+    let is_kept = [0, geteuid().as_raw()].contains(&owner) || own() == Some(owner);
     ensure!(is_kept, "{}: it is another user's", what());
     // Where nothing can be locked, the later of two studies wins.
     let is_taken = matches!(folder.try_lock(), Err(TryLockError::WouldBlock));

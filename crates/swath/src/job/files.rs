@@ -27,7 +27,7 @@ pub(super) const CHOSEN: &str = "CHOSEN";
 /// The output is durable.
 pub(super) const COMMITTED: &str = "COMMITTED";
 /// Locked by a commit or a removal.
-const LOCK: &str = ".JOB.swath-lock";
+pub(super) const LOCK: &str = ".JOB.swath-lock";
 /// The end of names that files have before they are complete, where files must have one.
 const HIDDEN: &str = ".swath-tmp";
 /// The end of the name that a job's folder has while it is made or removed.
@@ -52,13 +52,18 @@ pub(super) fn folder_next_to(target: &Path, id: &str) -> PathBuf {
 /// Refuses the folder of a job in another place than it was `planned` for, where other users can move it there, and
 /// another job's away.
 pub(super) fn check_place(fs: &dyn Fs, path: &Path, planned: &Path) -> Result<()> {
-    let failed = |error| Error::io(Operation::Inspect, path, error);
-    let parent = |path: &Path| fs.locate(path).and_then(|at| at.folder.own_facts());
-    let here = parent(path).map_err(failed)?;
-    // Where it was planned may have another path here, or none.
-    let is_elsewhere = || parent(planned).is_ok_and(|there| there.identity != here.identity);
-    let is_moved = path.file_name() != planned.file_name() || is_elsewhere();
-    if !is_moved || here.keeps_names_of(geteuid().as_raw()) {
+    let at = |path: &Path| {
+        let at = fs.locate(path)?;
+        Ok((at.folder.own_facts()?.identity, at.name))
+    };
+    let here = at(path).map_err(|error| Error::io(Operation::Inspect, path, error))?;
+    let there: io::Result<_> = at(planned);
+    if there.as_ref().is_ok_and(|there| *there == here) || !can_be_moved(fs, path) {
+        return Ok(());
+    }
+    // On another machine, where that path never was.
+    let is_its_name = planned.file_name() == Some(&here.1);
+    if is_its_name && there.is_err() && !can_be_moved(fs, planned) {
         return Ok(());
     }
     Err(Error::new(Operation::Open, Reason::Invalid, path)
@@ -67,6 +72,23 @@ pub(super) fn check_place(fs: &dyn Fs, path: &Path, planned: &Path) -> Result<()
             planned.display()
         ))
         .hint("move it back, or into a folder that only you can write to"))
+}
+
+/// Whether users other than this one and root can move what is at `path`, or a folder above it.
+fn can_be_moved(fs: &dyn Fs, path: &Path) -> bool {
+    const OTHERS_SEARCH: u32 = 0o011;
+    let user = geteuid().as_raw();
+    let mut above: Vec<&Path> =
+        path.ancestors().filter(|it| it.file_name().is_some()).collect();
+    above.reverse();
+    above.into_iter().fold(false, |can, path| {
+        let Ok(facts) = fs.locate(path).and_then(|at| at.folder.own_facts()) else {
+            return can;
+        };
+        // Nobody else gets there.
+        let is_closed = facts.mode & OTHERS_SEARCH == 0 && facts.owner == user;
+        !is_closed && (can || !facts.keeps_names_of(user))
+    })
 }
 
 /// A name for a job's folder while it is made or removed, which no other process chooses.

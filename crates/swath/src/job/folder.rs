@@ -60,14 +60,19 @@ fn make_hidden(
     let named = lock.and_then(|lock| {
         // Between making and opening it, another user could swap it.
         let owner = folder.own_facts()?.owner;
-        if lock.as_ref().is_some_and(|lock| lock.owner() != owner) {
-            return Err(Errno::EXIST.into());
+        let is_ours = lock.as_ref().is_none_or(|lock| lock.owner() == owner);
+        if !is_ours || folder.list()?.iter().any(|name| name != files::LOCK) {
+            return Err(io::Error::other(
+                "another program has put another folder in its place",
+            ));
         }
         if plan.form == Form::Segments {
             // The commit opens it to those who may read its files: not where permissions cannot be changed.
             folder.set_mode(mode_of_folder(CLOSED))?;
         }
-        files::create(&folder, PLAN, plan.to_json().as_bytes(), is_durable)?;
+        if !files::create(&folder, PLAN, plan.to_json().as_bytes(), is_durable)? {
+            return Err(Errno::EXIST.into());
+        }
         give_name(parent, &*folder, [hidden, name]).map(|()| lock)
     });
     let _lock = named.inspect_err(|_| {
@@ -87,9 +92,14 @@ fn make_hidden(
     })
 }
 
+/// The names in it that a job makes.
+fn ours(folder: &dyn FsFolder) -> io::Result<Vec<OsString>> {
+    Ok(folder.list()?.into_iter().filter(|name| files::is_ours(name)).collect())
+}
+
 /// What cannot be removed is swept later.
 fn discard(parent: &dyn FsFolder, folder: &dyn FsFolder, hidden: &OsStr) {
-    let _ = files::remove_all(folder, &folder.list().unwrap_or_default());
+    let _ = files::remove_all(folder, &ours(folder).unwrap_or_default());
     let _ = parent.remove_folder(hidden);
 }
 
@@ -107,11 +117,14 @@ fn give_name(
         },
         given => given,
     };
-    // The reply may have been lost, and the call repeated.
-    given.or_else(|error| match is_at(parent, name, folder) {
-        Ok(true) => Ok(()),
-        _ => Err(error),
-    })
+    // The reply may have been lost, and the call repeated; or another folder was under the hidden name.
+    match (given, is_at(parent, name, folder)) {
+        (_, Ok(true)) => Ok(()),
+        (Ok(()), Ok(false)) => {
+            Err(io::Error::other("another program has put another folder in its place"))
+        }
+        (given, _) => given,
+    }
 }
 
 fn is_at(parent: &dyn FsFolder, name: &OsStr, folder: &dyn FsFolder) -> io::Result<bool> {
@@ -198,7 +211,7 @@ impl<'p> Place<'p> {
                 .hint("run a sweep of the folder that it is in: it removes what is left")
         };
         for attempt in 1.. {
-            let names = folder.list().map_err(|error| failed(&path, error))?;
+            let names = ours(folder).map_err(|error| failed(&path, error))?;
             let of = |index: usize| -> PathBuf { path.join(&names[index]) };
             files::remove_all(folder, &names)
                 .map_err(|(index, error)| failed(&of(index), error))?;

@@ -71,6 +71,13 @@ impl Plan {
             return self.committed(&**folder)?.ok_or_else(taken);
         }
         self.open_to_readers(&**folder)?;
+        let there = self.open_folder()?.own_facts();
+        let there = there.map_err(|error| Error::io(Operation::Inspect, &path, error))?;
+        if folder.own_facts().ok().is_none_or(|own| own.identity != there.identity) {
+            return Err(Error::new(Operation::Commit, Reason::Changed, &self.folder)
+                .detail("another program has put another folder in its place")
+                .hint("move it back, then commit the job again"));
+        }
         self.remove_segments(&**folder, &chosen);
         Ok(self.report(&chosen, Placed::default()))
     }

@@ -221,7 +221,7 @@ fn not_ours(name: &OsStr) -> io::Error {
     Common { number: Errno::NOTEMPTY.raw_os_error(), text }.into()
 }
 
-fn busy(path: &Path) -> Error {
+pub(crate) fn busy(path: &Path) -> Error {
     Error::new(Operation::Lock, Reason::Busy, path)
         .detail("another process or thread is writing it")
         .hint("wait until it is done, or write to another name")

@@ -35,7 +35,7 @@ use swath_plan::extent::Extent;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
-use crate::sink::claim::{Claim, locate, remove_contents};
+use crate::sink::claim::{Claim, busy, locate, remove_contents};
 use crate::sink::existing::{DraftOptions, Durability};
 use crate::sink::fs::{CLOSED, FOR_ALL, Facts, FsFile, FsFolder, write_all_at};
 use crate::sink::names::{MANIFEST, NEW_MANIFEST, is_segment, segment_name};
@@ -98,6 +98,10 @@ impl Folder {
         }
         let (inside, hidden) = match inspect(path, &located, options)? {
             Some(inside) => {
+                // Under another name, which was its own when its other writer began.
+                if !inside.hold() {
+                    return Err(busy(path));
+                }
                 remove_if_there(&*inside, NEW_MANIFEST.as_ref()).map_err(failed)?;
                 (inside, None)
             }
@@ -220,7 +224,8 @@ impl Folder {
             let readers = file.facts().map(|facts| facts.mode & 0o666);
             (self.readers, self.unread) = (readers.ok(), CLOSED);
         }
-        self.check_segments(&named).map_err(|error| match error.reason() {
+        let is_whole = self.check_segments(&named).and_then(|()| self.check_in_place());
+        is_whole.map_err(|error| match error.reason() {
             Reason::Changed => error,
             _ => self.claim.outcome_unknown(error.into()),
         })?;

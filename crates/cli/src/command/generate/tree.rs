@@ -108,7 +108,7 @@ fn make(recipe: &tree::Tree, output: &Path, workers: usize) -> io::Result<Made> 
     let hidden = Hidden::make_telling(parent, KIND, remove_on_signal())
         .map_err(|error| error.downcast().unwrap_or_else(io::Error::other))?;
     // Its files are made by many threads, which end when this path leads nowhere: see `hidden::remove`.
-    let tree = hidden.place().join("tree");
+    let tree = hidden.path().join("tree");
     let made = tree::make(recipe, &tree, workers)?;
     if is_new {
         fs::rename(&tree, output)?

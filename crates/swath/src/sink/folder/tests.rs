@@ -270,3 +270,15 @@ fn a_manifest_does_not_name_what_is_gone() {
         assert_eq!(place.names("").len(), usize::from(!is_new));
     }
 }
+
+#[test]
+fn a_folder_that_was_moved_has_one_writer_still() {
+    let place = TestFolder::new();
+    write(&place.path("one"), "text");
+    let folder = begin(&place.path("one"));
+    fs::rename(place.path("one"), place.path("two")).expect("mine");
+    let error = Folder::begin(&place.path("two"), &DraftOptions::default()).unwrap_err();
+    assert_eq!(error.reason(), Reason::Busy);
+    drop(folder);
+    begin(&place.path("two")).finish();
+}

@@ -4,12 +4,14 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
+use std::time::Duration;
 
 use swath::append;
 use swath::job::{self, Division, Form, JobOptions, Part, Plan};
 use swath::sink::{Fs, LocalFs, Replace};
 use swath::{CancelToken, OutputOptions, Reason};
 
+use crate::before::BeforeCall;
 use crate::hooked::{Call, Hook, Hooked};
 use crate::jobs::{Bench, all, attempt, lines, output_of, serial};
 
@@ -332,6 +334,22 @@ fn a_folder_of_another_job_in_place_of_its_own_is_refused() {
 }
 
 #[test]
+fn a_swept_folder_loses_no_file_that_is_not_of_a_job() {
+    let bench = Bench::new(&lines(10));
+    let rest = bench.path(".r.0123456789abcdef.swath-job");
+    fs::create_dir(&rest).expect("room");
+    // It gets a file after it was looked at.
+    let letter = rest.join("letter");
+    let path = letter.clone();
+    let put = move || drop(fs::write(&path, "dear"));
+    let fs_of = Arc::new(Hooked(Arc::new(BeforeCall(Call::Lock, put))));
+    let output = OutputOptions::new().with_fs(fs_of);
+    let sweep = job::Sweep::run(rest.parent().expect("one"), Duration::ZERO, &output);
+    assert_eq!(sweep.expect("listed").failed.len(), 1);
+    assert_eq!(fs::read(letter).expect("kept"), b"dear");
+}
+
+#[test]
 fn where_others_can_move_folders_a_job_is_where_it_was_planned() {
     let (bench, other) = (Bench::new(&lines(10)), Bench::new(&lines(12)));
     let shared = bench.path("shared");
@@ -357,6 +375,17 @@ fn where_others_can_move_folders_a_job_is_where_it_was_planned() {
     for plan in &plans {
         job::open(plan.folder()).expect("in its place");
     }
+    // One's own link leads to it.
+    std::os::unix::fs::symlink("one", shared.join("latest")).expect("room");
+    job::open(shared.join("latest")).expect("a link to it");
+    // Where they can move a folder above it, too.
+    let (above, aside) = (shared.join("above"), shared.join("aside"));
+    fs::create_dir(&above).expect("room");
+    let deep = bench.plan(&JobOptions::new().with_folder(above.join("job")));
+    fs::rename(&above, &aside).expect("mine");
+    assert!(job::open(aside.join("job")).is_err(), "it was planned in another folder");
+    fs::rename(&aside, &above).expect("mine");
+    job::open(deep.folder()).expect("in its place");
     // Elsewhere, as on another machine, it has its name.
     let moved = bench.path("one");
     fs::rename(shared.join("one"), &moved).expect("mine");
