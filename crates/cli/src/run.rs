@@ -5,6 +5,7 @@
 //! what it wants: that is not an error, and hides no other outcome.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
@@ -13,7 +14,9 @@ use crate::cli::Cli;
 use crate::command::timeline::Recording;
 use crate::command::{Command, Outcome};
 use crate::failure::{describe, is_closed_pipe};
-use crate::output::{check_taken, complain, complain_of_part, print_answer, written};
+use crate::output::{
+    check_taken, complain, complain_of_part, print_answer, written, wrote_all,
+};
 use crate::signal::{Watch, let_it_end};
 
 /// Runs the command in `words`, the program's name first, and returns its exit code.
@@ -37,7 +40,10 @@ pub fn status(words: impl IntoIterator<Item = OsString>) -> u8 {
     let writes = command.writes() || has_timeline;
     let watch = writes.then(|| Watch::begin(command.held())).flatten();
     let ended = recorded(command, &word);
-    let ended = ended.and_then(|outcome| Ok(check_taken().map(|()| outcome)?));
+    let ended = ended.and_then(|outcome| match check_taken() {
+        Ok(()) => Ok(outcome),
+        Err(error) => wrote_all::<&Path>([], Err(error.into())).map(|()| outcome),
+    });
     let_it_end();
     drop(watch);
     match ended {
@@ -59,7 +65,7 @@ fn answered(answer: &clap::Error) -> u8 {
         let _ = answer.print();
         return Outcome::NotDone.into();
     }
-    match print_answer(answer) {
+    match print_answer(answer).and_then(|()| check_taken()) {
         Err(error) if !error.is_closed() => {
             complain(describe(&error.into()));
             Outcome::NotDone.into()

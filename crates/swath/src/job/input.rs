@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, OFlags, Stat};
 use serde::{Deserialize, Serialize};
 use swath_os::access::Access;
-use swath_os::file_system::is_remote;
+use swath_os::file_system::{FileSystem, file_system};
 use swath_plan::extent::Extent;
 use swath_plan::parts::Division;
 
@@ -152,18 +152,22 @@ fn check(path: &Path, then: &InputState, extent: Extent, of: &str) -> Result<()>
 
 fn state_now(path: &Path) -> io::Result<InputState> {
     let facts = rustix::fs::stat(path)?;
-    let is_without_device = rustix::fs::major(facts.st_dev) == 0;
-    // sshfs answers from what it remembers for many seconds until the file is opened, the kernel for one second.
     let is_file = FileType::from_raw_mode(facts.st_mode).is_file();
-    let file = || {
-        let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
-        let file = fs::File::options().read(true).custom_flags(flags).open(path).ok()?;
-        is_remote(&file).then_some(file)
+    let open = |flags: OFlags| {
+        let flags = (flags | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+        fs::File::options().read(true).custom_flags(flags).open(path)
     };
-    match (is_file && is_without_device).then(file).flatten() {
-        Some(file) => Ok(state_of(&stat_of(&file)?, Access::of(&file)?)),
-        None => Ok(state_of(&facts, Access::at(path)?)),
+    let is_without_device = rustix::fs::major(facts.st_dev) == 0;
+    // On sshfs this may be an error for a file that is gone.
+    let system = || open(OFlags::PATH).and_then(file_system);
+    let is_local =
+        || system().is_ok_and(|it| !matches!(it, FileSystem::Fuse | FileSystem::Network));
+    if !is_file || !is_without_device || is_local() {
+        return Ok(state_of(&facts, Access::at(path)?));
     }
+    // sshfs answers from what it remembers for many seconds until the file is opened, the kernel for one second.
+    let file = open(OFlags::empty())?;
+    Ok(state_of(&stat_of(&file)?, Access::of(&file)?))
 }
 
 /// The error of a file that was `then`, and is `now`, if they differ in bytes or in who may read them.

@@ -166,8 +166,6 @@ impl Claim {
         let (file, name) = self.create(self.scratch(), FOR_ALL)?;
         let mode = file.facts().map(|facts| facts.mode & 0o777);
         let can_change = mode.as_ref().is_ok_and(|mode| file.set_mode(mode ^ 0o100).is_ok());
-        // FUSE gives an open file another name when it is removed.
-        drop(file);
         self.folder.remove(&name)?;
         Ok((mode?, can_change))
     }
