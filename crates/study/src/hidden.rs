@@ -108,13 +108,13 @@ impl Hidden {
     ///
     /// What kept it from being removed.
     pub fn close(self) -> io::Result<()> {
-        remove(&self.place)
+        remove_through(&self.place, Some(&self.inside))
     }
 }
 
 impl Drop for Hidden {
     fn drop(&mut self) {
-        let _ = remove(&self.place);
+        let _ = remove_through(&self.place, Some(&self.inside));
     }
 }
 
@@ -125,30 +125,41 @@ impl Drop for Hidden {
 ///
 /// What kept it from being removed; that something else is in its place.
 pub fn remove(place: &HiddenPlace) -> io::Result<()> {
+    remove_through(place, None)
+}
+
+/// The same, `through` a path by its descriptor: there may be none left to open it again.
+fn remove_through(place: &HiddenPlace, through: Option<&Path>) -> io::Result<()> {
     let path = &place.path;
     let mut gone = path.clone().into_os_string();
     gone.push(GONE);
     let gone = PathBuf::from(gone);
     // Of the same kind, so the next one finds what is left of it.
     let at = if fs::rename(path, &gone).is_ok() { &gone } else { path };
-    let folder = match opened(at) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        folder => folder
-            .and_then(|it| Ok((identity(&it.metadata()?) == place.identity).then_some(it))),
-    };
-    let Ok(Some(folder)) = folder else {
+    let is_it = |facts: &Metadata| identity(facts) == place.identity;
+    let other = || {
         let _ = fs::rename(at, path);
-        return Err(io::Error::other("another folder is in its place"));
+        Err(io::Error::other("another folder is in its place"))
     };
-    let inside = inside_of(&folder, at);
+    match fs::symlink_metadata(at) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Ok(facts) if is_it(&facts) => {}
+        _ => return other(),
+    }
     let mut removed = fs::remove_dir(at);
     let is_full = |it: &io::Result<()>| {
         it.as_ref().is_err_and(|it| it.kind() == io::ErrorKind::DirectoryNotEmpty)
     };
     if is_full(&removed) {
+        let folder = if through.is_some() { None } else { Some(opened(at)?) };
+        if folder.as_ref().is_some_and(|it| !it.metadata().is_ok_and(|facts| is_it(&facts))) {
+            return other();
+        }
+        let own = folder.as_ref().map(|folder| inside_of(folder, at));
+        let inside = own.as_deref().or(through).unwrap_or(at);
         // Against a thread that makes files faster than this, there is no help.
         for _ in 0..TIMES {
-            empty(&inside)?;
+            empty(inside)?;
             removed = fs::remove_dir(at);
             if !is_full(&removed) {
                 break;

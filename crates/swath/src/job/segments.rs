@@ -1,5 +1,6 @@
 //! The commit of a job whose folder is the output: a manifest, and nothing moves.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -71,15 +72,29 @@ impl Plan {
             return self.committed(&**folder)?.ok_or_else(taken);
         }
         self.open_to_readers(&**folder)?;
-        let there = self.open_folder()?.own_facts();
-        let there = there.map_err(|error| Error::io(Operation::Inspect, &path, error))?;
-        if folder.own_facts().ok().is_none_or(|own| own.identity != there.identity) {
+        if !self.stands(&**folder) {
             return Err(Error::new(Operation::Commit, Reason::Changed, &self.folder)
                 .detail("another program has put another folder in its place")
                 .hint("move it back, then commit the job again"));
         }
         self.remove_segments(&**folder, &chosen);
         Ok(self.report(&chosen, Placed::default()))
+    }
+
+    /// Whether the path still leads to the folder, as far as it can be found out.
+    fn stands(&self, folder: &dyn FsFolder) -> bool {
+        let there = match self.open_folder() {
+            Ok(there) => there.own_facts().and_then(|there| Ok((there, folder.own_facts()?))),
+            Err(error) => {
+                let gone = [
+                    ErrorKind::NotFound,
+                    ErrorKind::NotADirectory,
+                    ErrorKind::PermissionDenied,
+                ];
+                return error.reason() != Reason::Invalid && !gone.contains(&error.io_kind());
+            }
+        };
+        there.map_or(true, |(there, own)| there.identity == own.identity)
     }
 
     /// The process that committed it may have been killed right after that.
