@@ -128,7 +128,7 @@ pub fn remove(place: &HiddenPlace) -> io::Result<()> {
     remove_through(place, None)
 }
 
-/// The same, `through` a path by its descriptor: there may be none left to open it again.
+/// The same, `through` a path by its descriptor: a process may have no other one left.
 fn remove_through(place: &HiddenPlace, through: Option<&Path>) -> io::Result<()> {
     let path = &place.path;
     let mut gone = path.clone().into_os_string();
