@@ -104,7 +104,7 @@ pub(crate) fn scan_records(
         })?;
         return count.into_py_any(py);
     }
-    let call = Call { function, pattern };
+    let call = RecordsCall { function, pattern };
     let Some(combine) = combine else {
         let values: Vec<Option<Py<PyAny>>> =
             watch.run(py, Takes::Time, move || records.map_blocks(|it| call.of(it)))?;
@@ -117,7 +117,7 @@ pub(crate) fn scan_records(
 /// What `combine` makes of what `function` makes of every block.
 fn combined(
     records: Records<'_>,
-    call: &Call,
+    call: &RecordsCall,
     combine: &Py<PyAny>,
 ) -> Result<Option<Py<PyAny>>, Failure> {
     // The exception of `combine`; blocks after it are ignored.
@@ -146,12 +146,12 @@ fn combined(
 }
 
 /// The function, and which records it receives.
-struct Call {
+struct RecordsCall {
     function: Py<PyAny>,
     pattern: Option<Pattern>,
 }
 
-impl Call {
+impl RecordsCall {
     /// What the function makes of the records; `None` if there are none with the pattern.
     fn of(&self, block: Block<'_>) -> Result<Option<Py<PyAny>>, Failure> {
         let bytes = match &self.pattern {

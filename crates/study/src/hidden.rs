@@ -16,6 +16,7 @@ use std::process;
 use anyhow::{Context, Result, bail, ensure};
 use rustix::fs::OFlags;
 use swath_os::file_system::is_remote;
+use swath_os::names::open_to_read;
 
 /// A file in each of them, of the same owner, that holds the folder's name: another user cannot put such a file
 /// into another folder, since only its owner can look into the one that has it.
@@ -252,14 +253,9 @@ fn mark(folder: &File, inside: &Path, path: &Path) -> io::Result<bool> {
 }
 
 /// Whether it was made here under this name, by its owner.
-fn is_marked(folder: &File, inside: &Path, path: &Path) -> bool {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let mut options = File::options();
-    let file =
-        options.read(true).custom_flags(flags.bits().cast_signed()).open(inside.join(MARK));
-    let (Ok(file), Ok(folder)) = (file, folder.metadata()) else {
-        return false;
-    };
+fn is_marked(folder: &File, path: &Path) -> bool {
+    let file = open_to_read(folder, OsStr::new(MARK));
+    let (Ok(file), Ok(folder)) = (file, folder.metadata()) else { return false };
     let is_its_owner = |it: Metadata| it.is_file() && it.uid() == folder.uid();
     let mut name = Vec::new();
     let read = (&file).take(name_of(path).len() as u64 + 1).read_to_end(&mut name);
@@ -296,7 +292,7 @@ fn is_same(facts: &Metadata, folder: &File) -> bool {
     folder.metadata().is_ok_and(|own| identity(&own) == identity(facts))
 }
 
-fn identity(facts: &Metadata) -> (u64, u64) {
+pub(crate) fn identity(facts: &Metadata) -> (u64, u64) {
     (facts.dev(), facts.ino())
 }
 
@@ -328,7 +324,7 @@ fn sweep_one(path: &Path, mine: &Metadata) {
     }
     // A folder that its maker had no time to mark is empty.
     if fs::remove_dir(path).is_err()
-        && is_marked(&folder, &inside_of(&folder, path), path)
+        && is_marked(&folder, path)
         && let Ok(place) = HiddenPlace::of(&folder, path.to_owned())
     {
         let _ = remove(&place);

@@ -240,19 +240,24 @@ pub fn begin(out: &Path) -> Result<ResultsFolder> {
     let what = || format!("cannot write a study to {}", out.display());
     let absolute = std::path::absolute(out).with_context(what)?;
     // Links of others in folders such as `/tmp` are not followed.
-    let refused = |it: &io::Error| it.kind() == io::ErrorKind::PermissionDenied;
-    locate(&absolute)
-        .map_or_else(|it| if refused(&it) { Err(it) } else { Ok(()) }, |_| Ok(()))
-        .and_then(|()| fs::create_dir_all(out))
-        .with_context(what)?;
+    if let Err(error) = locate(&absolute)
+        && error.kind() == io::ErrorKind::PermissionDenied
+    {
+        return Err(error).with_context(what);
+    }
+    fs::create_dir_all(out).with_context(what)?;
     let folder = locate(&absolute).and_then(|at| open_folder(&at.folder, &at.name));
     let folder = folder.with_context(what)?;
     let inside = hidden::inside_of(&folder, out);
-    let owner = folder.metadata()?.uid();
+    let (named, facts) = (fs::symlink_metadata(out).with_context(what)?, folder.metadata()?);
+    // Otherwise another user has exchanged it for a link.
+    let is_it = named.is_symlink() || hidden::identity(&named) == hidden::identity(&facts);
+    let owners = [named.uid(), facts.uid()];
     // A file server may show other numbers than ours: a new file has them.
     let own = || Some(tempfile::tempfile_in(&inside).ok()?.metadata().ok()?.uid());
-    let is_kept = [0, geteuid().as_raw()].contains(&owner) || own() == Some(owner);
-    ensure!(is_kept, "{}: it is another user's", what());
+    let is_known = |owner: &u32| [0, geteuid().as_raw()].contains(owner);
+    let is_kept = owners.iter().all(is_known) || own().is_some_and(|own| owners == [own, own]);
+    ensure!(is_it && is_kept, "{}: it is another user's", what());
     // Where nothing can be locked, the later of two studies wins.
     let is_taken = matches!(folder.try_lock(), Err(TryLockError::WouldBlock));
     ensure!(!is_taken, "{}: another study is writing to it", what());

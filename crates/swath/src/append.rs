@@ -35,7 +35,7 @@
 //! handle is a rope of extents, and the owner of a fork concatenates the ropes in serial order.
 
 mod commit;
-mod compared;
+mod extent_sums;
 mod fork;
 mod iter;
 mod manifest;
@@ -79,7 +79,7 @@ use crate::append::strand::Strand;
 use crate::append::writer::lend;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
-use crate::sink::{Base, Draft, FileKind, Folder, LocalFs, move_range, not_in_place};
+use crate::sink::{Draft, DraftBase, FileKind, Folder, LocalFs, move_range, not_in_place};
 
 /// Begins an output that is committed to `path`, replacing what is there.
 ///
@@ -197,7 +197,7 @@ fn take_over(path: &Path, draft: &mut Draft) -> Result<u64> {
     move_range(&**draft.file(), &*old, 0, 0, before.len).map_err(told)?;
     let after = old.facts().map_err(told)?;
     if after == before {
-        draft.build_on(Base::File(before));
+        draft.build_on(DraftBase::File(before));
         Ok(before.len)
     } else {
         Err(Error::new(Operation::Read, Reason::Changed, path)

@@ -26,7 +26,7 @@ use swath_plan::setters;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::options::ReadOptions;
 use crate::sink::claim::Claim;
-use crate::sink::{Base, OutputOptions};
+use crate::sink::{DraftBase, OutputOptions};
 use crate::source::{Mirrored, Source, Verify};
 
 use examine::{Copy, Examination};
@@ -178,9 +178,9 @@ impl HealOptions {
     fn heal_all(&self, copies: &[&Path], against: &Verify) -> Result<Healed> {
         let started = Instant::now();
         let read = self.joined();
+        let output = self.output.in_same_folders(copies);
         let opened = open(copies, against)?;
         // Copies that are right are not written, which would remove what a killed run left.
-        let output = self.output.in_same_folders(copies);
         copies.iter().for_each(|copy| Claim::sweep(copy, &*output.draft.fs));
         refuse_to_cut(&opened, copies, against)?;
         let before: Vec<_> = opened.iter().map(Copy::facts).collect();
@@ -201,7 +201,7 @@ impl HealOptions {
                 read: &read,
                 sums: &sums,
                 bad: copy.len_before.map(|_| &copy.bad[..]),
-                judged: judged.map_or(Base::Nothing, Base::File),
+                judged: judged.map_or(DraftBase::Nothing, DraftBase::File),
             };
             match rewrite.run(&copy.path, Source::from(from)) {
                 Ok(rewritten) => copy.rewritten = Some(rewritten),

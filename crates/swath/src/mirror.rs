@@ -21,7 +21,7 @@ use crate::heal::rewrite::Rewrite;
 use crate::manifest::CHUNK_SIZE;
 use crate::options::ReadOptions;
 use crate::report::Report;
-use crate::sink::{Base, OutputOptions};
+use crate::sink::{DraftBase, OutputOptions};
 use crate::source::{Opened, Source};
 
 pub use crate::profile::SharedDevice;
@@ -122,7 +122,7 @@ impl MirrorOptions {
                 read: &read,
                 sums: &sums,
                 bad: None,
-                judged: Base::Any,
+                judged: DraftBase::Any,
             };
             rewrite.run(target, Source::from(from))?;
         }

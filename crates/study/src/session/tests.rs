@@ -257,3 +257,20 @@ fn stopped_while_files_are_made_an_experiment_is_stopped_and_not_failed() {
     assert_eq!(stopped.experiments[0].state, Progress::Stopped);
     assert!(stopped.experiments[0].runs.is_empty());
 }
+
+#[test]
+fn results_are_not_written_through_another_users_link_or_into_his_folder() {
+    let parent = tempfile::tempdir().expect("a folder");
+    let (own, link) = (parent.path().join("own"), parent.path().join("link"));
+    fs::create_dir(&own).expect("made");
+    std::os::unix::fs::symlink(&own, &link).expect("made");
+    begin(&link).expect("one's own link leads to one's own folder");
+    // Only root can give files away.
+    if !geteuid().is_root() {
+        return;
+    }
+    std::os::unix::fs::lchown(&link, Some(65_534), None).expect("root");
+    begin(&link).expect_err("another user's link");
+    std::os::unix::fs::chown(&own, Some(65_534), None).expect("root");
+    begin(&own).expect_err("another user's folder");
+}

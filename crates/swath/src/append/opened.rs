@@ -10,7 +10,7 @@ use swath_os::access::Access;
 use swath_plan::segment::index::Index;
 use swath_plan::segment::manifest::{self, Manifest};
 
-use crate::append::compared::Compared;
+use crate::append::extent_sums::ExtentSums;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::locate;
 use crate::sink::folder;
@@ -60,7 +60,7 @@ struct Inner {
     files: Vec<(PathBuf, Arc<dyn FsFile>)>,
     extents: Vec<Placed>,
     index: Index,
-    compared: Compared,
+    sums: ExtentSums,
 }
 
 /// One extent, and where its bytes are.
@@ -112,7 +112,7 @@ fn open_file(path: &Path, file: Arc<dyn FsFile>) -> Result<Inner> {
         files: vec![(path.to_owned(), file)],
         index: index(path, [len])?,
         extents: vec![placed],
-        compared: Compared::default(),
+        sums: ExtentSums::default(),
     })
 }
 
@@ -158,8 +158,8 @@ fn open_folder(path: &Path, inside: Arc<dyn FsFolder>) -> Result<Inner> {
     }
     let index = index(path, extents.iter().map(|extent| extent.len))?;
     let (path, len) = (path.to_owned(), manifest.len());
-    let (folder, compared) = (Some(inside), Compared::default());
-    Ok(Inner { path, folder, len, files, extents, index, compared })
+    let (folder, sums) = (Some(inside), ExtentSums::default());
+    Ok(Inner { path, folder, len, files, extents, index, sums })
 }
 
 fn index(path: &Path, lens: impl IntoIterator<Item = u64>) -> Result<Index> {
@@ -194,7 +194,7 @@ impl Inner {
         let Some(extent) = self.extents.get(at).filter(|_| read > 0) else { return Ok(read) };
         if let Some(expected) = extent.crc32c {
             let bytes = &into[..read];
-            let found = self.compared.note(at, offset - extent.start, bytes, extent.len);
+            let found = self.sums.note(at, offset - extent.start, bytes, extent.len);
             if found.is_some_and(|found| found != expected) {
                 return Err(self.corrupt(at));
             }

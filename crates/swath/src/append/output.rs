@@ -112,7 +112,7 @@ const OFFERS_PER_CPU: usize = 2;
 
 /// What becomes of the second branch of a join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Offer {
+pub(super) enum BranchOffer {
     /// Other threads may take it.
     Free,
     /// The same, and it is one of the [`Output::offers`].
@@ -156,28 +156,28 @@ impl Output {
     /// with more threads than processors can keep busy only some are: what the others write would wait for its place
     /// in memory.
     #[inline]
-    pub(super) fn offer(&self) -> Offer {
+    pub(super) fn offer(&self) -> BranchOffer {
         let most = OFFERS_PER_CPU * usable_cpus_at_start();
         if rayon::current_num_threads() <= most {
-            Offer::Free
+            BranchOffer::Free
         } else {
             self.offer_counted(most)
         }
     }
 
     #[cold]
-    fn offer_counted(&self, most: usize) -> Offer {
+    fn offer_counted(&self, most: usize) -> BranchOffer {
         // Relaxed: a count that orders nothing.
         if self.offers.fetch_add(1, Ordering::Relaxed) < most {
-            return Offer::Counted;
+            return BranchOffer::Counted;
         }
-        self.end_offer(Offer::Counted);
-        Offer::Refused
+        self.end_offer(BranchOffer::Counted);
+        BranchOffer::Refused
     }
 
     #[inline]
-    pub(super) fn end_offer(&self, offer: Offer) {
-        if offer == Offer::Counted {
+    pub(super) fn end_offer(&self, offer: BranchOffer) {
+        if offer == BranchOffer::Counted {
             self.offers.fetch_sub(1, Ordering::Relaxed);
         }
     }

@@ -10,7 +10,7 @@ use std::thread;
 
 use swath_os::handoff;
 
-use crate::append::output::{Counters, Offer, Output, lost, to_io};
+use crate::append::output::{BranchOffer, Counters, Output, lost, to_io};
 use crate::append::pool;
 use crate::append::sequence::{End, Ended};
 use crate::append::start_offset::StartOffset;
@@ -75,7 +75,7 @@ struct Branches<'a> {
 struct Rejoin<'j, 'a> {
     owner: &'j mut Writer<'a>,
     branches: &'j Branches<'a>,
-    offer: Offer,
+    offer: BranchOffer,
     right: handoff::Slot<Box<Strand>>,
 }
 
@@ -149,7 +149,7 @@ impl<'a> Writer<'a> {
         pool::enter();
         self.count_fork();
         let offer = self.output.offer();
-        if offer == Offer::Refused {
+        if offer == BranchOffer::Refused {
             return Ok((a(self)?, b(self)?));
         }
         let branches = &Branches {

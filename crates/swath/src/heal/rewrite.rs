@@ -23,7 +23,7 @@ use crate::options::ReadOptions;
 use crate::sink::draft::Draft;
 use crate::sink::permissions::give;
 use crate::sink::{
-    Base, Durability, FsFile, OutputOptions, not_in_place, read_exact_at, share_range,
+    DraftBase, Durability, FsFile, OutputOptions, not_in_place, read_exact_at, share_range,
     write_all_at,
 };
 use crate::source::mirrored::{room_for, sum_in_steps};
@@ -50,7 +50,7 @@ pub(crate) struct Rewrite<'r> {
     /// Bad extents of the existing file; `None` if there is no file.
     pub(crate) bad: Option<&'r [Extent]>,
     /// What was there when it was judged: what another program puts there later is not replaced.
-    pub(crate) judged: Base,
+    pub(crate) judged: DraftBase,
 }
 
 impl Rewrite<'_> {

@@ -29,8 +29,8 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
 use crate::sink::claim::{Claim, locate};
 use crate::sink::existing::{
-    Base, DraftOptions, Replace, check_replaceable, inspect, irreplaceable, look_at, mounted,
-    not_in_place, taken,
+    DraftBase, DraftOptions, Replace, check_replaceable, inspect, irreplaceable, look_at,
+    mounted, not_in_place, taken,
 };
 use crate::sink::fs::{CLOSED, Facts, FileKind, Fs, FsFile, Located};
 use crate::sink::place::move_range;
@@ -189,7 +189,7 @@ impl Draft {
     }
 
     /// The commit finds this at the target, or fails.
-    pub(crate) fn build_on(&mut self, base: Base) {
+    pub(crate) fn build_on(&mut self, base: DraftBase) {
         self.options.base = base;
     }
 
@@ -261,10 +261,10 @@ impl Draft {
         let facts = copy.file().facts();
         // It is there, even if it cannot be inspected.
         self.before = facts.as_ref().ok().copied().or(self.before);
-        if self.options.base != Base::Any {
+        if self.options.base != DraftBase::Any {
             let facts = facts.map_err(|error| claim.error(Operation::Inspect, error))?;
             // If a server keeps the time, the time it reports may still change.
-            self.options.base = Base::File(Facts { modified: None, ..facts });
+            self.options.base = DraftBase::File(Facts { modified: None, ..facts });
         }
         self.is_poisoned = false;
         Ok(())

@@ -69,7 +69,7 @@ words!(HardLinks { Refused = "refuse", Broken = "break" });
 
 /// What must still be at the target when the draft gets its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Base {
+pub(crate) enum DraftBase {
     /// Whatever [`Replace`] lets a draft replace.
     #[default]
     Any,
@@ -87,7 +87,7 @@ pub(crate) struct DraftOptions {
     pub(crate) hard_links: HardLinks,
     pub(crate) durability: Durability,
     /// What the new bytes build on.
-    pub(crate) base: Base,
+    pub(crate) base: DraftBase,
     /// The files that the new bytes are made from, as far as they are known.
     pub(crate) inputs: Vec<PathBuf>,
 }
@@ -99,7 +99,7 @@ impl Default for DraftOptions {
             replace: Replace::default(),
             hard_links: HardLinks::default(),
             durability: Durability::default(),
-            base: Base::Any,
+            base: DraftBase::Any,
             inputs: Vec::new(),
         }
     }
@@ -164,15 +164,15 @@ pub(crate) fn taken(path: &Path) -> Error {
 
 /// Fails if the target is not what the new bytes build on any more.
 pub(crate) fn still_there(claim: &Claim, options: &DraftOptions) -> Result<()> {
-    if options.base == Base::Any {
+    if options.base == DraftBase::Any {
         return Ok(());
     }
     let found = claim.folder.facts(&claim.name);
     let found = found.map_err(|error| claim.error(Operation::Inspect, error))?;
     match (&options.base, found) {
-        (Base::Nothing, None) => return Ok(()),
-        (Base::Nothing, Some(_)) => return Err(made_meanwhile(claim)),
-        (Base::File(base), Some(found)) if found.are_of_one_state(base) => return Ok(()),
+        (DraftBase::Nothing, None) => return Ok(()),
+        (DraftBase::Nothing, Some(_)) => return Err(made_meanwhile(claim)),
+        (DraftBase::File(base), Some(found)) if found.are_of_one_state(base) => return Ok(()),
         _ => {}
     }
     Err(Error::new(Operation::Commit, Reason::Changed, &claim.path)
@@ -197,7 +197,7 @@ pub(crate) fn inspect(claim: &Claim, options: &DraftOptions) -> Result<Option<Fa
     let Some(facts) = look_at(path, &*claim.folder, &claim.name)? else { return Ok(None) };
     match options.replace {
         Replace::Refused => return Err(taken(path)),
-        _ if options.base == Base::Nothing => return Err(made_meanwhile(claim)),
+        _ if options.base == DraftBase::Nothing => return Err(made_meanwhile(claim)),
         Replace::InPlace => return Ok(Some(facts)),
         Replace::Allowed => {}
     }

@@ -11,7 +11,7 @@ use swath_plan::setters;
 use crate::error::Result;
 use crate::observe::{CancelToken, Hooks, Progress};
 use crate::sink::draft::Draft;
-use crate::sink::existing::{Base, DraftOptions, Durability, HardLinks, Replace};
+use crate::sink::existing::{DraftBase, DraftOptions, Durability, HardLinks, Replace};
 use crate::sink::fs::Fs;
 use crate::sink::local::LocalFs;
 use crate::sink::permissions::give;
@@ -131,8 +131,8 @@ impl OutputOptions {
     #[doc(hidden)]
     pub fn with_only(mut self, file: Option<File>) -> io::Result<Self> {
         self.draft.base = match file {
-            Some(file) => Base::File(LocalFs::readable(file).facts()?),
-            None => Base::Nothing,
+            Some(file) => DraftBase::File(LocalFs::readable(file).facts()?),
+            None => DraftBase::Nothing,
         };
         Ok(self)
     }

@@ -29,7 +29,7 @@ use swath_plan::fallback::Fallback;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
 use crate::sink::existing::{
-    Base, DraftOptions, Durability, KEPT, Replace, cannot_link, explained, inspect,
+    DraftBase, DraftOptions, Durability, KEPT, Replace, cannot_link, explained, inspect,
     is_kept_by_its_owner, is_new_there, is_unsupported, mounted, still_there, taken,
 };
 use crate::sink::fs::{CLOSED, FOR_ALL, Facts, FsFile, FsFolder};
@@ -477,7 +477,7 @@ pub(crate) fn publish(
         }
         // Bytes and length, before they become visible. Never retried if it fails.
         candidate.store(claim, options.durability)?;
-        if options.base != Base::Any && candidate.file.is_remote() {
+        if options.base != DraftBase::Any && candidate.file.is_remote() {
             // sshfs remembers attributes for many seconds, until the file is opened again.
             drop(claim.folder.open(&claim.name));
         }

@@ -207,7 +207,7 @@ fn a_draft_that_builds_on_nothing_replaces_nothing_and_needs_no_hard_links() {
         let path = place.path("out");
         let begin = || {
             let mut draft = Draft::begin(&path, &options).expect("begun");
-            draft.build_on(Base::Nothing);
+            draft.build_on(DraftBase::Nothing);
             draft
         };
         let draft = begin();
@@ -217,7 +217,7 @@ fn a_draft_that_builds_on_nothing_replaces_nothing_and_needs_no_hard_links() {
         fs::remove_file(&path).expect("removed");
         begin().commit(3).expect("made");
         assert_eq!((fs::metadata(&path).expect("there").len(), place.names().len()), (3, 1));
-        let base = Base::Nothing;
+        let base = DraftBase::Nothing;
         let refused = Draft::begin(&path, &DraftOptions { base, ..options }).unwrap_err();
         assert_eq!(refused.reason(), Reason::Changed);
     }

@@ -2,14 +2,13 @@
 
 use std::any::Any;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File, Permissions, TryLockError};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rustix::fs::{FlockOperation, OFlags, flock, fstat};
-use rustix::io::Errno;
+use rustix::fs::{OFlags, fstat};
 use swath_os::access::Access;
 use swath_os::{links, nameless, names};
 
@@ -110,12 +109,11 @@ impl FsFolder for LocalFolder {
     }
 
     fn hold(&self) -> bool {
-        let held = flock(&*self.file, FlockOperation::NonBlockingLockExclusive);
-        !matches!(held, Err(Errno::WOULDBLOCK))
+        !matches!(self.file.try_lock(), Err(TryLockError::WouldBlock))
     }
 
     fn release(&self) {
-        let _ = flock(&*self.file, FlockOperation::Unlock);
+        let _ = self.file.unlock();
     }
 
     fn create_nameless(&self) -> io::Result<Arc<dyn FsFile>> {

@@ -15,7 +15,7 @@ use crate::locks::Mutex;
 
 /// What was read of one extent.
 #[derive(Debug, Default)]
-struct Pieces {
+struct ExtentPieces {
     /// By where they start: length and checksum. They do not overlap.
     all: BTreeMap<u64, (u64, u32)>,
     len: u64,
@@ -23,12 +23,12 @@ struct Pieces {
 
 /// See the [module](self).
 #[derive(Debug, Default)]
-pub(super) struct Compared {
+pub(super) struct ExtentSums {
     /// Of the extents that are being read.
-    extents: Mutex<HashMap<usize, Pieces>>,
+    extents: Mutex<HashMap<usize, ExtentPieces>>,
 }
 
-impl Compared {
+impl ExtentSums {
     /// Notes that `bytes` were read at `start` of an extent of `len` bytes. Returns the checksum of the extent when
     /// all of it has been read. What is read again counts as it is now.
     pub(super) fn note(
@@ -40,7 +40,7 @@ impl Compared {
     ) -> Option<u32> {
         let (new, crc) = (bytes.len() as u64, crc32c(bytes));
         let mut extents = self.extents.lock().unwrap_or_else(PoisonError::into_inner);
-        let Pieces { all, len: read } = extents.entry(extent).or_default();
+        let ExtentPieces { all, len: read } = extents.entry(extent).or_default();
         let last = |all: &BTreeMap<u64, (u64, u32)>| {
             all.range(..start + new).next_back().map(|(&at, &(len, _))| (at, len))
         };
@@ -82,18 +82,18 @@ mod tests {
                 pieces.swap(at, below(at + 1));
             }
             // Some are read twice, the first time with other bytes.
-            let compared = Compared::default();
+            let sums = ExtentSums::default();
             let last = pieces.pop().expect("one");
             for piece in pieces {
                 if below(3) == 0 {
                     let other = vec![0; piece.len()];
-                    assert_eq!(compared.note(7, piece.start as u64, &other, 1000), None);
+                    assert_eq!(sums.note(7, piece.start as u64, &other, 1000), None);
                 }
-                assert_eq!(compared.note(7, piece.start as u64, &bytes[piece], 1000), None);
+                assert_eq!(sums.note(7, piece.start as u64, &bytes[piece], 1000), None);
             }
-            let all = compared.note(7, last.start as u64, &bytes[last], 1000);
+            let all = sums.note(7, last.start as u64, &bytes[last], 1000);
             assert_eq!(all, Some(whole));
-            assert!(compared.extents.into_inner().expect("no panic").is_empty());
+            assert!(sums.extents.into_inner().expect("no panic").is_empty());
         }
     }
 }
