@@ -127,7 +127,11 @@ fn give_name(
     }
 }
 
-fn is_at(parent: &dyn FsFolder, name: &OsStr, folder: &dyn FsFolder) -> io::Result<bool> {
+pub(super) fn is_at(
+    parent: &dyn FsFolder,
+    name: &OsStr,
+    folder: &dyn FsFolder,
+) -> io::Result<bool> {
     let ours = folder.own_facts()?.identity;
     Ok(parent.facts(name)?.is_some_and(|there| there.identity == ours))
 }

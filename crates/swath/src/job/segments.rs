@@ -11,6 +11,7 @@ use swath_plan::segment::manifest::{Manifest, ManifestExtent, Segment};
 use super::commit::Committed;
 use super::data::{Done, Form, bytes_of};
 use super::files::{self, COMMITTED};
+use super::folder::is_at;
 use super::place::Placed;
 use super::plan::Plan;
 use crate::error::{Error, Operation, Reason, Result, counted};
@@ -83,18 +84,13 @@ impl Plan {
 
     /// Whether the path still leads to the folder, as far as it can be found out.
     fn stands(&self, folder: &dyn FsFolder) -> bool {
-        let there = match self.open_folder() {
-            Ok(there) => there.own_facts().and_then(|there| Ok((there, folder.own_facts()?))),
+        let located = self.output.draft.fs.locate(&self.folder);
+        match located.and_then(|at| is_at(&*at.folder, &at.name, folder)) {
+            Ok(is_there) => is_there,
             Err(error) => {
-                let gone = [
-                    ErrorKind::NotFound,
-                    ErrorKind::NotADirectory,
-                    ErrorKind::PermissionDenied,
-                ];
-                return error.reason() != Reason::Invalid && !gone.contains(&error.io_kind());
+                ![ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&error.kind())
             }
-        };
-        there.map_or(true, |(there, own)| there.identity == own.identity)
+        }
     }
 
     /// The process that committed it may have been killed right after that.
