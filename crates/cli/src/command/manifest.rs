@@ -112,12 +112,13 @@ fn make(args: &Manifest) -> Result<Outcome> {
     target.refuse_terminal("a manifest", Some(args.existing))?;
     target.refuse_input(&args.path)?;
     refuse(args, &target)?;
+    let output = output(&target, args.replace());
     let options = Profiles::new(args.profile).apply(options(args), &args.path);
     let (options, bar) = Bar::attach(options, !args.json);
     let input = swath::Input::open(args.path.source()?)?;
     let scanned = options.checksums(&input, args.chunk_size)?;
     drop(bar);
-    save(&target, &scanned.value, args.replace(), &input)?;
+    save(&target, &scanned.value, output, &input)?;
     let label = target.label();
     let json = object! {
         #[serde(flatten)]
@@ -144,18 +145,26 @@ pub(super) fn target(from: &Input, to: Option<&Input>) -> Result<Target> {
     })
 }
 
+/// How a manifest is written: in the folder that its path leads to before the file is read.
+pub(super) fn output(target: &Target, replace: Replace) -> OutputOptions {
+    let output = OutputOptions::new().with_replace(replace);
+    match target {
+        Target::Path(path) => output.in_same_folders(&[path]),
+        Target::Stdout => output,
+    }
+}
+
 /// Writes checksums: to a file, completely or not at all, or to a stream. Those may read them who may read the
 /// `input`.
 pub(super) fn save(
     target: &Target,
     sums: &Checksums,
-    replace: Replace,
+    mut options: OutputOptions,
     input: &swath::Input,
 ) -> Result<()> {
     let bytes = sums.encode(XxHash3_64::oneshot);
     match target {
         Target::Path(path) if !target.is_stream() => {
-            let mut options = OutputOptions::new().with_replace(replace);
             if let Some(access) = input.access()? {
                 options = options.with_permissions(access);
             }

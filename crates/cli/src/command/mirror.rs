@@ -78,11 +78,12 @@ impl Command for Mirror {
         let manifest = self.manifest(&targets)?;
         let (read, bar) = Bar::attach(self.read_options(), !self.json);
         let options = self.options(read);
+        let output = manifest.as_ref().map(|target| manifest::output(target, self.replace()));
         let input = swath::Input::open_at_once(&self.path)?;
         let made = options.mirror(&input, &targets).map_err(kept)?;
         drop(bar);
-        if let Some(manifest) = &manifest {
-            save(manifest, &made.checksums, self.replace(), &input)?;
+        if let Some((manifest, output)) = manifest.as_ref().zip(output) {
+            save(manifest, &made.checksums, output, &input)?;
         }
         let json = object! {
             #[serde(flatten)]

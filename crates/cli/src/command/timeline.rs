@@ -31,6 +31,8 @@ pub(crate) struct Recording<'v> {
     command: &'v str,
     /// A pipe or a device, which is opened at the beginning.
     opened: Option<Ordered>,
+    /// How a file is written, in the folder of the beginning.
+    output: OutputOptions,
 }
 
 impl<'v> Recording<'v> {
@@ -46,7 +48,10 @@ impl<'v> Recording<'v> {
         if opened.is_none() {
             try_folder(path)?;
         }
-        Ok(Some(Self { timeline, path, command: word, opened }))
+        // A file that can be made again at once need not survive a power cut.
+        let output = OutputOptions::new().with_durability(Durability::None);
+        let output = output.in_same_folders(&[path]);
+        Ok(Some(Self { timeline, path, command: word, opened, output }))
     }
 
     /// Writes what was recorded.
@@ -69,13 +74,8 @@ impl<'v> Recording<'v> {
                 // By now the command may have made a file of that name, or another user put one there. The file that
                 // was looked at is the one that is replaced.
                 let earlier = earlier(self.path)?;
-                // A file that can be made again at once need not survive a power cut.
                 OrderedOptions::new()
-                    .with_output(
-                        OutputOptions::new()
-                            .with_durability(Durability::None)
-                            .with_only(earlier)?,
-                    )
+                    .with_output(self.output.with_only(earlier)?)
                     .ordered(self.path)?
             }
         };

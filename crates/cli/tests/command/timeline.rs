@@ -2,6 +2,7 @@
 //! did and nothing else.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
@@ -414,4 +415,30 @@ fn a_trace_goes_to_a_pipe_or_a_device_as_it_is() {
         format!("swath: wrote {copy}, but cannot write the timeline to /dev/full: cannot ");
     assert!(stderr(&output).starts_with(&said), "{}", stderr(&output));
     assert!(stderr(&output).ends_with("; try: free some space, or write less\n"));
+}
+
+#[test]
+fn what_is_written_in_the_end_goes_into_the_folder_of_the_beginning() {
+    // As where a mount ends: the path of the output leads into another folder by then. A pipe holds fewer bytes, so
+    // the command has begun.
+    let exchanged = r#"cd "$1" && mkdir out && mkfifo words && shift
+        "$0" "$@" < words & exec 3> words
+        head -c 1000000 /dev/zero >&3
+        mv out before && mkdir out; exec 3>&-; wait $!"#;
+    for words in [
+        &["manifest", "-", "out/sums"][..],
+        &["sum", "-", "--timeline", "out/trace.json"],
+    ] {
+        let stage = Stage::new();
+        let words: Vec<&OsStr> = std::iter::once(stage.folder.path().as_os_str())
+            .chain(words.iter().map(OsStr::new))
+            .collect();
+        let output = shell(exchanged, &words);
+        assert_eq!(code(&output), 2, "{words:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains("leads to another folder"), "{}", stderr(&output));
+        for folder in ["out", "before"] {
+            let left = std::fs::read_dir(stage.folder.path().join(folder)).expect("a folder");
+            assert_eq!(left.count(), 0, "{words:?} left a file in {folder}");
+        }
+    }
 }

@@ -137,8 +137,11 @@ impl OutputOptions {
         Ok(self)
     }
 
-    /// For a call that writes all of `outputs`: each is written into the folder that its path leads to now.
-    pub(crate) fn in_same_folders(&self, outputs: &[&Path]) -> Self {
+    /// For a call that writes `outputs` in the end, or one after another: each is written into the folder that its
+    /// path leads to now.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn in_same_folders(&self, outputs: &[&Path]) -> Self {
         let mut same = self.clone();
         same.draft.fs = SameFolders::of(&self.draft.fs, outputs);
         same
