@@ -2,8 +2,8 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use swath::Profile;
@@ -113,7 +113,9 @@ impl Store {
         if !facts.is_file() || facts.len() > MOST {
             return Err(wrong("it is not a profile"));
         }
-        let text = fs::read_to_string(&path).map_err(unread)?;
+        let mut text = String::new();
+        let opened = File::open(&path).map_err(unread)?;
+        opened.take(MOST).read_to_string(&mut text).map_err(unread)?;
         let kept = Kept::parse(&text).map_err(|why| wrong(&why))?;
         let unfit = kept.key.differs_from(key);
         Ok(Some(Found { kept, path, unfit }))

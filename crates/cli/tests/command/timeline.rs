@@ -425,10 +425,9 @@ fn what_is_written_in_the_end_goes_into_the_folder_of_the_beginning() {
         "$0" "$@" < words & exec 3> words
         head -c 1000000 /dev/zero >&3
         mv out before && mkdir out; exec 3>&-; wait $!"#;
-    for words in [
-        &["manifest", "-", "out/sums"][..],
-        &["sum", "-", "--timeline", "out/trace.json"],
-    ] {
+    for words in
+        [&["manifest", "-", "out/sums"][..], &["sum", "-", "--timeline", "out/trace.json"]]
+    {
         let stage = Stage::new();
         let words: Vec<&OsStr> = std::iter::once(stage.folder.path().as_os_str())
             .chain(words.iter().map(OsStr::new))

@@ -29,8 +29,8 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
 use crate::sink::claim::{Claim, locate};
 use crate::sink::existing::{
-    DraftBase, DraftOptions, Replace, check_replaceable, inspect, irreplaceable, look_at,
-    mounted, not_in_place, taken,
+    DraftBase, DraftOptions, OTHER_FILE, Replace, check_replaceable, inspect, irreplaceable,
+    is_new_there, look_at, mounted, not_in_place, taken,
 };
 use crate::sink::fs::{CLOSED, Facts, FileKind, Fs, FsFile, Located};
 use crate::sink::place::move_range;
@@ -98,6 +98,9 @@ impl Draft {
         let mut candidate = match &existing {
             Some(facts) if options.replace == Replace::InPlace => {
                 options.refuse_input(path, facts)?;
+                if is_new_there(facts, before.as_ref()) {
+                    return Err(claim.changed(OTHER_FILE));
+                }
                 Candidate::in_place(&claim, facts)?
             }
             Some(_) => match claim.folder.why_not_replaced(&claim.name) {

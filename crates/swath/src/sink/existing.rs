@@ -211,6 +211,9 @@ pub(crate) fn inspect(claim: &Claim, options: &DraftOptions) -> Result<Option<Fa
     Ok(Some(facts))
 }
 
+/// Why a file is not written in place.
+pub(crate) const OTHER_FILE: &str = "another program has put another file in its place";
+
 /// Whether a file is there now that was not there before: nothing about it has been checked, and another user may have
 /// put it there, who would lose it.
 pub(crate) fn is_new_there(there: &Facts, before: Option<&Facts>) -> bool {

@@ -29,8 +29,8 @@ use swath_plan::fallback::Fallback;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
 use crate::sink::existing::{
-    DraftBase, DraftOptions, Durability, KEPT, Replace, cannot_link, explained, inspect,
-    is_kept_by_its_owner, is_new_there, is_unsupported, mounted, still_there, taken,
+    DraftBase, DraftOptions, Durability, KEPT, OTHER_FILE, Replace, cannot_link, explained,
+    inspect, is_kept_by_its_owner, is_new_there, is_unsupported, mounted, still_there, taken,
 };
 use crate::sink::fs::{CLOSED, FOR_ALL, Facts, FsFile, FsFolder};
 use crate::source::FileTimes;
@@ -98,7 +98,7 @@ impl Candidate {
         let failed = |error| claim.error(Operation::Create, error);
         let file = folder.open_to_write(&claim.name).map_err(failed)?;
         if !file.facts().map_err(failed)?.are_of_one_file(facts) {
-            return Err(claim.changed("another program has put another file in its place"));
+            return Err(claim.changed(OTHER_FILE));
         }
         file.set_len(0).map_err(failed)?;
         let mut target = Self::of(file, claim.hidden(), folder);
@@ -293,8 +293,8 @@ impl Candidate {
     }
 
     fn no_new_name(&self, claim: &Claim, error: &io::Error) -> Error {
-        let what = "here a file cannot get a name only if it is free, for want of hard links";
-        let hint = "allow what is there to be replaced (`--force`, or no `--no-clobber`)";
+        let what = "here a file cannot get a name only if it is free: no hard links, or none to files of other users";
+        let hint = "allow what is there to be replaced (`--force`, or no `--no-clobber`), or mount it so that new files are yours (sshfs: `-o idmap=user`)";
         self.not_named(claim, explained(error, what)).hint(hint)
     }
 

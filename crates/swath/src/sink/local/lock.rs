@@ -167,6 +167,13 @@ impl Place {
                 .is_ok_and(|len| bytes[..len] == *suffix.as_bytes())
     }
 
+    /// Whether nothing is left of what its holder made. Only the lock says how that is called, where no other writer
+    /// looks for it; a server may fail to remove it.
+    fn is_alone(&self) -> bool {
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        made.iter().all(|name| matches!(names::look(&self.folder, name), Ok(None)))
+    }
+
     /// Removes the file if it is still there.
     fn remove(&self) {
         if self.is_there().unwrap_or(false) && self.is_unchanged() {
@@ -205,7 +212,9 @@ impl Drop for LocalLock {
             held.retain(|place| !Arc::ptr_eq(place, &self.place));
         }
         // A lock file that remains locks out no writer: it is opened and locked again.
-        self.place.remove();
+        if self.place.is_alone() {
+            self.place.remove();
+        }
         // Before it is closed: a child that was forked a moment ago may hold the descriptor.
         let _ = self.file.unlock();
     }

@@ -82,6 +82,22 @@ fn a_file_with_bytes_is_not_a_lock_whoever_locks_it() {
 }
 
 #[test]
+fn a_lock_that_names_what_is_left_stays_with_it() {
+    let place = TestFolder::new();
+    let suffix = ".0123456789abcdef";
+    fs::write(place.path("lock"), suffix).expect("room");
+    fs::set_permissions(place.path("lock"), Permissions::from_mode(CLOSED)).expect("mine");
+    for (is_left, made) in [(true, "hidden"), (false, "other")] {
+        fs::write(place.path("hidden"), "left").expect("room");
+        let lock = place.lock("lock").expect("ours").expect("free");
+        let left = lock.exchange(suffix, vec![made.into()]).expect("room");
+        assert_eq!(left.as_deref(), Some(suffix));
+        drop(lock);
+        assert_eq!(place.path("lock").exists(), is_left, "{made}");
+    }
+}
+
+#[test]
 fn a_lock_file_without_a_holder_locks_nobody_out() {
     let place = TestFolder::new();
     fs::write(place.path("lock"), b"").expect("left by a killed run");

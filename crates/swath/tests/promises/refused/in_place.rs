@@ -1,9 +1,10 @@
 //! Files that no other can take the place of: an error that says so, or a write where they are.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use swath::append::{AppendOptions, OrderedOptions};
 use swath::heal::HealOptions;
@@ -12,6 +13,7 @@ use swath::mirror::{MirrorOptions, Verify};
 use swath::sink::Replace;
 use swath::{Error, Fallback, OutputOptions, Reason, WriteOptions};
 
+use crate::hooked::{Call, Hook, Hooked};
 use crate::refused::child::{mount, with_own_mounts};
 use crate::refused::closed::{NOBODY, as_nobody, file, folder};
 use crate::refused::ways::{Way, bytes, names, read};
@@ -173,6 +175,38 @@ fn one_writer_at_a_time_writes_in_place() {
     out.write_at(b"first", 0).expect("room");
     out.commit().expect("room");
     assert_eq!((read(&path), names(folder.path())), (b"first".into(), vec!["out".into()]));
+}
+
+/// Another program puts a file under a name while that is being locked.
+#[derive(Debug)]
+struct Swap(PathBuf, PathBuf);
+
+impl Hook for Swap {
+    fn before(&self, call: Call) -> io::Result<()> {
+        if call == Call::Lock { fs::rename(&self.0, &self.1) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn a_file_that_has_just_been_put_there_is_not_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    for old in [None, Some("old")] {
+        fs::write(path("another"), "another").expect("room");
+        let _ = fs::remove_file(path("out"));
+        if let Some(old) = old {
+            fs::write(path("out"), old).expect("room");
+        }
+        let swap = Swap(path("another"), path("out"));
+        let swapped = in_place().with_fs(Arc::new(Hooked(Arc::new(swap))));
+        let written = WriteOptions::new().with_output(swapped).write(path("out"), b"new");
+        let error = written.expect_err("it may be another user's");
+        assert_eq!(error.reason(), Reason::Changed, "{error:?}");
+        assert_eq!(
+            (read(&path("out")), names(folder.path())),
+            (b"another".into(), vec!["out".into()])
+        );
+    }
 }
 
 #[test]
