@@ -271,7 +271,7 @@ impl ReadOptions {
         /// Records in `timeline` what each worker does, chunk by chunk. Default: no timeline.
         fn with_timeline(timeline: impl Into<Option<Timeline>>) in hooks;
 
-        /// Where buffers come from. Default: the pool of the process, which keeps at most 64 MiB.
+        /// Where buffers come from. Default: the pool of the process; see [`BufferPool`].
         fn with_pool(pool: BufferPool);
 
         /// What the report says about the cost of the read. Default: [`Costs::Time`].

@@ -2,7 +2,6 @@
 
 use std::io;
 
-use swath_os::machine;
 use swath_plan::extent::Extent;
 
 use super::Opened;
@@ -12,7 +11,7 @@ use crate::error::{Error, Operation, Reason, Result};
 impl Opened {
     /// Fails if less memory than this is available.
     pub(crate) fn check_memory(&self, extent: Extent, wanted: u64) -> Result<()> {
-        let memory = machine::memory_at_hand().unwrap_or(u64::MAX);
+        let memory = BufferPool::at_hand_for(wanted);
         if wanted <= memory {
             return Ok(());
         }
