@@ -221,6 +221,50 @@ impl Pages {
     }
 }
 
+/// [`Pages`] that the kernel may take as long as they are not taken back: it does when it needs memory, without swapping, and
+/// counts them as available.
+#[derive(Debug)]
+pub struct OfferedPages(Pages);
+
+impl Pages {
+    /// Offers them to the kernel. What they hold is lost.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` on kernels before 4.5, and for memory that is locked; then they are unmapped.
+    pub fn offer(self) -> io::Result<OfferedPages> {
+        // SAFETY: the range is our own mapping, and nothing reads it until it is taken back.
+        unsafe { mapping::offer(self.start, self.len) }?;
+        Ok(OfferedPages(self))
+    }
+}
+
+impl OfferedPages {
+    /// How many bytes they are.
+    #[expect(clippy::len_without_is_empty, reason = "there is at least a page")]
+    pub fn len(&self) -> usize {
+        self.0.len
+    }
+
+    /// Takes them back, populated, with any bytes in them: what the kernel took is zeroed.
+    ///
+    /// # Errors
+    ///
+    /// As [`populate`](Pages::populate); then they are unmapped.
+    pub fn take_back(self) -> io::Result<Pages> {
+        let Self(pages) = self;
+        // Until a page is written to, the kernel might still take it.
+        pages.populate(0, pages.len)?;
+        for block in 0..pages.len.div_ceil(POPULATE_SIZE) {
+            let (word, bit) = (block / 64, 1 << (block % 64));
+            // Relaxed: this is the only owner.
+            pages.claimed[word].fetch_or(bit, Ordering::Relaxed);
+            pages.populated[word].fetch_or(bit, Ordering::Relaxed);
+        }
+        Ok(pages)
+    }
+}
+
 impl Deref for Pages {
     type Target = [u8];
 
@@ -282,6 +326,24 @@ mod tests {
         assert_eq!(pages.prepare(2 * POPULATE_SIZE, 4096).expect("the short block"), 4096);
         assert_eq!(pages.unpopulated(), 0);
         assert_eq!(pages[POPULATE_SIZE - 1], 9);
+    }
+
+    #[test]
+    fn offered_pages_come_back_populated_and_keep_what_is_written_then() {
+        let mut pages = Pages::map(2 * POPULATE_SIZE + 4096).expect("address space");
+        pages.fill(3);
+        let Ok(offered) = pages.offer() else {
+            return swath_reference::skip("offer", "this kernel refuses MADV_FREE");
+        };
+        assert_eq!(offered.len(), 2 * POPULATE_SIZE + 4096);
+        let mut pages = match offered.take_back() {
+            Err(error) => return swath_reference::skip("populate", error),
+            Ok(pages) => pages,
+        };
+        assert_eq!(pages.unpopulated(), 0);
+        assert!(pages.iter().all(|&byte| byte == 3 || byte == 0));
+        pages.fill(4);
+        assert!(pages.iter().all(|&byte| byte == 4));
     }
 
     #[test]

@@ -12,7 +12,6 @@ use std::path::Path;
 use bytemuck::Pod;
 use swath_os::memory::Pages;
 
-use crate::buffer::BufferPool;
 use crate::error::{Error, Operation, Reason, Result};
 
 /// A fixed number of values, initially all zero bits; dereferences to a slice.
@@ -58,7 +57,7 @@ impl<T: Pod> Array<T> {
             return Ok(Self::default());
         }
         if bytes >= LARGE {
-            let left = BufferPool::at_hand_for(bytes as u64);
+            let left = swath_os::machine::memory_at_hand().unwrap_or(u64::MAX);
             if bytes as u64 > left {
                 let more = format!(
                     "{len} values of {} bytes: {left} bytes are available",

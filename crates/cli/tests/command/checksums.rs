@@ -220,3 +220,10 @@ fn a_list_as_other_tools_and_editors_leave_it_is_checked() {
         assert!(stdout(&output).lines().all(|line| line.ends_with(": OK")), "{output:?}");
     }
 }
+
+#[test]
+fn a_device_is_no_list() {
+    let output = run(["sum", "--check", "/dev/zero"]);
+    assert_eq!(code(&output), 2, "{output:?}");
+    assert!(stderr(&output).contains("cannot check /dev/zero: it is a device"), "{output:?}");
+}

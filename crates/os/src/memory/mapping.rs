@@ -83,6 +83,16 @@ pub(super) unsafe fn populate(start: NonNull<u8>, len: usize) -> io::Result<()> 
     }
 }
 
+/// Lets the kernel take pages until they are written to.
+///
+/// # Safety
+///
+/// The range is a mapping of the caller's, and nothing reads it until it is populated or written again.
+pub(super) unsafe fn offer(start: NonNull<u8>, len: usize) -> io::Result<()> {
+    // SAFETY: as the caller vouches.
+    Ok(unsafe { madvise(start.as_ptr().cast(), len, Advice::LinuxFree) }?)
+}
+
 /// Unmaps memory.
 ///
 /// # Safety

@@ -52,6 +52,13 @@ pub(super) unsafe fn populate(_start: NonNull<u8>, _len: usize) -> io::Result<()
 /// # Safety
 ///
 /// As in `mapping.rs`.
+pub(super) unsafe fn offer(_start: NonNull<u8>, _len: usize) -> io::Result<()> {
+    Ok(())
+}
+
+/// # Safety
+///
+/// As in `mapping.rs`.
 pub(super) unsafe fn unmap(start: NonNull<u8>, len: usize) {
     if let Ok(layout) = layout(len) {
         // SAFETY: a block from `map`, with the layout it was made with; nothing borrows from it.

@@ -2,13 +2,11 @@
 
 use std::fmt;
 use std::io;
-use std::process;
 use std::sync::{Arc, MutexGuard, OnceLock};
-use std::thread;
 use std::time::{Duration, Instant};
 
-use swath_os::machine::{memory_at_hand, memory_total};
-use swath_os::memory::Pages;
+use swath_os::machine::memory_total;
+use swath_os::memory::{OfferedPages, Pages};
 
 use crate::locks::{Mutex, lock_cache};
 
@@ -20,10 +18,10 @@ const WHILE: Duration = Duration::from_secs(5);
 /// A bounded store of populated memory; buffers take pages from it and return them to it.
 ///
 /// Reusing memory beats every other way to get it: its pages are populated. [`swath::read`] and
-/// [`ReadOptions::new`] share one pool in the process, which keeps up to 64 MiB of idle memory,
-/// and for 5 seconds up to an eighth of the memory that the machine or the control group has:
-/// where a host takes free memory back, populating it again takes longer than the read. Pass
-/// another pool to [`ReadOptions::with_pool`] to keep more, for longer, or less.
+/// [`ReadOptions::new`] share one pool in the process, which keeps up to 64 MiB of idle memory. More,
+/// up to an eighth of the memory that the machine or the control group has, is offered to the kernel, which
+/// takes it when it needs some, and is given back by the first read that ends or begins after 5 seconds.
+/// Pass another pool to [`ReadOptions::with_pool`] to keep more or less.
 ///
 /// ```
 /// let pool = swath::BufferPool::new(256 << 20);
@@ -54,34 +52,32 @@ struct Shared {
     cap: usize,
     /// How long more than that is kept, if at all.
     period: Option<Duration>,
-    /// What is kept for that long: an eighth of the memory, asked for when it matters.
+    /// How much is kept for that long: asked for when it matters.
     most: OnceLock<usize>,
     idle: Mutex<Idle>,
 }
 
-/// Memory that is not used, and since when. The oldest comes first.
+/// Memory that is not used: at most the cap that is ready, and what has been offered to the kernel since some time. The
+/// oldest comes first.
 #[derive(Default)]
 struct Idle {
-    pages: Vec<(Pages, Instant)>,
-    /// The process that has a thread to give back what is too old: a child of fork(2) has none.
-    keeper: Option<u32>,
+    ready: Vec<Pages>,
+    offered: Vec<(OfferedPages, Instant)>,
 }
 
 impl Idle {
-    fn bytes(&self) -> usize {
-        self.pages.iter().map(|(pages, _)| pages.len()).sum()
+    fn ready_bytes(&self) -> usize {
+        self.ready.iter().map(|pages| pages.len()).sum()
     }
 
-    /// Takes the oldest out until `most` bytes are left, or all that are left came after `since`.
-    fn shrink(&mut self, most: usize, since: Option<Instant>) -> Vec<Pages> {
-        let mut bytes = self.bytes();
-        let taken = self.pages.iter().take_while(|(pages, at)| {
-            let is_taken = bytes > most && since.is_none_or(|since| *at <= since);
-            bytes -= if is_taken { pages.len() } else { 0 };
-            is_taken
-        });
-        let count = taken.count();
-        self.pages.drain(..count).map(|(pages, _)| pages).collect()
+    fn offered_bytes(&self) -> usize {
+        self.offered.iter().map(|(pages, _)| pages.len()).sum()
+    }
+
+    /// Takes out what was offered that long ago.
+    fn expired(&mut self, period: Option<Duration>) -> Vec<(OfferedPages, Instant)> {
+        let is_old = |at: &Instant| period.is_none_or(|period| at.elapsed() >= period);
+        self.offered.extract_if(.., |(_, at)| is_old(at)).collect()
     }
 }
 
@@ -102,43 +98,28 @@ impl BufferPool {
         SHARED.get_or_init(|| Self::with(DEFAULT_CAP, Some(WHILE))).clone()
     }
 
-    /// Returns how many bytes of memory are at hand. If that is less than is `wanted`, idle memory goes first.
-    pub(crate) fn at_hand_for(wanted: u64) -> u64 {
-        let at_hand = || memory_at_hand().unwrap_or(u64::MAX);
-        let left = at_hand();
-        if left >= wanted || Self::shared().idle_bytes() == 0 {
-            return left;
-        }
-        Self::shared().trim();
-        at_hand()
-    }
-
     /// Returns all idle memory to the kernel.
     pub fn trim(&self) {
-        let idle = self.idle().map(|mut idle| std::mem::take(&mut idle.pages));
+        let idle = self.idle().map(|mut idle| std::mem::take(&mut *idle));
         drop(idle);
     }
 
     /// Bytes of idle memory that it keeps.
     pub fn idle_bytes(&self) -> usize {
-        self.idle().map_or(0, |idle| idle.bytes())
+        self.idle().map_or(0, |idle| idle.ready_bytes() + idle.offered_bytes())
     }
 
     /// Pages of at least `len` bytes: the smallest idle ones that are at most twice that size,
     /// otherwise fresh ones that are advised to use huge pages.
     pub(crate) fn take(&self, len: usize) -> io::Result<Pages> {
-        let fits = |pages: &Pages| pages.len() >= len && pages.len() / 2 <= len.max(1 << 20);
-        let found = self.idle().and_then(|mut idle| {
-            let fitting = (0..idle.pages.len()).filter(|&index| fits(&idle.pages[index].0));
-            let best = fitting.min_by_key(|&index| idle.pages[index].0.len())?;
-            Some(idle.pages.remove(best).0)
+        let fits = |idle: usize| idle >= len && idle / 2 <= len.max(1 << 20);
+        let ready = self.idle().and_then(|mut idle| {
+            let fitting = (0..idle.ready.len()).filter(|&index| fits(idle.ready[index].len()));
+            let best = fitting.min_by_key(|&index| idle.ready[index].len())?;
+            Some(idle.ready.swap_remove(best))
         });
-        if let Some(pages) = found {
+        if let Some(pages) = ready.or_else(|| self.take_offered(len, fits)) {
             return Ok(pages);
-        }
-        if len > self.0.cap {
-            // What does not fit is not kept beside memory that is as large.
-            drop(self.idle().map(|mut idle| idle.shrink(self.0.cap, None)));
         }
         let pages = Pages::map(len)?;
         // Kernels without huge pages refuse it: slower, not wrong.
@@ -146,60 +127,71 @@ impl BufferPool {
         Ok(pages)
     }
 
-    /// Keeps `pages` if that is allowed, and drops older ones to make room.
+    fn take_offered(&self, len: usize, fits: impl Fn(usize) -> bool) -> Option<Pages> {
+        let mut idle = self.idle().filter(|idle| !idle.offered.is_empty())?;
+        let expired = idle.expired(self.0.period);
+        let fitting =
+            (0..idle.offered.len()).filter(|&index| fits(idle.offered[index].0.len()));
+        let best = fitting.min_by_key(|&index| idle.offered[index].0.len());
+        let found = best.map(|index| idle.offered.swap_remove(index).0);
+        // What does not fit is not kept beside memory that is as large.
+        let others =
+            if found.is_none() && len > self.0.cap { idle.expired(None) } else { Vec::new() };
+        // Without the lock: all of this takes long.
+        drop(idle);
+        drop((expired, others));
+        found.and_then(|pages| pages.take_back().ok())
+    }
+
+    /// Keeps `pages`, as far as the cap allows it and in place of older ones; what it does not allow is offered to the
+    /// kernel, if it may be.
     pub(crate) fn put(&self, pages: Pages) {
+        let Shared { cap, period, .. } = &*self.0;
         let Some(mut idle) = self.idle() else { return };
-        let bytes = idle.bytes().saturating_add(pages.len());
-        let Shared { cap, period, most, .. } = &*self.0;
-        let most = match (bytes <= *cap || period.is_none(), most.get()) {
-            (true, _) => *cap,
-            (false, Some(&most)) => most,
-            (false, None) => {
-                drop(idle);
-                // To ask takes half a millisecond.
-                let eighth = memory_total().map_or(0, |bytes| bytes / 8);
-                most.get_or_init(|| usize::try_from(eighth).unwrap_or(0).max(*cap));
-                return self.put(pages);
+        let expired = idle.expired(*period);
+        let mut others = Vec::new();
+        if pages.len() > *cap {
+            others.push(pages);
+        } else {
+            let mut kept = idle.ready_bytes();
+            while kept + pages.len() > *cap {
+                let oldest = idle.ready.remove(0);
+                kept -= oldest.len();
+                others.push(oldest);
             }
-        };
+            idle.ready.push(pages);
+        }
+        // Without the lock: all of this takes long.
+        drop(idle);
+        drop(expired);
+        if period.is_some() {
+            others.into_iter().for_each(|pages| self.offer(pages));
+        }
+    }
+
+    fn offer(&self, pages: Pages) {
+        let most = self.most();
         if pages.len() > most {
             return;
         }
-        let mut dropped = idle.shrink(most - pages.len(), None);
-        idle.pages.push((pages, Instant::now()));
-        if idle.bytes() > self.0.cap && !self.is_looked_after(&mut idle) {
-            dropped.extend(idle.shrink(self.0.cap, None));
-        }
-        // Unmapping takes long: do it without the lock.
-        drop(idle);
-    }
-
-    /// Whether there is a thread that gives back what is older than the period; begins it.
-    fn is_looked_after(&self, idle: &mut Idle) -> bool {
-        let Some(period) = self.0.period else { return false };
-        let process = process::id();
-        if idle.keeper != Some(process) {
-            let pool = self.clone();
-            let keep = move || while pool.keep(period) {};
-            let begun = thread::Builder::new().name("swath-pool".into()).spawn(keep);
-            idle.keeper = begun.is_ok().then_some(process);
-        }
-        idle.keeper.is_some()
-    }
-
-    /// Waits, and gives back what is too old; returns whether there is more to look after.
-    fn keep(&self, period: Duration) -> bool {
-        thread::sleep(period);
-        let Some(mut idle) = self.idle() else { return true };
-        let since = Instant::now().checked_sub(period);
-        let dropped = since.map_or_else(Vec::new, |since| idle.shrink(self.0.cap, Some(since)));
-        let is_more = idle.bytes() > self.0.cap;
-        if !is_more {
-            idle.keeper = None;
-        }
+        let Ok(pages) = pages.offer() else { return };
+        let Some(mut idle) = self.idle() else { return };
+        let mut bytes = idle.offered_bytes() + pages.len();
+        let is_too_much = |(oldest, _): &mut (OfferedPages, Instant)| {
+            let is_too_much = bytes > most;
+            bytes -= if is_too_much { oldest.len() } else { 0 };
+            is_too_much
+        };
+        let dropped: Vec<_> = idle.offered.extract_if(.., is_too_much).collect();
+        idle.offered.push((pages, Instant::now()));
         drop(idle);
         drop(dropped);
-        is_more
+    }
+
+    /// How much is kept for a while: an eighth of the memory. To ask for it takes half a millisecond.
+    fn most(&self) -> usize {
+        let eighth = || memory_total().map_or(0, |bytes| bytes / 8);
+        *self.0.most.get_or_init(|| usize::try_from(eighth()).unwrap_or(0).max(self.0.cap))
     }
 
     fn idle(&self) -> Option<MutexGuard<'_, Idle>> {
@@ -231,9 +223,7 @@ mod tests {
         pool.put(first);
         others.into_iter().for_each(|pages| pool.put(pages));
         assert_eq!(pool.idle_bytes(), 8192);
-        let idle = pool.idle().expect("free");
-        assert!(idle.pages.iter().all(|(pages, _)| pages.as_ptr() != oldest));
-        drop(idle);
+        assert!(pool.idle().expect("free").ready.iter().all(|it| it.as_ptr() != oldest));
         pool.put(Pages::map(8193).expect("memory"));
         assert_eq!(pool.idle_bytes(), 8192, "larger than the cap: not kept");
         pool.trim();
@@ -241,18 +231,26 @@ mod tests {
     }
 
     #[test]
-    fn more_is_kept_for_a_while() {
-        let pool = BufferPool::with(8192, Some(Duration::from_millis(20)));
+    fn more_is_offered_to_the_kernel_and_given_back_after_a_while() {
+        let pool = BufferPool::with(8192, Some(Duration::from_secs(3600)));
         let pages = [16384, 4096, 8192].map(|len| pool.take(len).expect("memory"));
-        let last = pages[2].as_ptr();
+        let large = pages[0].as_ptr();
         pages.into_iter().for_each(|pages| pool.put(pages));
         assert_eq!(pool.idle_bytes(), 28672);
-        // However slow this machine is: until the thread has ended.
-        while pool.idle().is_none_or(|idle| idle.keeper.is_some()) {
-            thread::sleep(Duration::from_millis(1));
-        }
-        assert_eq!(pool.idle_bytes(), 8192);
-        assert_eq!(pool.take(8192).expect("memory").as_ptr(), last);
+        let mut again = pool.take(16384).expect("memory");
+        assert_eq!(again.as_ptr(), large);
+        again.fill(7);
+        assert!(again.iter().all(|&byte| byte == 7));
+        pool.put(again);
+        // Nothing fits: what was offered goes.
+        pool.put(pool.take(1 << 20).expect("memory"));
+        assert_eq!(pool.idle_bytes(), 8192 + (1 << 20));
+        pool.trim();
+        assert_eq!(pool.idle_bytes(), 0);
+        let pool = BufferPool::with(8192, Some(Duration::ZERO));
+        pool.put(pool.take(16384).expect("memory"));
+        pool.put(pool.take(4096).expect("memory"));
+        assert_eq!(pool.idle_bytes(), 4096);
     }
 
     #[test]

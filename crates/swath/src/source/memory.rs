@@ -2,6 +2,7 @@
 
 use std::io;
 
+use swath_os::machine;
 use swath_plan::extent::Extent;
 
 use super::Opened;
@@ -11,7 +12,7 @@ use crate::error::{Error, Operation, Reason, Result};
 impl Opened {
     /// Fails if less memory than this is available.
     pub(crate) fn check_memory(&self, extent: Extent, wanted: u64) -> Result<()> {
-        let memory = BufferPool::at_hand_for(wanted);
+        let memory = machine::memory_at_hand().unwrap_or(u64::MAX);
         if wanted <= memory {
             return Ok(());
         }

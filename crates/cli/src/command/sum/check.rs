@@ -14,6 +14,7 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::FileTypeExt;
 
 use anyhow::{Result, ensure};
 use swath::ReadOptions;
@@ -48,6 +49,12 @@ struct Totals {
 
 /// Compares the files of `list` with its checksums.
 pub(super) fn check(args: &Sum, list: &Input) -> Result<Outcome> {
+    let facts = list.path().and_then(|path| path.metadata().ok());
+    if facts.is_some_and(|facts| facts.file_type().is_char_device()) {
+        // It may never end.
+        let what = format!("cannot check {list}: it is a device");
+        return Err(Refused::new(what, "name a list that `swath sum --hash` printed").into());
+    }
     let bytes = ReadOptions::new().read(list.source()?)?.buffer;
     let entries = parsed(&bytes, list, args.hash)?;
     let from_stdin = entries.iter().any(|entry| entry.path == "-");
