@@ -170,7 +170,9 @@ pub(crate) fn check_taken() -> Result<(), OutputError> {
         Ok(facts) if FileType::from_raw_mode(facts.st_mode).is_file() => {
             Ok(swath::machine::flush(file)?)
         }
-        _ => Ok(()),
+        Ok(_) => Ok(()),
+        // The server is gone.
+        Err(error) => Err(io::Error::from(error).into()),
     }
 }
 

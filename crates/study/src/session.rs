@@ -10,27 +10,23 @@
 //! An experiment that cannot run here, or fails, does not stop the others.
 
 mod csv;
+mod folder;
 mod limits;
 mod timelines;
 
-use std::fs::{self, File, TryLockError};
-use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
-use rustix::process::geteuid;
 use swath::CancelToken;
 use swath_formats::compressed::{Format, decompress};
-use swath_os::links::locate;
-use swath_os::names::open_folder;
 
 use crate::cache::ColdBy;
 use crate::experiment::{Experiment, Places};
 use crate::experiments;
 use crate::facts::Facts;
-use crate::hidden::{self, Hidden};
+use crate::hidden::Hidden;
 use crate::measure::{self, CONTROL, Extent, Rounds, Stage, Stopped};
 use crate::page;
 use crate::results::{
@@ -38,6 +34,8 @@ use crate::results::{
 };
 use crate::stats::Summary;
 use crate::summary;
+
+pub use folder::{ResultsFolder, begin};
 
 /// The settings of a session.
 #[derive(Clone, Debug)]
@@ -162,7 +160,7 @@ fn run_in(
         }
     }
     if results.has_runs() {
-        report(&results, out)?;
+        report(&results, &folder)?;
     }
     Ok(results)
 }
@@ -189,12 +187,13 @@ fn limits_of(
 ///
 /// # Errors
 ///
-/// If they cannot be written.
-pub fn report(results: &Results, out: &Path) -> Result<()> {
+/// If they cannot be written, or its path leads elsewhere by now.
+pub fn report(results: &Results, folder: &ResultsFolder) -> Result<()> {
+    let out = folder.path();
     save(results, out)?;
     swath::write(out.join(SUMMARY), summary::render(results))?;
     swath::write(out.join(PAGE), page::render(results)?)?;
-    Ok(())
+    folder.check_place()
 }
 
 /// Judges the results by the rules of this version: unknown experiments stay as they are.
@@ -214,54 +213,6 @@ pub fn judged_anew(mut results: Results) -> Results {
         }
     }
     results
-}
-
-/// The folder of results, locked until it is dropped.
-#[derive(Debug)]
-pub struct ResultsFolder {
-    _lock: File,
-    inside: PathBuf,
-}
-
-impl ResultsFolder {
-    /// A path to it that no other user can lead elsewhere.
-    pub fn path(&self) -> &Path {
-        &self.inside
-    }
-}
-
-/// Makes the folder of results, and locks it.
-///
-/// # Errors
-///
-/// If it cannot be made, or another study is writing to it; if it, or a link to it, is another user's, who could
-/// have put links to other files into it.
-pub fn begin(out: &Path) -> Result<ResultsFolder> {
-    let what = || format!("cannot write a study to {}", out.display());
-    let absolute = std::path::absolute(out).with_context(what)?;
-    // Links of others in folders such as `/tmp` are not followed.
-    if let Err(error) = locate(&absolute)
-        && error.kind() == io::ErrorKind::PermissionDenied
-    {
-        return Err(error).with_context(what);
-    }
-    fs::create_dir_all(out).with_context(what)?;
-    let folder = locate(&absolute).and_then(|at| open_folder(&at.folder, &at.name));
-    let folder = folder.with_context(what)?;
-    let inside = hidden::inside_of(&folder, out);
-    let (named, facts) = (fs::symlink_metadata(out).with_context(what)?, folder.metadata()?);
-    // Otherwise another user has exchanged it for a link.
-    let is_it = named.is_symlink() || hidden::identity(&named) == hidden::identity(&facts);
-    let owners = [named.uid(), facts.uid()];
-    // A file server may show other numbers than ours: a new file has them.
-    let own = || Some(tempfile::tempfile_in(&inside).ok()?.metadata().ok()?.uid());
-    let is_known = |owner: &u32| [0, geteuid().as_raw()].contains(owner);
-    let is_kept = owners.iter().all(is_known) || own().is_some_and(|own| owners == [own, own]);
-    ensure!(is_it && is_kept, "{}: it is another user's", what());
-    // Where nothing can be locked, the later of two studies wins.
-    let is_taken = matches!(folder.try_lock(), Err(TryLockError::WouldBlock));
-    ensure!(!is_taken, "{}: another study is writing to it", what());
-    Ok(ResultsFolder { _lock: folder, inside })
 }
 
 /// The place of an experiment among all; those of another version come last.

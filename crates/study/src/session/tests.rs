@@ -259,6 +259,18 @@ fn stopped_while_files_are_made_an_experiment_is_stopped_and_not_failed() {
 }
 
 #[test]
+fn results_in_a_folder_that_was_moved_are_an_error() {
+    let parent = tempfile::tempdir().expect("a folder");
+    let (own, moved) = (parent.path().join("own"), parent.path().join("moved"));
+    let folder = begin(&own).expect("made");
+    folder.check_place().expect("still there");
+    fs::rename(&own, &moved).expect("mine");
+    folder.check_place().expect_err("gone");
+    fs::create_dir(&own).expect("made");
+    folder.check_place().expect_err("another one");
+}
+
+#[test]
 fn results_are_not_written_through_another_users_link_or_into_his_folder() {
     let parent = tempfile::tempdir().expect("a folder");
     let (own, link) = (parent.path().join("own"), parent.path().join("link"));
@@ -266,7 +278,7 @@ fn results_are_not_written_through_another_users_link_or_into_his_folder() {
     std::os::unix::fs::symlink(&own, &link).expect("made");
     begin(&link).expect("one's own link leads to one's own folder");
     // Only root can give files away.
-    if !geteuid().is_root() {
+    if !rustix::process::geteuid().is_root() {
         return;
     }
     std::os::unix::fs::lchown(&link, Some(65_534), None).expect("root");

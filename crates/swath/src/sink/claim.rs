@@ -30,7 +30,7 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use crate::error::{Common, Error, Operation, Reason, Result};
-use crate::sink::fs::{FOR_ALL, FileKind, Fs, FsFile, FsFolder, Located, Lock};
+use crate::sink::fs::{CLOSED, FOR_ALL, FileKind, Fs, FsFile, FsFolder, Located, Lock};
 use crate::sink::names::{MANIFEST, Names, beside, is_of_a_folder};
 
 /// A target under lock.
@@ -157,6 +157,22 @@ impl Claim {
                 self.folder.create_new(&name, mode).map(|file| (file, name))
             }
             made => made.map(|file| (file, name)),
+        }
+    }
+
+    /// The same, for this user only: some mounts give new files more.
+    pub(crate) fn create_closed(
+        &self,
+        name: OsString,
+    ) -> io::Result<(Arc<dyn FsFile>, OsString)> {
+        let (file, name) = self.create(name, CLOSED)?;
+        let closed = file.facts().and_then(|facts| match facts.mode & 0o777 & !CLOSED {
+            0 => Ok(()),
+            _ => file.set_mode(CLOSED),
+        });
+        match closed {
+            Ok(()) => Ok((file, name)),
+            Err(error) => self.folder.remove(&name).and(Err(error)),
         }
     }
 

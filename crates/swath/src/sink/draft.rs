@@ -22,15 +22,14 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
 use rustix::io::Errno;
-use swath_os::access::Access;
 use swath_plan::fallback::Fallback;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
 use crate::sink::claim::{Claim, locate};
 use crate::sink::existing::{
-    DraftBase, DraftOptions, OTHER_FILE, Replace, check_replaceable, inspect, irreplaceable,
-    is_new_there, look_at, mounted, not_in_place, taken,
+    DraftBase, DraftOptions, OTHER_FILE, Replace, access_of, check_replaceable, inspect,
+    irreplaceable, is_new_there, look_at, mounted, not_in_place, taken,
 };
 use crate::sink::fs::{CLOSED, Facts, FileKind, Fs, FsFile, Located};
 use crate::sink::place::move_range;
@@ -87,6 +86,9 @@ impl Draft {
         // First without a lock, so that no lock file is made for a device or folder; other names
         // and refusals later, when what a killed run left has been removed.
         let before = look_at(path, &*located.folder, &located.name)?;
+        let (folder, name) = (Arc::clone(&located.folder), located.name.clone());
+        let access = |found: &Facts| access_of(&*folder, &name, found);
+        let mut readers = before.as_ref().map(access);
         let claim = match Claim::take(path, located.clone()) {
             Err(error) if before.is_some() && error.reason() != Reason::Busy => {
                 claim_of_existing(error, located, path, options.replace)?
@@ -116,11 +118,17 @@ impl Draft {
             if !candidate.is_in_place() {
                 check_replaceable(&claim, &**candidate.file())?;
             }
-            // If another program removes it before the commit, nobody may read the new file who could not read it.
+            if is_new_there(facts, before.as_ref()) {
+                let there = access(facts);
+                readers = Some(readers.map_or(there, |readers| readers.and(there)));
+            }
+        }
+        if let Some(readers) = readers.filter(|_| !candidate.is_in_place()) {
+            // If another program removes it before the commit, nobody may read the new file who could not read it, nor
+            // what was there at the first look.
             let made = candidate.usual_mode();
             let made = made.map_err(|error| claim.error(Operation::Create, error))?;
-            let old = Access::of_unknown_group(facts.mode);
-            candidate.give_mode(&claim, made & old.in_group(None))?;
+            candidate.give_mode(&claim, made & readers.in_group(None))?;
         }
         if options.replace == Replace::Refused {
             candidate.check_new_name(&claim)?;

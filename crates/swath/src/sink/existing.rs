@@ -9,6 +9,7 @@ use std::{fs, io};
 
 use rustix::io::Errno;
 use rustix::process::geteuid;
+use swath_os::access::Access;
 use swath_plan::words;
 
 use crate::error::{Common, Error, Operation, Reason, Result};
@@ -209,6 +210,15 @@ pub(crate) fn inspect(claim: &Claim, options: &DraftOptions) -> Result<Option<Fa
             .hint("write to another name, or choose that hard links are broken"));
     }
     Ok(Some(facts))
+}
+
+/// Who may use a file that was found under a name: its owner alone, if that cannot be found out.
+pub(crate) fn access_of(folder: &dyn FsFolder, name: &OsStr, found: &Facts) -> Access {
+    let opened = folder.open(name).and_then(|file| Ok((file.facts()?, file.access()?)));
+    match opened {
+        Ok((facts, access)) if facts.are_of_one_file(found) => access,
+        _ => Access::new(found.mode & 0o700, None),
+    }
 }
 
 /// Why a file is not written in place.

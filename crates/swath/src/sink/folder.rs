@@ -31,6 +31,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
+use swath_os::access::Access;
 use swath_plan::extent::Extent;
 
 use crate::error::{Error, Operation, Reason, Result};
@@ -64,7 +65,7 @@ pub(crate) struct Folder {
     named: BTreeSet<String>,
     has_committed: bool,
     /// The permissions of the output, once it can be seen.
-    readers: Option<u32>,
+    readers: Option<Access>,
     /// Those of new files until the commit.
     unread: u32,
     /// A sync has failed, or it is unknown whether a name was given: no further commit.
@@ -90,13 +91,18 @@ impl Folder {
     pub(crate) fn begin(path: &Path, options: &DraftOptions) -> Result<Self> {
         let failed = |error| Error::io(Operation::Create, path, error);
         let located = locate(Operation::Create, path, &*options.fs)?;
-        inspect(path, &located, options)?;
+        let before = identity(inspect(path, &located, options)?).map_err(failed)?;
         let claim = Claim::take(path, located.clone())?;
         if !claim.is_locked() {
             return Err(failed(ErrorKind::Unsupported.into())
                 .hint("write one plain file, or use a file system with locks (flock)"));
         }
-        let (inside, hidden) = match inspect(path, &located, options)? {
+        let there = inspect(path, &located, options)?;
+        // Another user may have put it there, or taken it away.
+        if identity(there.clone()).map_err(failed)? != before {
+            return Err(claim.changed(SWAPPED));
+        }
+        let (inside, hidden) = match there {
             Some(inside) => {
                 // Under another name, which was its own when its other writer began.
                 if !inside.hold() {
@@ -109,13 +115,14 @@ impl Folder {
         };
         let readers = match hidden {
             Some(_) => None,
-            None => inside.facts(MANIFEST.as_ref()).map_err(failed)?.map(|it| it.mode & 0o666),
+            None => readers_of(&*inside).map_err(failed)?,
         };
         // In a new folder others cannot look for them. Where permissions cannot be changed they are final.
         let can_change =
             || inside.own_facts().and_then(|own| inside.set_mode(own.mode & 0o777)).is_ok();
-        let unread =
-            readers.map_or(FOR_ALL, |readers| if can_change() { CLOSED } else { readers });
+        let unread = readers.map_or(FOR_ALL, |it| {
+            if can_change() { CLOSED } else { it.in_group(None) & 0o666 }
+        });
         Ok(Self {
             readers,
             unread,
@@ -221,8 +228,7 @@ impl Folder {
         if let Some(hidden) = self.hidden.clone() {
             self.name_folder(&hidden, file.facts())?;
             // What follows is written in a folder that others may look into.
-            let readers = file.facts().map(|facts| facts.mode & 0o666);
-            (self.readers, self.unread) = (readers.ok(), CLOSED);
+            (self.readers, self.unread) = (file.access().ok(), CLOSED);
         }
         let is_whole = self.check_segments(&named).and_then(|()| self.check_in_place());
         is_whole.map_err(|error| match error.reason() {
@@ -319,8 +325,11 @@ impl Folder {
     /// Who may read the output may read this file of it.
     fn open_to_readers(&self, file: &dyn FsFile) -> io::Result<()> {
         match self.readers {
-            Some(readers) if readers != self.unread => file.set_mode(readers),
-            _ => Ok(()),
+            None => Ok(()),
+            Some(readers) => match readers.in_group(file.access()?.group()) & 0o666 {
+                mode if mode == self.unread => Ok(()),
+                mode => file.set_mode(mode),
+            },
         }
     }
 
@@ -355,6 +364,14 @@ impl Folder {
                     self.not_named(error, inside.facts(MANIFEST.as_ref()), manifest.facts())
                 }
             });
+        }
+        // A member of the group may have put another file under the hidden name.
+        let ours =
+            manifest.facts().and_then(|ours| Ok((ours, inside.facts(MANIFEST.as_ref())?)));
+        if let Ok((ours, there)) = ours
+            && there.is_none_or(|there| there.identity != ours.identity)
+        {
+            return Err(self.claim.changed(SWAPPED));
         }
         if self.is_synced() {
             let settled = inside.sync().and_then(|()| manifest.sync());
@@ -469,6 +486,18 @@ impl Drop for Folder {
         for name in made.iter().filter(|name| !self.named.contains(*name)) {
             let _ = self.inside.remove(name.as_ref());
         }
+    }
+}
+
+fn identity(folder: Option<Arc<dyn FsFolder>>) -> io::Result<Option<(u64, u64)>> {
+    folder.map(|folder| Ok(folder.own_facts()?.identity)).transpose()
+}
+
+/// Who may read what a folder has, as far as its manifest says.
+fn readers_of(folder: &dyn FsFolder) -> io::Result<Option<Access>> {
+    match folder.open(MANIFEST.as_ref()) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        opened => opened?.access().map(Some),
     }
 }
 

@@ -23,16 +23,16 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
-use swath_os::access::Access;
 use swath_plan::fallback::Fallback;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
 use crate::sink::existing::{
-    DraftBase, DraftOptions, Durability, KEPT, OTHER_FILE, Replace, cannot_link, explained,
-    inspect, is_kept_by_its_owner, is_new_there, is_unsupported, mounted, still_there, taken,
+    DraftBase, DraftOptions, Durability, KEPT, OTHER_FILE, Replace, access_of, cannot_link,
+    explained, inspect, is_kept_by_its_owner, is_new_there, is_unsupported, mounted,
+    still_there, taken,
 };
-use crate::sink::fs::{CLOSED, FOR_ALL, Facts, FsFile, FsFolder};
+use crate::sink::fs::{FOR_ALL, Facts, FsFile, FsFolder};
 use crate::source::FileTimes;
 
 /// How often the target may appear or vanish between two calls of one commit.
@@ -114,7 +114,11 @@ impl Candidate {
     /// If no file can be made there.
     pub(crate) fn make_named(claim: &Claim, hidden: OsString) -> Result<Self> {
         let made = claim.mode_of_new().and_then(|(mode, can_change)| {
-            let made = claim.create(hidden, if can_change { CLOSED } else { FOR_ALL });
+            let made = if can_change {
+                claim.create_closed(hidden)
+            } else {
+                claim.create(hidden, FOR_ALL)
+            };
             made.map(|made| (made, mode, !can_change))
         });
         let ((file, hidden), mode, is_fixed) =
@@ -238,7 +242,7 @@ impl Candidate {
         if self.model.is_some() {
             return self.take_attributes(claim, Some(there));
         }
-        let old = Access::of_unknown_group(there.mode).in_group(None);
+        let old = access_of(&*self.folder, &claim.name, there).in_group(None);
         let taken = self.usual_mode().and_then(|mode| self.file.set_mode(mode & old));
         taken.map_err(|error| self.failed(claim, Operation::Commit, error)).map(|()| true)
     }

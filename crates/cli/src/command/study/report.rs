@@ -60,7 +60,7 @@ impl Command for Report {
         let out = self.folder()?;
         let folder = begin(out)
             .map_err(|error| Refused::hinted(error, "choose another folder with -o"))?;
-        report(&results, folder.path())?;
+        report(&results, &folder)?;
         let (summary, page) = (out.join(SUMMARY), out.join(PAGE));
         let counts = Counts::of(&results);
         let text = format!("{counts}\n{}\n{}\n", summary.shown(), page.shown());

@@ -209,6 +209,67 @@ fn a_file_that_has_just_been_put_there_is_not_written() {
     }
 }
 
+/// Another program does something while a target is being locked.
+#[derive(Debug)]
+struct Meanwhile(fn(&Path), PathBuf);
+
+impl Hook for Meanwhile {
+    fn before(&self, call: Call) -> io::Result<()> {
+        if call == Call::Lock {
+            (self.0)(&self.1);
+        }
+        Ok(())
+    }
+}
+
+fn meanwhile(act: fn(&Path), folder: &Path) -> OutputOptions {
+    let hook = Meanwhile(act, folder.to_owned());
+    OutputOptions::new().with_fs(Arc::new(Hooked(Arc::new(hook))))
+}
+
+#[test]
+fn who_could_not_read_the_target_at_first_cannot_read_the_new_one() {
+    let acts: [fn(&Path); 2] = [
+        |folder| fs::remove_file(folder.join("out")).expect("there"),
+        |folder| fs::rename(folder.join("open"), folder.join("out")).expect("there"),
+    ];
+    for act in acts {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, mode) in [("out", 0o600), ("open", 0o644)] {
+            fs::write(folder.path().join(name), name).expect("room");
+            let permissions = fs::Permissions::from_mode(mode);
+            fs::set_permissions(folder.path().join(name), permissions).expect("mine");
+        }
+        let options = WriteOptions::new().with_output(meanwhile(act, folder.path()));
+        let out = folder.path().join("out");
+        options.write(&out, b"new").expect("written");
+        assert_eq!(read(&out), b"new");
+        assert_eq!(fs::metadata(&out).expect("there").mode() & 0o777, 0o600);
+    }
+}
+
+#[test]
+fn a_folder_of_segments_that_has_just_been_put_there_is_not_written() {
+    let acts: [fn(&Path); 3] = [
+        |folder| {
+            fs::rename(folder.join("out"), folder.join("away")).expect("there");
+            fs::rename(folder.join("other"), folder.join("out")).expect("there");
+        },
+        |folder| fs::rename(folder.join("out"), folder.join("away")).expect("there"),
+        |folder| fs::create_dir(folder.join("out")).expect("free"),
+    ];
+    for (number, act) in acts.into_iter().enumerate() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let segments = AppendOptions::new().with_mode(swath::append::Mode::Segments);
+        for name in ["out", "other"].iter().filter(|_| number < 2) {
+            segments.create(folder.path().join(name)).expect("new").commit().expect("room");
+        }
+        let options = segments.clone().with_output(meanwhile(act, folder.path()));
+        let error = options.create(folder.path().join("out")).expect_err("another folder");
+        assert_eq!(error.reason(), Reason::Changed, "{number}: {error:?}");
+    }
+}
+
 #[test]
 fn an_error_says_that_a_part_may_be_there() {
     let folder = tempfile::tempdir().expect("a folder");
