@@ -160,11 +160,15 @@ impl Claim {
         }
     }
 
-    /// The same, for this user only: some mounts give new files more.
+    /// The same for this user only, if permissions can be changed: some mounts give new files more.
     pub(crate) fn create_closed(
         &self,
         name: OsString,
+        can_change: bool,
     ) -> io::Result<(Arc<dyn FsFile>, OsString)> {
+        if !can_change {
+            return self.create(name, FOR_ALL);
+        }
         let (file, name) = self.create(name, CLOSED)?;
         let closed = file.facts().and_then(|facts| match facts.mode & 0o777 & !CLOSED {
             0 => Ok(()),

@@ -44,7 +44,7 @@ use crate::sink::permissions::mode_of_folder;
 use crate::together::threads;
 
 pub(crate) use place::read_manifest;
-use place::{create, inspect, remove_if_there};
+use place::{create, identity, inspect, readers_of, remove_if_there};
 
 /// How often a random 64-bit name may be taken.
 const ATTEMPTS: usize = 8;
@@ -486,18 +486,6 @@ impl Drop for Folder {
         for name in made.iter().filter(|name| !self.named.contains(*name)) {
             let _ = self.inside.remove(name.as_ref());
         }
-    }
-}
-
-fn identity(folder: Option<Arc<dyn FsFolder>>) -> io::Result<Option<(u64, u64)>> {
-    folder.map(|folder| Ok(folder.own_facts()?.identity)).transpose()
-}
-
-/// Who may read what a folder has, as far as its manifest says.
-fn readers_of(folder: &dyn FsFolder) -> io::Result<Option<Access>> {
-    match folder.open(MANIFEST.as_ref()) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        opened => opened?.access().map(Some),
     }
 }
 

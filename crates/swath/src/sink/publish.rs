@@ -32,7 +32,7 @@ use crate::sink::existing::{
     explained, inspect, is_kept_by_its_owner, is_new_there, is_unsupported, mounted,
     still_there, taken,
 };
-use crate::sink::fs::{FOR_ALL, Facts, FsFile, FsFolder};
+use crate::sink::fs::{Facts, FsFile, FsFolder};
 use crate::source::FileTimes;
 
 /// How often the target may appear or vanish between two calls of one commit.
@@ -114,11 +114,7 @@ impl Candidate {
     /// If no file can be made there.
     pub(crate) fn make_named(claim: &Claim, hidden: OsString) -> Result<Self> {
         let made = claim.mode_of_new().and_then(|(mode, can_change)| {
-            let made = if can_change {
-                claim.create_closed(hidden)
-            } else {
-                claim.create(hidden, FOR_ALL)
-            };
+            let made = claim.create_closed(hidden, can_change);
             made.map(|made| (made, mode, !can_change))
         });
         let ((file, hidden), mode, is_fixed) =

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rustix::io::Errno;
+use swath_os::access::Access;
 
 use super::SWAPPED;
 use crate::error::{Error, Operation, Reason, Result};
@@ -102,4 +103,16 @@ pub(super) fn inspect(
         return Err(taken.hint("choose another name, or allow the folder to be replaced"));
     }
     Ok(Some(inside))
+}
+
+pub(super) fn identity(folder: Option<Arc<dyn FsFolder>>) -> io::Result<Option<(u64, u64)>> {
+    folder.map(|folder| Ok(folder.own_facts()?.identity)).transpose()
+}
+
+/// Who may read what a folder has, as far as its manifest says.
+pub(super) fn readers_of(folder: &dyn FsFolder) -> io::Result<Option<Access>> {
+    match folder.open(MANIFEST.as_ref()) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        opened => opened?.access().map(Some),
+    }
 }

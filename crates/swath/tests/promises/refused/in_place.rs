@@ -211,9 +211,9 @@ fn a_file_that_has_just_been_put_there_is_not_written() {
 
 /// Another program does something while a target is being locked.
 #[derive(Debug)]
-struct Meanwhile(fn(&Path), PathBuf);
+struct LockHook(fn(&Path), PathBuf);
 
-impl Hook for Meanwhile {
+impl Hook for LockHook {
     fn before(&self, call: Call) -> io::Result<()> {
         if call == Call::Lock {
             (self.0)(&self.1);
@@ -222,8 +222,8 @@ impl Hook for Meanwhile {
     }
 }
 
-fn meanwhile(act: fn(&Path), folder: &Path) -> OutputOptions {
-    let hook = Meanwhile(act, folder.to_owned());
+fn while_locking(act: fn(&Path), folder: &Path) -> OutputOptions {
+    let hook = LockHook(act, folder.to_owned());
     OutputOptions::new().with_fs(Arc::new(Hooked(Arc::new(hook))))
 }
 
@@ -240,7 +240,7 @@ fn who_could_not_read_the_target_at_first_cannot_read_the_new_one() {
             let permissions = fs::Permissions::from_mode(mode);
             fs::set_permissions(folder.path().join(name), permissions).expect("mine");
         }
-        let options = WriteOptions::new().with_output(meanwhile(act, folder.path()));
+        let options = WriteOptions::new().with_output(while_locking(act, folder.path()));
         let out = folder.path().join("out");
         options.write(&out, b"new").expect("written");
         assert_eq!(read(&out), b"new");
@@ -264,7 +264,7 @@ fn a_folder_of_segments_that_has_just_been_put_there_is_not_written() {
         for name in ["out", "other"].iter().filter(|_| number < 2) {
             segments.create(folder.path().join(name)).expect("new").commit().expect("room");
         }
-        let options = segments.clone().with_output(meanwhile(act, folder.path()));
+        let options = segments.clone().with_output(while_locking(act, folder.path()));
         let error = options.create(folder.path().join("out")).expect_err("another folder");
         assert_eq!(error.reason(), Reason::Changed, "{number}: {error:?}");
     }
