@@ -109,14 +109,18 @@ impl BufferPool {
         self.idle().map_or(0, |idle| idle.ready_bytes() + idle.offered_bytes())
     }
 
+    /// Bytes of idle memory that takes no more to use: the kernel may have taken what was offered to it.
+    pub(crate) fn ready_bytes(&self) -> usize {
+        self.idle().map_or(0, |idle| idle.ready_bytes())
+    }
+
     /// Pages of at least `len` bytes: the smallest idle ones that are at most twice that size,
     /// otherwise fresh ones that are advised to use huge pages.
     pub(crate) fn take(&self, len: usize) -> io::Result<Pages> {
         let fits = |idle: usize| idle >= len && idle / 2 <= len.max(1 << 20);
         let ready = self.idle().and_then(|mut idle| {
-            let fitting = (0..idle.ready.len()).filter(|&index| fits(idle.ready[index].len()));
-            let best = fitting.min_by_key(|&index| idle.ready[index].len())?;
-            Some(idle.ready.swap_remove(best))
+            let best = best(idle.ready.iter().map(|pages| pages.len()), fits)?;
+            Some(idle.ready.remove(best))
         });
         if let Some(pages) = ready.or_else(|| self.take_offered(len, fits)) {
             return Ok(pages);
@@ -130,10 +134,8 @@ impl BufferPool {
     fn take_offered(&self, len: usize, fits: impl Fn(usize) -> bool) -> Option<Pages> {
         let mut idle = self.idle().filter(|idle| !idle.offered.is_empty())?;
         let expired = idle.expired(self.0.period);
-        let fitting =
-            (0..idle.offered.len()).filter(|&index| fits(idle.offered[index].0.len()));
-        let best = fitting.min_by_key(|&index| idle.offered[index].0.len());
-        let found = best.map(|index| idle.offered.swap_remove(index).0);
+        let best = best(idle.offered.iter().map(|(pages, _)| pages.len()), fits);
+        let found = best.map(|index| idle.offered.remove(index).0);
         // What does not fit is not kept beside memory that is as large.
         let others =
             if found.is_none() && len > self.0.cap { idle.expired(None) } else { Vec::new() };
@@ -197,6 +199,12 @@ impl BufferPool {
     fn idle(&self) -> Option<MutexGuard<'_, Idle>> {
         lock_cache(&self.0.idle)
     }
+}
+
+/// The place of the least of these lengths that fits.
+fn best(lens: impl Iterator<Item = usize>, fits: impl Fn(usize) -> bool) -> Option<usize> {
+    let fitting = lens.enumerate().filter(|&(_, len)| fits(len));
+    fitting.min_by_key(|&(_, len)| len).map(|(index, _)| index)
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub(crate) fn pages(
 ) -> Result<Pages> {
     let len = extent.len();
     // Before the address space is taken, which a limit on it would count twice.
-    if is_large(len) && (options.pool.idle_bytes() as u64) < len {
+    if is_large(len) && (options.pool.ready_bytes() as u64) < len {
         source.check_memory(extent, len)?;
     }
     let wanted = usize::try_from(len).ok().and_then(|len| len.checked_add(phase));

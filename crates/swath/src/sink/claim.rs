@@ -161,7 +161,7 @@ impl Claim {
     }
 
     /// The same for this user only, if permissions can be changed: some mounts give new files more.
-    pub(crate) fn create_closed(
+    pub(crate) fn create_hidden(
         &self,
         name: OsString,
         can_change: bool,

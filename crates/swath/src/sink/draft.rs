@@ -28,8 +28,8 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
 use crate::sink::claim::{Claim, locate};
 use crate::sink::existing::{
-    DraftBase, DraftOptions, OTHER_FILE, Replace, access_of, check_replaceable, inspect,
-    irreplaceable, is_new_there, look_at, mounted, not_in_place, taken,
+    DraftBase, DraftOptions, Replace, access_of, check_replaceable, inspect, irreplaceable,
+    is_new_there, look_at, mounted, not_in_place, taken,
 };
 use crate::sink::fs::{CLOSED, Facts, FileKind, Fs, FsFile, Located};
 use crate::sink::place::move_range;
@@ -86,8 +86,7 @@ impl Draft {
         // First without a lock, so that no lock file is made for a device or folder; other names
         // and refusals later, when what a killed run left has been removed.
         let before = look_at(path, &*located.folder, &located.name)?;
-        let (folder, name) = (Arc::clone(&located.folder), located.name.clone());
-        let access = |found: &Facts| access_of(&*folder, &name, found);
+        let access = |found: &Facts| access_of(&*located.folder, &located.name, found);
         let mut readers = before.as_ref().map(access);
         let claim = match Claim::take(path, located.clone()) {
             Err(error) if before.is_some() && error.reason() != Reason::Busy => {
@@ -100,10 +99,7 @@ impl Draft {
         let mut candidate = match &existing {
             Some(facts) if options.replace == Replace::InPlace => {
                 options.refuse_input(path, facts)?;
-                if is_new_there(facts, before.as_ref()) {
-                    return Err(claim.changed(OTHER_FILE));
-                }
-                Candidate::in_place(&claim, facts)?
+                Candidate::in_place(&claim, before.as_ref())?
             }
             Some(_) => match claim.folder.why_not_replaced(&claim.name) {
                 Some(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -119,7 +115,7 @@ impl Draft {
                 check_replaceable(&claim, &**candidate.file())?;
             }
             if is_new_there(facts, before.as_ref()) {
-                let there = access(facts);
+                let there = access_of(&*claim.folder, &claim.name, facts);
                 readers = Some(readers.map_or(there, |readers| readers.and(there)));
             }
         }

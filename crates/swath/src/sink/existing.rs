@@ -221,9 +221,6 @@ pub(crate) fn access_of(folder: &dyn FsFolder, name: &OsStr, found: &Facts) -> A
     }
 }
 
-/// Why a file is not written in place.
-pub(crate) const OTHER_FILE: &str = "another program has put another file in its place";
-
 /// Whether a file is there now that was not there before: nothing about it has been checked, and another user may have
 /// put it there, who would lose it.
 pub(crate) fn is_new_there(there: &Facts, before: Option<&Facts>) -> bool {

@@ -40,7 +40,7 @@ use crate::sink::claim::{Claim, busy, locate, remove_contents};
 use crate::sink::existing::{DraftOptions, Durability};
 use crate::sink::fs::{CLOSED, FOR_ALL, Facts, FsFile, FsFolder, write_all_at};
 use crate::sink::names::{MANIFEST, NEW_MANIFEST, is_segment, segment_name};
-use crate::sink::permissions::mode_of_folder;
+use crate::sink::permissions::{mode_in, mode_of_folder};
 use crate::together::threads;
 
 pub(crate) use place::read_manifest;
@@ -91,7 +91,7 @@ impl Folder {
     pub(crate) fn begin(path: &Path, options: &DraftOptions) -> Result<Self> {
         let failed = |error| Error::io(Operation::Create, path, error);
         let located = locate(Operation::Create, path, &*options.fs)?;
-        let before = identity(inspect(path, &located, options)?).map_err(failed)?;
+        let before = identity(inspect(path, &located, options)?.as_ref()).map_err(failed)?;
         let claim = Claim::take(path, located.clone())?;
         if !claim.is_locked() {
             return Err(failed(ErrorKind::Unsupported.into())
@@ -99,7 +99,7 @@ impl Folder {
         }
         let there = inspect(path, &located, options)?;
         // Another user may have put it there, or taken it away.
-        if identity(there.clone()).map_err(failed)? != before {
+        if identity(there.as_ref()).map_err(failed)? != before {
             return Err(claim.changed(SWAPPED));
         }
         let (inside, hidden) = match there {
@@ -326,7 +326,7 @@ impl Folder {
     fn open_to_readers(&self, file: &dyn FsFile) -> io::Result<()> {
         match self.readers {
             None => Ok(()),
-            Some(readers) => match readers.in_group(file.access()?.group()) & 0o666 {
+            Some(readers) => match mode_in(readers, file)? & 0o666 {
                 mode if mode == self.unread => Ok(()),
                 mode => file.set_mode(mode),
             },

@@ -1,25 +1,34 @@
 //! Who may use a new file.
 
+use std::io;
+
 use swath_os::access::Access;
 use swath_os::umask::umask;
 
 use crate::error::{Error, Operation, Result};
 use crate::sink::draft::Draft;
+use crate::sink::fs::FsFile;
 
 /// Gives a new target these permissions, less the umask; in another group, or with an access control list of its
 /// folder, less what its group would add. A file that is replaced keeps its own, if it is still there: the commit takes
 /// care of that.
 pub(crate) fn give(draft: &mut Draft, access: Access) -> Result<()> {
-    // Most files let their group do no more than all others: then the group of the new one is not asked for.
-    let group = match access.depends_on_group() {
-        true => draft.file().access().map(Access::group),
-        false => Ok(None),
-    };
-    let made = draft.usual_mode().and_then(|made| Ok((made, group?)));
+    let source = mode_in(access, &**draft.file());
+    let made = draft.usual_mode().and_then(|made| Ok((made, source?)));
     let failed = |error| Error::io(Operation::Create, draft.path(), error);
-    let (made, group) = made.map_err(failed)?;
-    let mode = mode_of_copy(access.in_group(group), made, umask().unwrap_or(0));
+    let (made, source) = made.map_err(failed)?;
+    let mode = mode_of_copy(source, made, umask().unwrap_or(0));
     if mode == made { Ok(()) } else { draft.give_mode(mode) }
+}
+
+/// The mode of a file, in the group that it has, that lets in no more users than this.
+pub(crate) fn mode_in(access: Access, file: &dyn FsFile) -> io::Result<u32> {
+    // Most files let their group do no more than all others: then the group of this one is not asked for.
+    let group = match access.depends_on_group() {
+        true => file.access()?.group(),
+        false => None,
+    };
+    Ok(access.in_group(group))
 }
 
 /// The permissions that both the source and the folder allow. New files are made without the

@@ -28,9 +28,8 @@ use swath_plan::fallback::Fallback;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
 use crate::sink::existing::{
-    DraftBase, DraftOptions, Durability, KEPT, OTHER_FILE, Replace, access_of, cannot_link,
-    explained, inspect, is_kept_by_its_owner, is_new_there, is_unsupported, mounted,
-    still_there, taken,
+    DraftBase, DraftOptions, Durability, KEPT, Replace, access_of, cannot_link, explained,
+    inspect, is_kept_by_its_owner, is_new_there, is_unsupported, mounted, still_there, taken,
 };
 use crate::sink::fs::{Facts, FsFile, FsFolder};
 use crate::source::FileTimes;
@@ -88,17 +87,17 @@ impl Candidate {
         Ok(Self::of(made, hidden, folder))
     }
 
-    /// Opens the target, a file of `facts`, and truncates it.
+    /// Opens the target, the file that was there `before`, and truncates it.
     ///
     /// # Errors
     ///
     /// Those of open(2) and ftruncate(2); `Changed` if it is another file by now.
-    pub(crate) fn in_place(claim: &Claim, facts: &Facts) -> Result<Self> {
+    pub(crate) fn in_place(claim: &Claim, before: Option<&Facts>) -> Result<Self> {
         let folder = Arc::clone(&claim.folder);
         let failed = |error| claim.error(Operation::Create, error);
         let file = folder.open_to_write(&claim.name).map_err(failed)?;
-        if !file.facts().map_err(failed)?.are_of_one_file(facts) {
-            return Err(claim.changed(OTHER_FILE));
+        if is_new_there(&file.facts().map_err(failed)?, before) {
+            return Err(claim.changed("another program has put another file in its place"));
         }
         file.set_len(0).map_err(failed)?;
         let mut target = Self::of(file, claim.hidden(), folder);
@@ -114,7 +113,7 @@ impl Candidate {
     /// If no file can be made there.
     pub(crate) fn make_named(claim: &Claim, hidden: OsString) -> Result<Self> {
         let made = claim.mode_of_new().and_then(|(mode, can_change)| {
-            let made = claim.create_closed(hidden, can_change);
+            let made = claim.create_hidden(hidden, can_change);
             made.map(|made| (made, mode, !can_change))
         });
         let ((file, hidden), mode, is_fixed) =

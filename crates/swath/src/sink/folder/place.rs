@@ -105,7 +105,7 @@ pub(super) fn inspect(
     Ok(Some(inside))
 }
 
-pub(super) fn identity(folder: Option<Arc<dyn FsFolder>>) -> io::Result<Option<(u64, u64)>> {
+pub(super) fn identity(folder: Option<&Arc<dyn FsFolder>>) -> io::Result<Option<(u64, u64)>> {
     folder.map(|folder| Ok(folder.own_facts()?.identity)).transpose()
 }
 
