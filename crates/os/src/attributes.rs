@@ -54,20 +54,16 @@ pub fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
     set_mode(to, mode)
 }
 
-/// Sets the permissions of a file.
+/// Sets the permissions of a file, unless it has them already: some mounts refuse every change, or make another one.
 ///
 /// # Errors
 ///
-/// Those of fchmod(2), unless the file has these permissions already: a mount that shows another owner than the
-/// caller for the caller's files refuses every change.
+/// Those of fchmod(2).
 pub fn set_mode(file: &File, mode: u32) -> io::Result<()> {
-    match file.set_permissions(Permissions::from_mode(mode)) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            let has_it = file.metadata().is_ok_and(|facts| facts.mode() & 0o7777 == mode);
-            if has_it { Ok(()) } else { Err(error) }
-        }
-        set => set,
+    if file.metadata()?.mode() & 0o7777 == mode {
+        return Ok(());
     }
+    file.set_permissions(Permissions::from_mode(mode))
 }
 
 /// Returns whether it was allowed.

@@ -152,6 +152,13 @@ pub enum Fallback {
         /// The kernel's words, or ours.
         why: String,
     },
+    /// The new file lets in more users than its source: the file system gives it other permissions than it was given.
+    ModeNotKept {
+        /// The permissions that it was given.
+        given: u32,
+        /// Those that it has beyond them.
+        wider: u32,
+    },
     /// There is no lock: the file system has none, a sandbox refuses it, or it has no place in the folder of a
     /// file that is written in place.
     NoLocks,
@@ -264,6 +271,9 @@ impl fmt::Display for Fallback {
             Self::PriorityNotSet { why } => write!(f, "I/O priority not set: {why}"),
             Self::NotPlaced { why } => write!(f, "NUMA placement refused ({why}), first touch"),
             Self::TimesNotKept { why } => write!(f, "times of the source not kept: {why}"),
+            Self::ModeNotKept { given, wider } => {
+                write!(f, "permissions {given:03o}: this file system adds {wider:03o}")
+            }
             Self::AdviceRefused { why } => write!(f, "advice refused: {why}"),
             Self::MirrorNotRead { path, why } => write!(f, "mirror {path} is not read: {why}"),
             Self::MirrorLength { path, len, expected } => {

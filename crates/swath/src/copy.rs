@@ -137,7 +137,7 @@ impl CopyOptions {
         let mut copied = copied.map_err(|error| draft.failed(error))?;
         copied.fallbacks.extend(draft.fallbacks());
         let (hooks, len) = (&joined.read.hooks, copied.bytes);
-        copied.fallbacks.extend(hooks.commit(to, len, || draft.commit_with_times(len))?);
+        copied.fallbacks.extend(hooks.commit(to, len, || draft.commit_with_notes(len))?);
         copied.elapsed = started.elapsed();
         Ok(copied)
     }

@@ -170,7 +170,8 @@ impl WriteOptions {
         let job = Job::new(&draft, parts, chunks, observer, is_eager);
         let ran = job.run(workers, &mut fallbacks);
         let workers = ran.map_err(|error| draft.failed(error))?;
-        self.output.hooks.commit(path, len, || draft.commit(len))?;
+        let notes = self.output.hooks.commit(path, len, || draft.commit_with_notes(len))?;
+        fallbacks.extend(notes);
         Ok(Written { bytes: len, elapsed: started.elapsed(), workers, fallbacks })
     }
 

@@ -206,3 +206,27 @@ fn what_was_replaced_below_is_read_whole_at_once() {
         assert!(sum.contains(&format!("\"bytes\":{len},")), "{sum}");
     }
 }
+
+#[test]
+fn a_mount_that_widens_permissions_lets_in_nobody_else_without_a_note() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(mount) = BindMount::new(folder.path(), &["--chmod-filter=go+r"]) else { return };
+    let source = mount.below().join("source");
+    std::fs::write(&source, "new").expect("room");
+    let mode = |path: &Path| path.metadata().expect("there").permissions().mode() & 0o777;
+    for (given, status) in [(0o600, 0), (0o640, 2), (0o644, 0)] {
+        let target = mount.below().join(format!("old-{given:o}"));
+        std::fs::write(&target, "old").expect("room");
+        std::fs::set_permissions(&target, Permissions::from_mode(given)).expect("mine");
+        let seen = mount.seen().join(format!("old-{given:o}"));
+        let output = run(["cp", word(&source), word(&seen)]);
+        assert_eq!((code(&output), mode(&target)), (status, given), "{output:?}");
+        assert_eq!(stderr(&output).contains("let in more users"), status == 2, "{output:?}");
+        assert_eq!(std::fs::read(&target).expect("there").len(), 3);
+        std::fs::set_permissions(&source, Permissions::from_mode(given)).expect("mine");
+        let seen = mount.seen().join(format!("new-{given:o}"));
+        let report = done(&["cp", word(&source), word(&seen)]);
+        let is_wider = report.contains("this file system adds 004");
+        assert_eq!(is_wider, mode(&seen) != given, "{report}");
+    }
+}

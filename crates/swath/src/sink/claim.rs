@@ -32,6 +32,7 @@ use rustix::io::Errno;
 use crate::error::{Common, Error, Operation, Reason, Result};
 use crate::sink::fs::{CLOSED, FOR_ALL, FileKind, Fs, FsFile, FsFolder, Located, Lock};
 use crate::sink::names::{MANIFEST, Names, beside, is_of_a_folder};
+use crate::sink::permissions::no_wider;
 
 /// A target under lock.
 #[derive(Debug)]
@@ -170,11 +171,7 @@ impl Claim {
             return self.create(name, FOR_ALL);
         }
         let (file, name) = self.create(name, CLOSED)?;
-        let closed = file.facts().and_then(|facts| match facts.mode & 0o777 & !CLOSED {
-            0 => Ok(()),
-            _ => file.set_mode(CLOSED),
-        });
-        match closed {
+        match no_wider(&*file, CLOSED) {
             Ok(()) => Ok((file, name)),
             Err(error) => self.folder.remove(&name).and(Err(error)),
         }

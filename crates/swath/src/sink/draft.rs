@@ -32,6 +32,7 @@ use crate::sink::existing::{
     is_new_there, look_at, mounted, not_in_place, taken,
 };
 use crate::sink::fs::{CLOSED, Facts, FileKind, Fs, FsFile, Located};
+use crate::sink::permissions::mode_in;
 use crate::sink::place::move_range;
 use crate::sink::publish::{Candidate, publish};
 use crate::source::FileTimes;
@@ -124,7 +125,9 @@ impl Draft {
             // what was there at the first look.
             let made = candidate.usual_mode();
             let made = made.map_err(|error| claim.error(Operation::Create, error))?;
-            candidate.give_mode(&claim, made & readers.in_group(None))?;
+            let group = mode_in(readers, &**candidate.file());
+            let readers = group.map_err(|error| claim.error(Operation::Inspect, error))?;
+            candidate.give_mode(&claim, made & readers)?;
         }
         if options.replace == Replace::Refused {
             candidate.check_new_name(&claim)?;
@@ -232,16 +235,15 @@ impl Draft {
     /// `OutcomeUnknown` if the name has been given but may not survive a power cut. After any
     /// other error the target is unchanged, or what another process has put there.
     pub(crate) fn commit(self, len: u64) -> Result<()> {
-        self.commit_with_times(len).map(drop)
+        self.commit_with_notes(len).map(drop)
     }
 
-    /// As [`commit`](Self::commit), for a file that was given times. Returns why they were not
-    /// kept, if they were not.
+    /// As [`commit`](Self::commit). Returns which of the attributes that the file was given were not kept.
     ///
     /// # Errors
     ///
     /// As [`commit`](Self::commit).
-    pub(crate) fn commit_with_times(mut self, len: u64) -> Result<Option<Fallback>> {
+    pub(crate) fn commit_with_notes(mut self, len: u64) -> Result<Vec<Fallback>> {
         self.check()?;
         let before = self.before.as_ref();
         publish(&mut self.candidate, &self.claim, &self.options, before, len)

@@ -25,7 +25,7 @@
 
 mod place;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -40,17 +40,17 @@ use crate::sink::claim::{Claim, busy, locate, remove_contents};
 use crate::sink::existing::{DraftOptions, Durability};
 use crate::sink::fs::{CLOSED, FOR_ALL, Facts, FsFile, FsFolder, write_all_at};
 use crate::sink::names::{MANIFEST, NEW_MANIFEST, is_segment, segment_name};
-use crate::sink::permissions::{mode_in, mode_of_folder};
-use crate::together::threads;
+use crate::sink::permissions::mode_of_folder;
 
 pub(crate) use place::read_manifest;
-use place::{create, identity, inspect, readers_of, remove_if_there};
+use place::{
+    create, create_closed, identity, inspect, open_to, readers_of, remove_if_there,
+    sync_together,
+};
 
 /// How often a random 64-bit name may be taken.
 const ATTEMPTS: usize = 8;
 const SWAPPED: &str = "another program has put something else in its place";
-/// How many segments are synced at a time.
-const MOST_SYNCS: usize = 8;
 
 /// A folder that is being written. If it is dropped, it contains what the last commit named.
 #[derive(Debug)]
@@ -77,6 +77,8 @@ pub(crate) struct Folder {
 #[derive(Debug)]
 struct Made {
     name: String,
+    /// Which file it is: another user may be allowed to exchange it.
+    identity: (u64, u64),
     /// `None` when it is on the device and no strand can write to it any more.
     file: Option<Arc<dyn FsFile>>,
 }
@@ -170,10 +172,10 @@ impl Folder {
         let mut attempts = 0;
         loop {
             let name = segment_name();
-            match self.inside.create_new(name.as_ref(), self.unread) {
-                Ok(file) => {
-                    let made = Made { name: name.clone(), file: Some(Arc::clone(&file)) };
-                    self.made().push(made);
+            match create_closed(&*self.inside, name.as_ref(), self.unread) {
+                Ok((file, identity)) => {
+                    let kept = Some(Arc::clone(&file));
+                    self.made().push(Made { name: name.clone(), identity, file: kept });
                     return Ok((name, file));
                 }
                 Err(error)
@@ -257,14 +259,21 @@ impl Folder {
         }
     }
 
-    /// Fails if a segment is gone: a writer to whose target this folder was moved takes them for strays.
+    /// Fails if a segment is gone, or one of this writer is another file: a writer to whose target this folder was
+    /// moved takes them for strays, and a member of the group may put another in its place.
     fn check_segments(&self, named: &BTreeSet<String>) -> Result<()> {
+        let made = self.made();
+        let ours: HashMap<&str, _> = made.iter().map(|it| (&*it.name, it.identity)).collect();
         for name in named {
             let there = self.inside.facts(name.as_ref());
             let path = || self.path().join(name);
-            if there.map_err(|error| Error::io(Operation::Inspect, &path(), error))?.is_none() {
+            let there = there.map_err(|error| Error::io(Operation::Inspect, &path(), error))?;
+            let is_it = |there: Facts| {
+                ours.get(&**name).is_none_or(|&identity| identity == there.identity)
+            };
+            if !there.is_some_and(is_it) {
                 return Err(Error::new(Operation::Commit, Reason::Changed, &path())
-                    .detail("another program has removed it")
+                    .detail("another program has removed or replaced it")
                     .hint(
                         "write the output again from the start, where no other writer moves it",
                     ));
@@ -324,13 +333,7 @@ impl Folder {
 
     /// Who may read the output may read this file of it.
     fn open_to_readers(&self, file: &dyn FsFile) -> io::Result<()> {
-        match self.readers {
-            None => Ok(()),
-            Some(readers) => match mode_in(readers, file)? & 0o666 {
-                mode if mode == self.unread => Ok(()),
-                mode => file.set_mode(mode),
-            },
-        }
+        self.readers.map_or(Ok(()), |readers| open_to(readers, file))
     }
 
     /// Writes the new manifest under its hidden name, and the names of all segments, durably.
@@ -340,8 +343,8 @@ impl Folder {
             let path = &path;
             move |error| Error::io(operation, path, error)
         };
-        let file = self.inside.create_new(NEW_MANIFEST.as_ref(), self.unread);
-        let file = file.map_err(failed(Operation::Create))?;
+        let made = create_closed(&*self.inside, NEW_MANIFEST.as_ref(), self.unread);
+        let (file, _) = made.map_err(failed(Operation::Create))?;
         write_all_at(&*file, manifest, 0).map_err(|(error, done)| {
             Error::io(Operation::Write, &path, error)
                 .at(Extent::between(done, manifest.len() as u64))
@@ -487,13 +490,6 @@ impl Drop for Folder {
             let _ = self.inside.remove(name.as_ref());
         }
     }
-}
-
-/// Syncs `files`, several at a time: the device has more to choose from, and waits for its cache
-/// fewer times. Returns the first error, with the index of its file.
-fn sync_together(files: &[&dyn FsFile]) -> std::result::Result<(), (usize, io::Error)> {
-    let sync = |(): &mut (), index: usize| files[index].sync().map_err(|error| (index, error));
-    threads(files.len(), MOST_SYNCS, || (), sync)
 }
 
 #[cfg(test)]

@@ -31,6 +31,20 @@ pub(crate) fn mode_in(access: Access, file: &dyn FsFile) -> io::Result<u32> {
     Ok(access.in_group(group))
 }
 
+/// Why a file is not committed.
+pub(crate) const WIDER: &str =
+    "on this mount the new file would let in more users than the one that it replaces";
+
+/// What a file allows beyond `mode`: some mounts and servers give other permissions than they are given.
+pub(crate) fn beyond(file: &dyn FsFile, mode: u32) -> io::Result<u32> {
+    Ok(file.facts()?.mode & 0o777 & !mode)
+}
+
+/// A new file of this mode, also where the mount gives new files more.
+pub(crate) fn no_wider(file: &dyn FsFile, mode: u32) -> io::Result<()> {
+    if beyond(file, mode)? == 0 { Ok(()) } else { file.set_mode(mode) }
+}
+
 /// The permissions that both the source and the folder allow. New files are made without the
 /// execute bits: users who may not read the new file do not get them either.
 fn mode_of_copy(source: u32, made: u32, umask: u32) -> u32 {

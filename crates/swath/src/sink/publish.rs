@@ -19,6 +19,8 @@
 //! are taken from the very file that was inspected, which must still be there when only the
 //! rename is left to do; and after a rename the name must lead to the new file.
 
+mod attributes;
+
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -28,8 +30,8 @@ use swath_plan::fallback::Fallback;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
 use crate::sink::existing::{
-    DraftBase, DraftOptions, Durability, KEPT, Replace, access_of, cannot_link, explained,
-    inspect, is_kept_by_its_owner, is_new_there, is_unsupported, mounted, still_there, taken,
+    DraftBase, DraftOptions, Durability, KEPT, Replace, cannot_link, explained, inspect,
+    is_kept_by_its_owner, is_new_there, is_unsupported, mounted, still_there, taken,
 };
 use crate::sink::fs::{Facts, FsFile, FsFolder};
 use crate::source::FileTimes;
@@ -149,7 +151,7 @@ impl Candidate {
         claim: &Claim,
         durability: Durability,
         len: u64,
-    ) -> Result<Option<Fallback>> {
+    ) -> Result<Vec<Fallback>> {
         self.cut(len).map_err(|error| claim.error(Operation::Write, error))?;
         if self.model.is_some() {
             self.take_attributes(claim, None)?;
@@ -157,7 +159,7 @@ impl Candidate {
         let times = self.take_times();
         self.store(claim, durability)?;
         claim.check_in_place()?;
-        self.confirm(claim).map(|()| times)
+        self.confirm(claim).map(|()| Vec::from_iter(times))
     }
 
     /// Returns once the device has its bytes, or at least the file system.
@@ -201,45 +203,6 @@ impl Candidate {
 
     pub(crate) fn give_mode_of(&mut self, other: &Self) {
         self.mode = other.mode.or(self.mode);
-    }
-
-    /// Takes the times that were given to it. Returns why it has others.
-    fn take_times(&self) -> Option<Fallback> {
-        let refused = self.file.set_times(self.times?).err()?;
-        Some(Fallback::TimesNotKept { why: refused.to_string() })
-    }
-
-    /// Takes the attributes of its model, of the file that is replaced, or of a new file without
-    /// either. Returns `false` if the file that is replaced is no longer there.
-    fn take_attributes(&self, claim: &Claim, replaced: Option<&Facts>) -> Result<bool> {
-        let taken = match (&self.model, replaced, self.mode) {
-            (Some(model), ..) => self.file.copy_attributes_of(&**model).map(|()| true),
-            (None, Some(seen), _) => {
-                self.file.copy_attributes(&*self.folder, &claim.name, seen)
-            }
-            (None, None, Some(mode)) => self.file.set_mode(mode).map(|()| true),
-            (None, None, None) => Ok(true),
-        };
-        taken.map_err(|error| match error.kind() {
-            ErrorKind::PermissionDenied if self.is_hidden => {
-                let what = "the permissions of a new file cannot be changed on this mount";
-                claim.error(Operation::Commit, explained(&error, what)).hint(
-                    "mount it so that new files are yours (sshfs: `-o idmap=user`), or write elsewhere",
-                )
-            }
-            _ => self.failed(claim, Operation::Commit, error),
-        })
-    }
-
-    /// Of a file that was not there at the beginning: another user may have chosen which of this user's files it
-    /// is. So the new one lets in those whom both let in.
-    fn take_least(&self, claim: &Claim, there: &Facts) -> Result<bool> {
-        if self.model.is_some() {
-            return self.take_attributes(claim, Some(there));
-        }
-        let old = access_of(&*self.folder, &claim.name, there).in_group(None);
-        let taken = self.usual_mode().and_then(|mode| self.file.set_mode(mode & old));
-        taken.map_err(|error| self.failed(claim, Operation::Commit, error)).map(|()| true)
     }
 
     /// The error of a step before it has its name.
@@ -437,7 +400,7 @@ impl Candidate {
 }
 
 /// Cuts the candidate to `len` bytes and gives it the name of the claim's target. `before` is
-/// what was there when it was claimed. Returns why its times were not kept, if they were not.
+/// what was there when it was claimed. Returns which of its attributes were not kept, and why.
 ///
 /// # Errors
 ///
@@ -449,7 +412,7 @@ pub(crate) fn publish(
     options: &DraftOptions,
     before: Option<&Facts>,
     len: u64,
-) -> Result<Option<Fallback>> {
+) -> Result<Vec<Fallback>> {
     if candidate.is_in_place {
         let ended = candidate.end_in_place(claim, options.durability, len);
         return ended.map_err(|error| error.partial(&claim.path));
@@ -474,6 +437,8 @@ pub(crate) fn publish(
         if !taken {
             continue;
         }
+        let notes =
+            times.clone().into_iter().chain(candidate.check_mode(claim, there.as_ref())?);
         // Bytes and length, before they become visible. Never retried if it fails.
         candidate.store(claim, options.durability)?;
         if options.base != DraftBase::Any && candidate.file.is_remote() {
@@ -488,10 +453,10 @@ pub(crate) fn publish(
             None => candidate.create(claim, options.replace)?,
         };
         if is_named {
-            return match options.durability {
-                Durability::Full => candidate.settle(claim).map(|()| times),
-                Durability::None => Ok(times),
-            };
+            if options.durability == Durability::Full {
+                candidate.settle(claim)?;
+            }
+            return Ok(notes.collect());
         }
     }
     Err(Error::new(Operation::Commit, Reason::Changed, &claim.path)

@@ -122,9 +122,9 @@ impl Tickets {
         if self.are_in_place { error.partial(&self.path) } else { error }
     }
 
-    /// Gives the written file its name. Returns why its times were not kept, if they were not.
-    pub(super) fn commit(&self, draft: Draft, len: u64) -> Result<Option<Fallback>> {
-        self.observer.hooks().commit(&self.path, len, || draft.commit_with_times(len))
+    /// Gives the written file its name. Returns which of its attributes were not kept.
+    pub(super) fn commit(&self, draft: Draft, len: u64) -> Result<Vec<Fallback>> {
+        self.observer.hooks().commit(&self.path, len, || draft.commit_with_notes(len))
     }
 
     /// Records what this thread does for the output.

@@ -11,14 +11,17 @@ use swath_os::access::Access;
 use super::SWAPPED;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
-use crate::sink::existing::{DraftOptions, Replace, refuse_planted};
-use crate::sink::fs::{CLOSED, FileKind, FsFolder, Located};
+use crate::sink::existing::{DraftOptions, Replace, explained, refuse_planted};
+use crate::sink::fs::{CLOSED, FileKind, FsFile, FsFolder, Located};
 use crate::sink::names::{MANIFEST, is_of_a_folder};
-use crate::sink::permissions::mode_of_folder;
+use crate::sink::permissions::{WIDER, beyond, mode_in, mode_of_folder, no_wider};
 use crate::sink::place::read_whole;
+use crate::together::threads;
 
 /// A manifest of a million segments and extents is shorter; anything longer is not a manifest.
 const LONGEST_MANIFEST: usize = 1 << 30;
+/// How many segments are synced at a time.
+const MOST_SYNCS: usize = 8;
 
 /// Reads the manifest in `folder`, called `path` in errors; `None` without one.
 pub(crate) fn read_manifest(folder: &dyn FsFolder, path: &Path) -> Result<Option<Vec<u8>>> {
@@ -43,6 +46,31 @@ pub(super) fn remove_if_there(folder: &dyn FsFolder, name: &OsStr) -> io::Result
     match folder.remove(name) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         done => done,
+    }
+}
+
+/// Makes a file of this mode, also where the mount gives new files more, and returns its identity too.
+pub(super) fn create_closed(
+    folder: &dyn FsFolder,
+    name: &OsStr,
+    mode: u32,
+) -> io::Result<(Arc<dyn FsFile>, (u64, u64))> {
+    let file = folder.create_new(name, mode)?;
+    // In a new folder others cannot look for it.
+    let closed = if mode == CLOSED { no_wider(&*file, mode) } else { Ok(()) };
+    match closed.and_then(|()| file.facts()) {
+        Ok(facts) => Ok((file, facts.identity)),
+        Err(error) => folder.remove(name).and(Err(error)),
+    }
+}
+
+/// Lets the readers of an output read this file of it.
+pub(super) fn open_to(readers: Access, file: &dyn FsFile) -> io::Result<()> {
+    let mode = mode_in(readers, file)? & 0o666;
+    file.set_mode(mode)?;
+    match beyond(file, mode)? {
+        0 => Ok(()),
+        _ => Err(explained(&Errno::PERM.into(), WIDER)),
     }
 }
 
@@ -115,4 +143,13 @@ pub(super) fn readers_of(folder: &dyn FsFolder) -> io::Result<Option<Access>> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         opened => opened?.access().map(Some),
     }
+}
+
+/// Syncs `files`, several at a time: the device has more to choose from, and waits for its cache
+/// fewer times. Returns the first error, with the index of its file.
+pub(super) fn sync_together(
+    files: &[&dyn FsFile],
+) -> std::result::Result<(), (usize, io::Error)> {
+    let sync = |(): &mut (), index: usize| files[index].sync().map_err(|error| (index, error));
+    threads(files.len(), MOST_SYNCS, || (), sync)
 }

@@ -1,8 +1,11 @@
 use super::*;
 use crate::sink::Replace;
+use crate::sink::hooked::{Call, Hook, Hooked};
 use crate::sink::lesser::LesserFs;
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use swath_reference::fuse::BindMount;
 
 struct TestFolder(tempfile::TempDir);
 
@@ -281,4 +284,105 @@ fn a_folder_that_was_moved_has_one_writer_still() {
     assert_eq!(error.reason(), Reason::Busy);
     drop(folder);
     begin(&place.path("two")).finish();
+}
+
+fn modes(folder: &Path) -> Vec<u32> {
+    let entries = fs::read_dir(folder).expect("there");
+    let mode = |entry: io::Result<fs::DirEntry>| entry.expect("an entry").metadata();
+    entries.map(|entry| mode(entry).expect("there").permissions().mode() & 0o777).collect()
+}
+
+#[test]
+fn a_manifest_does_not_name_what_was_put_in_the_place_of_a_segment() {
+    let place = TestFolder::new();
+    let path = place.path("out");
+    write(&path, "before");
+    let mut folder = begin(&path);
+    let name = segment(&folder, b"text");
+    fs::write(place.path("other"), b"evil").expect("written");
+    fs::rename(place.path("other"), path.join(&name)).expect("mine");
+    let error = folder.commit(b"text", std::slice::from_ref(&name)).unwrap_err();
+    assert_eq!((error.reason(), error.path()), (Reason::Changed, &*path.join(&name)));
+    drop(folder);
+    assert_eq!(fs::read(path.join(MANIFEST)).expect("there"), b"before");
+}
+
+/// Puts another file under the hidden name of a manifest just before its rename.
+#[derive(Debug)]
+struct Exchange(PathBuf);
+
+impl Hook for Exchange {
+    fn before(&self, call: Call) -> io::Result<()> {
+        if call == Call::Rename {
+            fs::write(self.0.join("other"), b"evil").expect("written");
+            fs::rename(self.0.join("other"), self.0.join(NEW_MANIFEST)).expect("mine");
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_manifest_that_was_exchanged_is_an_error() {
+    let place = TestFolder::new();
+    let path = place.path("out");
+    write(&path, "before");
+    let fs = Arc::new(Hooked(Arc::new(Exchange(path.clone()))));
+    let options = DraftOptions { fs, ..DraftOptions::default() };
+    let mut folder = Folder::begin(&path, &options).expect("begun");
+    let name = segment(&folder, b"text");
+    let error = folder.commit(b"text", std::slice::from_ref(&name)).unwrap_err();
+    assert_eq!(error.reason(), Reason::Changed);
+}
+
+#[test]
+fn what_is_written_into_a_folder_lets_in_those_whom_its_manifest_lets_in() {
+    for mode in [0o600, 0o640, 0o644] {
+        let place = TestFolder::new();
+        let path = place.path("out");
+        write(&path, "before");
+        fs::set_permissions(path.join(MANIFEST), Permissions::from_mode(mode)).expect("mine");
+        let folder = begin(&path);
+        let name = segment(&folder, b"text");
+        let unread = fs::metadata(path.join(name)).expect("there").permissions().mode();
+        assert_eq!(unread & 0o777, 0o600, "until the commit");
+        drop(folder);
+        fs::remove_file(path.join(write(&path, "again"))).expect("mine");
+        let name = write(&path, "once more");
+        let written = fs::metadata(path.join(name)).expect("there").permissions().mode();
+        assert_eq!(written & 0o777, mode);
+    }
+}
+
+#[test]
+fn mounts_that_change_permissions_let_in_nobody_else() {
+    let place = TestFolder::new();
+    let Some(mount) = BindMount::new(&place.path(""), &["--create-with-perms=a+r"]) else {
+        return;
+    };
+    let path = mount.seen().join("out");
+    write(&path, "before");
+    fs::set_permissions(path.join(MANIFEST), Permissions::from_mode(0o600)).expect("mine");
+    let folder = begin(&path);
+    let name = segment(&folder, b"text");
+    let mode = fs::metadata(path.join(name)).expect("there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "until the commit");
+    drop(folder);
+    drop(mount);
+    let place = TestFolder::new();
+    let Some(mount) = BindMount::new(&place.path(""), &["--chmod-filter=go+r"]) else { return };
+    for (mode, is_kept) in [(0o600, true), (0o640, false), (0o644, true)] {
+        let name = format!("out-{mode:o}");
+        write(&mount.below().join(&name), "before");
+        let below = mount.below().join(&name);
+        for entry in fs::read_dir(&below).expect("there") {
+            let path = entry.expect("an entry").path();
+            fs::set_permissions(path, Permissions::from_mode(mode)).expect("mine");
+        }
+        let mut folder = begin(&mount.seen().join(&name));
+        let segment = segment(&folder, b"text");
+        let committed = folder.commit(b"text", std::slice::from_ref(&segment));
+        assert_eq!(committed.is_ok(), is_kept, "{mode:o}: {committed:?}");
+        drop(folder);
+        assert!(modes(&below).iter().all(|&it| it == mode), "{mode:o}: {:?}", modes(&below));
+    }
 }
