@@ -296,6 +296,13 @@ pub(crate) fn is_unsupported<T>(result: &io::Result<T>) -> bool {
     result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::Unsupported)
 }
 
+/// Whether the answer to a call may have been lost, and not the call.
+pub(crate) fn is_lost(error: &io::Error) -> bool {
+    let lost =
+        [Errno::IO, Errno::NOTCONN, Errno::CONNRESET, Errno::CONNABORTED, Errno::TIMEDOUT];
+    lost.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
 /// File systems without hard links answer in either way.
 pub(crate) fn cannot_link(error: &io::Error) -> bool {
     [io::ErrorKind::Unsupported, io::ErrorKind::PermissionDenied].contains(&error.kind())

@@ -44,8 +44,8 @@ use crate::sink::permissions::mode_of_folder;
 
 pub(crate) use place::read_manifest;
 use place::{
-    create, create_closed, identity, inspect, open_to, readers_of, remove_if_there,
-    sync_together,
+    create, create_closed, identity, inspect, open_to, readers_of, remove_emptied,
+    remove_if_there, sync_together,
 };
 
 /// How often a random 64-bit name may be taken.
@@ -476,7 +476,7 @@ impl Drop for Folder {
         if let Some(hidden) = &self.hidden {
             let _ = remove_contents(&*self.inside);
             if self.stands_under(hidden).unwrap_or(true) {
-                let _ = self.claim.folder.remove_folder(hidden);
+                let _ = remove_emptied(&*self.claim.folder, hidden);
             }
             return;
         }

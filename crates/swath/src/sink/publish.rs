@@ -31,7 +31,7 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
 use crate::sink::existing::{
     DraftBase, DraftOptions, Durability, KEPT, Replace, cannot_link, explained, inspect,
-    is_kept_by_its_owner, is_new_there, is_unsupported, mounted, still_there, taken,
+    is_kept_by_its_owner, is_lost, is_new_there, is_unsupported, mounted, still_there, taken,
 };
 use crate::sink::fs::{Facts, FsFile, FsFolder};
 use crate::source::FileTimes;
@@ -358,7 +358,13 @@ impl Candidate {
 
     /// The error of a step that should have given the name.
     fn not_named(&self, claim: &Claim, error: io::Error) -> Error {
+        let hidden_stands = || self.stands_under(&self.hidden).unwrap_or(false);
         match self.stands(claim) {
+            // sshfs takes a file for another one under a name that it has not given itself.
+            Ok(false) if self.is_hidden && is_lost(&error) && !hidden_stands() => claim
+                .outcome_unknown(error)
+                .detail("the connection was lost while it got its name")
+                .hint("look at what has this name now; if it is the old file, write again"),
             Ok(false)
                 if self.is_hidden
                     && (error.kind() == ErrorKind::NotFound

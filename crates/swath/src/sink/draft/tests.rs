@@ -1,6 +1,7 @@
 use super::*;
 use crate::sink::existing::{Durability, HardLinks};
 use crate::sink::fs::write_all_at;
+use crate::sink::hooked::{Call, Hook, Hooked};
 use crate::sink::lesser::LesserFs;
 use crate::sink::local::LocalFs;
 use std::fs;
@@ -382,4 +383,39 @@ fn after_a_failed_checkpoint_there_is_no_commit() {
     assert_eq!(draft.checkpoint(0).unwrap_err().reason(), Reason::Poisoned);
     assert_eq!(draft.commit(0).unwrap_err().reason(), Reason::Poisoned);
     assert!(place.names().is_empty());
+}
+
+/// A server that gives the hidden file its name, whose answer is lost.
+#[derive(Debug)]
+struct LostAnswer(PathBuf);
+
+impl Hook for LostAnswer {
+    fn before(&self, call: Call) -> io::Result<()> {
+        match call {
+            Call::CreateNameless => Err(io::ErrorKind::Unsupported.into()),
+            Call::Rename | Call::RenameNew => {
+                // To the client, a name that it has not given itself leads to another file.
+                fs::copy(self.0.join(".out.swath-tmp"), self.0.join("out")).expect("room");
+                fs::remove_file(self.0.join(".out.swath-tmp")).expect("mine");
+                Err(io::Error::from_raw_os_error(5))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[test]
+fn a_name_whose_answer_was_lost_is_an_unknown_outcome() {
+    for exists in [false, true] {
+        let place = TestFolder::new();
+        if exists {
+            fs::write(place.path("out"), b"old").expect("written");
+        }
+        let fs = Arc::new(Hooked(Arc::new(LostAnswer(place.0.path().to_owned()))));
+        let options = DraftOptions { fs, ..DraftOptions::default() };
+        let error = write(&place.path("out"), b"new", &options).unwrap_err();
+        assert_eq!(error.reason(), Reason::OutcomeUnknown, "{error}");
+        assert!(error.what_to_try().contains("look at what has this name"), "{error}");
+        assert_eq!(place.names(), ["out"]);
+    }
 }

@@ -4,6 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
+use std::thread::sleep;
+use std::time::Duration;
 
 use rustix::io::Errno;
 use swath_os::access::Access;
@@ -20,6 +22,7 @@ use crate::together::threads;
 
 /// A manifest of a million segments and extents is shorter; anything longer is not a manifest.
 const LONGEST_MANIFEST: usize = 1 << 30;
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 /// How many segments are synced at a time.
 const MOST_SYNCS: usize = 8;
 
@@ -71,6 +74,23 @@ pub(super) fn open_to(readers: Access, file: &dyn FsFile) -> io::Result<()> {
     match beyond(file, mode)? {
         0 => Ok(()),
         _ => Err(explained(&Errno::PERM.into(), WIDER)),
+    }
+}
+
+/// Removes a folder whose files have just been removed. FUSE learns after a while that a file was closed, and until then
+/// has it in the folder under another name.
+pub(super) fn remove_emptied(parent: &dyn FsFolder, name: &OsStr) -> io::Result<()> {
+    let mut pause = Duration::from_millis(1);
+    loop {
+        match parent.remove_folder(name) {
+            Err(error)
+                if error.kind() == ErrorKind::DirectoryNotEmpty && pause < LONGEST_PAUSE =>
+            {
+                sleep(pause);
+                pause *= 2;
+            }
+            removed => return removed,
+        }
     }
 }
 
