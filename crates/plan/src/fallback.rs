@@ -259,9 +259,7 @@ impl fmt::Display for Fallback {
             Self::WorkerNotStarted { index: None, why } => {
                 write!(f, "a thread was not started ({why})")
             }
-            Self::NoMoreWorkers { why } => {
-                write!(f, "the number of workers does not grow ({why})")
-            }
+            Self::NoMoreWorkers { why } => write!(f, "workers do not grow in number ({why})"),
             Self::RingRefused { why, each } => {
                 write!(f, "ring refused ({why}), a thread for each {each} in flight")
             }

@@ -110,7 +110,8 @@ pub(super) fn commit(output: &Output, root: &mut Root) -> Result<Committed> {
         Some(Target::Folder(mut folder)) => {
             root.entries.push(output, taken.pieces)?;
             let manifest = root.entries.manifest(output)?;
-            name_manifest(output, &mut folder, &manifest)?;
+            name_manifest(output, &mut folder, &manifest)
+                .inspect_err(|_| output.release_logs())?;
             folder.finish();
             Ok(report(output, manifest.len(), manifest.extents().len()))
         }

@@ -88,8 +88,9 @@ pub(super) struct Output {
     /// Where bytes go whose place is known; `None` for folders.
     file: Option<Arc<dyn FsFile>>,
     preallocation: Preallocation,
-    target: Mutex<Option<Target>>,
+    /// Before the target: FUSE keeps what is open in a folder that is to be removed.
     logs: Mutex<Logs>,
+    target: Mutex<Option<Target>>,
     /// What the options say of [`most_in_memory`](Self::most_in_memory).
     memory: u64,
     most_in_memory: OnceLock<u64>,

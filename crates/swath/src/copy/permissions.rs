@@ -7,14 +7,13 @@ use crate::error::{Error, Operation, Result};
 use crate::sink::LocalFs;
 use crate::sink::draft::Draft;
 use crate::sink::fs::FsFile;
-use crate::sink::permissions::give;
 use crate::source::Opened;
 
 /// Gives a new target the permissions of its source. A copy of a pipe or device is an ordinary
 /// new file.
 pub(super) fn take(source: &Opened, draft: &mut Draft) -> Result<()> {
     match source.access()? {
-        Some(access) => give(draft, access),
+        Some(access) => draft.give_access(access),
         None => Ok(()),
     }
 }

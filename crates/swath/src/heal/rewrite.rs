@@ -21,7 +21,6 @@ use crate::locks::Mutex;
 use crate::observe::{Hooks, Observer};
 use crate::options::ReadOptions;
 use crate::sink::draft::Draft;
-use crate::sink::permissions::give;
 use crate::sink::{
     DraftBase, Durability, FsFile, OutputOptions, not_in_place, read_exact_at, share_range,
     write_all_at,
@@ -66,7 +65,7 @@ impl Rewrite<'_> {
         draft.build_on(self.judged);
         let source = Opened::open(from)?;
         if let (Some(access), None) = (source.access()?, self.output.access) {
-            give(&mut draft, access)?;
+            draft.give_access(access)?;
         }
         let mut rewritten = Rewritten::default();
         let mut missing = Vec::new();

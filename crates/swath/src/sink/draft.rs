@@ -22,6 +22,8 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
 use rustix::io::Errno;
+use swath_os::access::Access;
+use swath_os::umask::umask;
 use swath_plan::fallback::Fallback;
 
 use crate::error::{Error, Operation, Reason, Result};
@@ -32,7 +34,7 @@ use crate::sink::existing::{
     is_new_there, look_at, mounted, not_in_place, taken,
 };
 use crate::sink::fs::{CLOSED, Facts, FileKind, Fs, FsFile, Located};
-use crate::sink::permissions::mode_in;
+use crate::sink::permissions::{mode_in, mode_of_copy};
 use crate::sink::place::move_range;
 use crate::sink::publish::{Candidate, publish};
 use crate::source::FileTimes;
@@ -185,6 +187,18 @@ impl Draft {
     /// Those of making the file anew, where permissions cannot be changed.
     pub(crate) fn give_mode(&mut self, mode: u32) -> Result<()> {
         self.candidate.give_mode(&self.claim, mode)
+    }
+
+    /// Gives a new target these permissions, less the umask; in another group, or with an access control list of its
+    /// folder, less what its group would add. A file that is replaced keeps its own, if it is still there: the commit
+    /// takes care of that.
+    pub(crate) fn give_access(&mut self, access: Access) -> Result<()> {
+        let modes =
+            self.usual_mode().and_then(|made| Ok((made, mode_in(access, &**self.file())?)));
+        let failed = |error| Error::io(Operation::Create, self.path(), error);
+        let (made, source) = modes.map_err(failed)?;
+        let mode = mode_of_copy(source, made, umask().unwrap_or(0));
+        if mode == made { Ok(()) } else { self.give_mode(mode) }
     }
 
     /// The file gets mode, owner (where allowed) and extended attributes of `model`, also if it

@@ -14,7 +14,6 @@ use crate::sink::draft::Draft;
 use crate::sink::existing::{DraftBase, DraftOptions, Durability, HardLinks, Replace};
 use crate::sink::fs::Fs;
 use crate::sink::local::LocalFs;
-use crate::sink::permissions::give;
 use crate::sink::same_folders::SameFolders;
 use crate::timeline::Timeline;
 
@@ -159,7 +158,7 @@ impl OutputOptions {
 
     fn permitted(&self, mut draft: Draft) -> Result<Draft> {
         if let Some(access) = self.access {
-            give(&mut draft, access)?;
+            draft.give_access(access)?;
         }
         Ok(draft)
     }

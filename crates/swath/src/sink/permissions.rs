@@ -5,21 +5,7 @@ use std::io;
 use swath_os::access::Access;
 use swath_os::umask::umask;
 
-use crate::error::{Error, Operation, Result};
-use crate::sink::draft::Draft;
 use crate::sink::fs::FsFile;
-
-/// Gives a new target these permissions, less the umask; in another group, or with an access control list of its
-/// folder, less what its group would add. A file that is replaced keeps its own, if it is still there: the commit takes
-/// care of that.
-pub(crate) fn give(draft: &mut Draft, access: Access) -> Result<()> {
-    let source = mode_in(access, &**draft.file());
-    let made = draft.usual_mode().and_then(|made| Ok((made, source?)));
-    let failed = |error| Error::io(Operation::Create, draft.path(), error);
-    let (made, source) = made.map_err(failed)?;
-    let mode = mode_of_copy(source, made, umask().unwrap_or(0));
-    if mode == made { Ok(()) } else { draft.give_mode(mode) }
-}
 
 /// The mode of a file, in the group that it has, that lets in no more users than this.
 pub(crate) fn mode_in(access: Access, file: &dyn FsFile) -> io::Result<u32> {
@@ -47,7 +33,7 @@ pub(crate) fn no_wider(file: &dyn FsFile, mode: u32) -> io::Result<()> {
 
 /// The permissions that both the source and the folder allow. New files are made without the
 /// execute bits: users who may not read the new file do not get them either.
-fn mode_of_copy(source: u32, made: u32, umask: u32) -> u32 {
+pub(crate) fn mode_of_copy(source: u32, made: u32, umask: u32) -> u32 {
     let readers = (made & 0o444) >> 2;
     source & ((made & 0o666) | (readers & !umask & 0o111))
 }
