@@ -258,11 +258,8 @@ mod tests {
         assert_eq!(parsed("c"), Task::C);
         assert_eq!(parsed("header"), Task::Header);
         assert_eq!(parsed("findings"), Task::Findings(None));
-        let record = "benches/record/x";
-        assert_eq!(
-            parsed("findings benches/record/x"),
-            Task::Findings(Some(record.to_owned()))
-        );
+        let record = "lab/record/x";
+        assert_eq!(parsed("findings lab/record/x"), Task::Findings(Some(record.to_owned())));
         assert_eq!(parsed("record --small"), Task::Record(vec!["--small".to_owned()]));
     }
 

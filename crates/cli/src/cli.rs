@@ -19,7 +19,7 @@ use std::sync::LazyLock;
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser};
 use clap_complete::Shell;
 
 use crate::args;
@@ -27,6 +27,7 @@ use crate::command::{self, Command, Outcome};
 use crate::failure::Refused;
 use crate::mistake;
 use crate::output::print;
+use crate::verbs::verbs;
 
 /// Reads and writes files as fast as the machine can, safely.
 ///
@@ -45,18 +46,22 @@ use crate::output::print;
 /// standard output, or of a FIFO that is OUT, leaves, that is not an error: the status is 0, or 1 or 2 for what
 /// was found before.
 #[derive(Debug, Parser)]
-#[command(name = "swath", version, after_help = EXAMPLES, max_term_width = 100)]
+#[command(name = "swath", version, after_help = examples(), max_term_width = 100)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  swath demo                              five lines: this machine with Swath and without
-  swath study                             what five studies found, on this machine
-  swath tune --path /mnt/fast             measure what is fastest there, and save it
+fn examples() -> String {
+    #[cfg(feature = "lab")]
+    let first = crate::lab::EXAMPLES;
+    #[cfg(not(feature = "lab"))]
+    let first = "";
+    format!("Examples:\n{first}{EXAMPLES}")
+}
+
+const EXAMPLES: &str = "  \
   swath read data.bin                     load a file and report how fast it was
   swath sum --hash blake3 *.bin           checksums at memory speed
   swath cat data.bin | zstd > data.zst    read ahead in parallel, into a pipe
@@ -66,87 +71,48 @@ Examples:
   swath convert graph.mtx graph.npz       a graph as text, for SciPy
   swath head table.csv                    the first rows, with names and types";
 
-/// The commands, and the type that runs each.
-macro_rules! verbs {
-    ($($(#[$about:meta])* $name:ident($args:ty),)+) => {
-        /// The commands.
-        #[derive(Debug, Subcommand)]
-        pub enum Verb {
-            $($(#[$about])* $name($args),)+
-        }
-
-        impl Verb {
-            /// Returns the parsed command.
-            pub(crate) fn command(&self) -> &dyn Command {
-                match self {
-                    $(Self::$name(it) => it,)+
-                }
-            }
-
-            /// Returns the flags of the command with this name, without those of the others.
-            fn only(name: &str) -> Option<clap::Command> {
-                if !name.bytes().all(|byte| byte.is_ascii_lowercase()) {
-                    return None;
-                }
-                $(if name.eq_ignore_ascii_case(stringify!($name)) {
-                    return Some(<$args>::augment_args(clap::Command::new(name.to_owned())));
-                })+
-                None
-            }
-        }
-    };
-}
-
 verbs! {
-    /// Load a file into memory and report how fast that was, and how it was read
-    Read(command::read::Read),
-    /// Load many files at once, or checksum each
-    Ingest(command::ingest::Ingest),
-    /// Sum the bytes of files, checksum them, or check a list of checksums
-    Sum(command::sum::Sum),
-    /// Count the newlines of files
-    Scan(command::scan::Scan),
-    /// Write a file to standard output, reading ahead in parallel
-    Cat(command::cat::Cat),
-    /// Copy a file, or a folder of segments as one file, in parallel, completely or not at all
-    Cp(command::cp::Cp),
-    /// Make copies of a file, and read each back before it appears
-    Mirror(command::mirror::Mirror),
-    /// Write the checksums of a file's chunks, or compare a copy with them
-    Manifest(command::manifest::Manifest),
-    /// Repair the bad chunks of copies from copies where they are good
-    Heal(command::heal::Heal),
-    /// Divide work among many processes or machines, and join their output into one file
-    Job(command::job::Job),
-    /// Compress a file in parallel; zstd, gzip and bzip2 read the result
-    Compress(command::compress::Compress),
-    /// Decompress zstd, gzip or bzip2, in parallel where its frames can be found
-    Decompress(command::decompress::Decompress),
-    /// Price option contracts by the Black-Scholes formula, in parallel
-    Price(command::price::Price),
-    /// Convert matrices and tables to other formats, reading and writing in parallel
-    Convert(command::convert::Convert),
-    /// Show the first rows of a table, with the names and types of its columns
-    Head(command::head::Head),
-    /// Show what files hold: kind, shape, header; of a table, every column
-    Info(command::info::Info),
-    /// Make a reproducible input
-    Gen(command::generate::Gen),
-    /// Show how fast this machine reads, writes and parses, with Swath and without; --all for every engine
-    Demo(command::demo::Demo),
-    /// Measure what five studies measured, and report which of their findings hold here
-    Study(command::study::Study),
-    /// Measure what is fastest on a file system, and apply it to later reads
-    ///
-    /// Measures threads, sizes of reads, reads in flight, reads through or past the page cache and a few
-    /// other settings, with files of its own. A setting that is clearly faster than the default in two
-    /// measurements is saved in a profile. Commands that read from this file system use the profile,
-    /// unless --no-profile is given, and their reports name it.
-    Tune(command::tune::Tune),
-    /// Print completions for a shell
-    Completions(Completions),
-    /// Print a manual page
-    Man(Man),
+    /// The commands.
+    Verb {
+        /// Load a file into memory and report how fast that was, and how it was read
+        Read(command::read::Read),
+        /// Load many files at once, or checksum each
+        Ingest(command::ingest::Ingest),
+        /// Sum the bytes of files, checksum them, or check a list of checksums
+        Sum(command::sum::Sum),
+        /// Count the newlines of files
+        Scan(command::scan::Scan),
+        /// Write a file to standard output, reading ahead in parallel
+        Cat(command::cat::Cat),
+        /// Copy a file, or a folder of segments as one file, in parallel, completely or not at all
+        Cp(command::cp::Cp),
+        /// Make copies of a file, and read each back before it appears
+        Mirror(command::mirror::Mirror),
+        /// Write the checksums of a file's chunks, or compare a copy with them
+        Manifest(command::manifest::Manifest),
+        /// Repair the bad chunks of copies from copies where they are good
+        Heal(command::heal::Heal),
+        /// Divide work among many processes or machines, and join their output into one file
+        Job(command::job::Job),
+        /// Compress a file in parallel; zstd, gzip and bzip2 read the result
+        Compress(command::compress::Compress),
+        /// Decompress zstd, gzip or bzip2, in parallel where its frames can be found
+        Decompress(command::decompress::Decompress),
+        /// Price option contracts by the Black-Scholes formula, in parallel
+        Price(command::price::Price),
+        /// Convert matrices and tables to other formats, reading and writing in parallel
+        Convert(command::convert::Convert),
+        /// Show the first rows of a table, with the names and types of its columns
+        Head(command::head::Head),
+        /// Show what files hold: kind, shape, header; of a table, every column
+        Info(command::info::Info),
+        /// Print completions for a shell
+        Completions(Completions),
+        /// Print a manual page
+        Man(Man),
+    }
+    #[cfg(feature = "lab")]
+    and Lab(crate::lab::Lab)
 }
 
 impl Cli {
@@ -442,12 +408,12 @@ mod tests {
             "job",
             "head",
             "info",
+            "completions",
+            "man",
             "gen",
             "demo",
             "study",
             "tune",
-            "completions",
-            "man",
             "help",
         ];
         assert_eq!(

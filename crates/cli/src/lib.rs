@@ -6,7 +6,7 @@
 //! command one file for each verb      args    the flags that several of them share
 //! mistake common mistakes → a hint    failure an error → one line with a hint
 //! profile what `tune` measured, saved and found again
-//! demo    everything at once, on inputs of its own
+//! lab     demo, study, tune and gen: measurements, and inputs for them
 //! trace   a timeline as JSON for viewers
 //! ```
 //!
@@ -23,6 +23,10 @@
 //! ```
 
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(feature = "lab"),
+    allow(dead_code, unused_imports, reason = "tables, flags and signals of the laboratory")
+)]
 
 pub mod args;
 pub mod cli;
@@ -32,13 +36,15 @@ pub mod profile;
 pub mod report;
 pub mod run;
 
-mod demo;
 mod door;
 mod failure;
 mod grid;
+#[cfg(feature = "lab")]
+pub mod lab;
 mod mistake;
 mod output;
 mod progress;
 mod same_file;
 mod signal;
 mod trace;
+mod verbs;

@@ -10,7 +10,7 @@ use anyhow::Result;
 use rustix::fs::{FileType, fstat};
 use rustix::io::Errno;
 use serde::Serialize;
-use swath::machine::wait_until_writable;
+use swath_os::pipe::wait_until_writable;
 use thiserror::Error;
 
 use crate::report::ReportName;
@@ -38,7 +38,7 @@ const NOT_OPEN: i32 = 9;
 /// Fails if standard output was closed from the start. Writes to it would be lost, and the standard
 /// library does not report that.
 fn check_open() -> Result<(), OutputError> {
-    match swath::machine::stdout_was_closed() {
+    match swath_os::streams::stdout_was_closed() {
         true => Err(OutputError(io::Error::from_raw_os_error(NOT_OPEN))),
         false => Ok(()),
     }
@@ -168,7 +168,7 @@ pub(crate) fn check_taken() -> Result<(), OutputError> {
     let Ok(StandardOutput(file)) = unbuffered() else { return Ok(()) };
     match fstat(file) {
         Ok(facts) if FileType::from_raw_mode(facts.st_mode).is_file() => {
-            Ok(swath::machine::flush(file)?)
+            Ok(swath_os::descriptors::flush(file)?)
         }
         Ok(_) => Ok(()),
         // The server is gone.

@@ -33,8 +33,8 @@ pub fn status(words: impl IntoIterator<Item = OsString>) -> u8 {
     swath::machine::silence_caught_panics();
     // Standard output may be a file, and the limit of file sizes is an error like others. If the
     // signal cannot be ignored, it ends the program, as it would without this.
-    let _ = swath::machine::ignore_file_size_signal();
-    swath::machine::share_heap_within_limit();
+    let _ = swath_os::limits::ignore_file_size_signal();
+    swath_os::limits::share_heap_within_limit();
     let command = cli.verb.command();
     let has_timeline = command.timeline().is_some_and(|it| it.timeline.timeline.is_some());
     let writes = command.writes() || has_timeline;

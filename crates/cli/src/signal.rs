@@ -21,8 +21,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::Builder;
 
 use swath::CancelToken;
-use swath::machine::{EndDelay, EndingSignals, Group, Grouping, Locks, end_by, stop};
-use swath_study::hidden::{self, HiddenPlace};
+use swath::machine::{EndDelay, Locks};
+use swath_os::ending::{EndingSignals, end_by, stop};
+use swath_os::group::{Group, Grouping};
+use swath_os::hidden::{self, HiddenPlace};
 
 use crate::output::complain;
 

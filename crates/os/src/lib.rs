@@ -36,6 +36,7 @@
 //! | the file size limit and its signal | [`limits`] |
 //! | the signals that end or stop a program | [`ending`] |
 //! | a child with the programs that it starts | [`group`] |
+//! | a folder for what a measurement makes, removed in the end | [`hidden`] |
 //! | one value from one thread to another | [`handoff`] |
 //! | the umask | [`umask`] |
 //! | page faults, context switches, time and peak memory | [`usage`] |
@@ -67,6 +68,7 @@ pub mod file_system;
 pub mod group;
 pub mod guard;
 pub mod handoff;
+pub mod hidden;
 pub mod holes;
 mod kernel_text;
 pub mod limits;

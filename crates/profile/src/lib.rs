@@ -26,6 +26,7 @@
 mod error;
 mod key;
 mod profiles;
+pub mod stats;
 mod store;
 mod text;
 

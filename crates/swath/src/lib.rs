@@ -137,17 +137,10 @@ pub mod reading {
     pub use crate::source::Growth;
 }
 
-/// What a program asks of its process and machine: available memory, limits, streams, children,
-/// messages.
+/// What a program asks of its process and machine: available memory, panics, locks of outputs, messages.
 pub mod machine {
-    pub use swath_os::descriptors::flush;
-    pub use swath_os::ending::{EndingSignals, end_by, signal_name, stop};
-    pub use swath_os::group::{Group, Grouping};
-    pub use swath_os::limits::{ignore_file_size_signal, share_heap_within_limit};
     pub use swath_os::machine::memory_at_hand;
     pub use swath_os::panics::{caught, silence_caught_panics};
-    pub use swath_os::pipe::wait_until_writable;
-    pub use swath_os::streams::stdout_was_closed;
 
     pub use crate::error::{counted, escaped, in_one_line};
     pub use crate::sink::{EndDelay, Locks, NoLocks};

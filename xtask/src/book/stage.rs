@@ -3,7 +3,7 @@
 //! | In the repository | In the site |
 //! | --- | --- |
 //! | `docs/guide/reading.md` | `guide/reading.html` |
-//! | `benches/record/DATE/README.md`, `ARCHITECTURE.md` | `repository/…` as pages, listed after the guide |
+//! | `lab/record/DATE/README.md`, `ARCHITECTURE.md` | `repository/…` as pages, listed after the guide |
 //! | `crates/swath/src/lib.rs` | `api/swath/index.html`: the reference |
 //! | any other text | `repository/….html`, shown as it is |
 //! | a folder | its `README.md`, or a list of its files |
@@ -66,7 +66,7 @@ fn contents(summary: &str) -> String {
 /// Pages beside those of `docs`, in two parts.
 fn appendix(others: &BTreeMap<String, String>) -> String {
     let (records, others): (Vec<_>, Vec<_>) =
-        others.iter().partition(|(path, _)| path.starts_with("benches/"));
+        others.iter().partition(|(path, _)| path.starts_with("lab/record/"));
     let mut text = String::new();
     for (heading, pages) in [("The repository", others), ("Records", records)] {
         if !pages.is_empty() {

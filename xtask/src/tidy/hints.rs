@@ -29,7 +29,8 @@ use verbs::VERBS;
 /// Finds hints that do not begin with a verb.
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let is_looked_at = |path: &str| {
-        (path.starts_with("crates/") && path.contains("/src/")
+        ((path.starts_with("crates/") || path.starts_with("lab/study/"))
+            && path.contains("/src/")
             || path.starts_with("python/src/"))
             && !path.ends_with("/tests.rs")
     };

@@ -74,7 +74,7 @@ fn count(tree: &Tree) -> BTreeMap<String, Count> {
 }
 
 fn part(path: &str) -> String {
-    let depth = if path.starts_with("crates/") { 2 } else { 1 };
+    let depth = if path.starts_with("crates/") || path.starts_with("lab/") { 2 } else { 1 };
     path.split('/').take(depth).collect::<Vec<_>>().join("/")
 }
 

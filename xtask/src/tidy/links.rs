@@ -219,7 +219,7 @@ mod tests {
             let planted = Planted::clean();
             planted.put("README.md", &format!("# Swath\n{figure}\n"));
             planted.finds(figures, "README.md:2: a figure, but no link to a folder of benches");
-            let record = "benches/record/2026-11-21-2core";
+            let record = "lab/record/2026-11-21-2core";
             let text = format!("# Swath\n{figure}, [measured]({record}/README.md)\n");
             planted.put("README.md", &text);
             planted.finds(figures, "README.md:2: a figure");

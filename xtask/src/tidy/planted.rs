@@ -34,11 +34,11 @@ impl Planted {
             (
                 "README.md",
                 "# Swath\n\nSee [the rooms](ARCHITECTURE.md#rooms).\n\n\
-                 <!-- from: benches/record/x/summary.md, counts -->\nOf 2 claims\n\
+                 <!-- from: lab/record/x/summary.md, counts -->\nOf 2 claims\n\
                  <!-- /from -->\n",
             ),
             (
-                "benches/record/x/summary.md",
+                "lab/record/x/summary.md",
                 "# X\n<!-- part: counts -->\nOf 2 claims\n<!-- /part -->\nmore\n",
             ),
             ("crates/plan/Cargo.toml", "[package]\nname = \"swath-plan\"\n"),

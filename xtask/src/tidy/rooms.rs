@@ -10,7 +10,7 @@ const LIBRARY: &str = "crates/swath";
 /// Finds rooms that name something they must not, and dependencies that a root would hide.
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
-    for krate in modules::crates(tree).iter().filter(|it| it.folder.starts_with("crates/")) {
+    for krate in modules::crates(tree).iter().filter(|it| it.folder.contains('/')) {
         let declared = krate.modules.get([].as_slice()).map(|root| &root.names.inside);
         let is_module = |name: &str| declared.is_some_and(|it| it.iter().any(|it| it == name));
         for module in krate.modules.values().filter(|it| it.file != krate.root) {

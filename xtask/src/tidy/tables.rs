@@ -14,13 +14,16 @@ pub(super) const MEMBERS: &[Member] = &[
     Member { name: "swath", may: &["plan", "os", "simd"] },
     Member { name: "arrow", may: &["os"] },
     Member { name: "formats", may: &["swath", "simd"] },
-    Member { name: "profile", may: &["swath", "os"] },
+    Member { name: "profile", may: &["swath", "os", "plan"] },
     Member { name: "study", may: &["swath", "formats", "profile", "os", "simd", "plan"] },
-    Member { name: "cli", may: &["swath", "formats", "profile", "study", "simd"] },
+    Member { name: "cli", may: &["swath", "formats", "profile", "study", "os", "simd"] },
     Member { name: "capi", may: &["swath", "formats", "profile", "arrow"] },
     Member { name: "python", may: &["swath", "formats", "profile", "arrow"] },
     Member { name: "reference", may: &[] },
-    Member { name: "benches", may: &["swath", "formats", "study", "os", "simd"] },
+    Member {
+        name: "benches",
+        may: &["swath", "formats", "profile", "study", "os", "simd", "plan"],
+    },
     Member { name: "examples", may: &["swath", "formats"] },
     Member { name: "docs", may: &["swath"] },
     Member { name: "fuzz", may: &["swath", "plan", "formats", "profile"] },
@@ -93,18 +96,18 @@ pub(super) const ROOMS: &[Room] = &[
 ];
 
 /// Folders whose Rust may say `unsafe`.
-pub(super) const UNSAFE_UNDER: &[&str] = &[
-    "crates/os/",
-    "crates/simd/",
-    "crates/arrow/",
-    "crates/capi/",
-    "crates/study/",
-    "python/",
-];
+pub(super) const UNSAFE_UNDER: &[&str] =
+    &["crates/os/", "crates/simd/", "crates/arrow/", "crates/capi/", "lab/study/", "python/"];
 
-/// Folders under `crates/` whose roots carry `#![forbid(unsafe_code)]`.
-pub(super) const FORBID_UNSAFE_IN: &[&str] =
-    &["plan", "swath", "formats", "profile", "study", "cli"];
+/// Crates whose roots carry `#![forbid(unsafe_code)]`.
+pub(super) const FORBID_UNSAFE_IN: &[&str] = &[
+    "crates/plan",
+    "crates/swath",
+    "crates/formats",
+    "crates/profile",
+    "crates/cli",
+    "lab/study",
+];
 
 /// Lints that are on unless a manifest says otherwise, as far as they are expected somewhere.
 pub(super) const DEFAULT_LINTS: &[&str] = &[
@@ -175,13 +178,13 @@ pub(super) const MAY_NAME_HOSTS: &[&str] = &["Cargo.lock"];
 pub(super) const GENERATED: &[&str] = &["crates/capi/include/swath.h"];
 
 /// Data whose white space and words are not ours to judge.
-pub(super) const DATA_UNDER: &[&str] = &["vectors/", "benches/record/"];
+pub(super) const DATA_UNDER: &[&str] = &["vectors/", "lab/record/"];
 /// Of these, what people write and read.
 pub(super) const PROSE: &str = ".md";
 
 /// Signs of a measured figure.
 pub(super) const FIGURE_UNITS: &[&str] = &["GB/s", "GiB/s", "MB/s", "MiB/s"];
-pub(super) const RECORDS: &str = "benches/record";
+pub(super) const RECORDS: &str = "lab/record";
 
 /// Papers that say how many claims hold: they take the sentence from a record's summary.
 pub(super) const TAKE_COUNTS: &[&str] = &["README.md", "docs/guide/findings.md"];

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! summary.md of a record                       a document
-//! <!-- part: counts -->                        <!-- from: benches/record/X/summary.md, counts -->
+//! <!-- part: counts -->                        <!-- from: lab/record/X/summary.md, counts -->
 //! Of 23 claims …                            =  Of 23 claims …
 //! <!-- /part -->                               <!-- /from -->
 //! ```
@@ -131,7 +131,7 @@ mod tests {
     use super::super::planted::Planted;
     use super::*;
 
-    const SUMMARY: &str = "benches/record/x/summary.md";
+    const SUMMARY: &str = "lab/record/x/summary.md";
     const PAPER: &str = "docs/guide/findings.md";
 
     fn planted(inside: &str) -> Planted {
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn another_record_may_be_taken_from() {
         let planted = planted("Of 2 claims\n");
-        let other = "benches/record/y/summary.md";
+        let other = "lab/record/y/summary.md";
         planted.put(other, "<!-- part: counts -->\nOf 5 claims\n<!-- /part -->\n");
         let tree = planted.tree();
         let text = &tree.get(PAPER).expect("planted").text;

@@ -26,7 +26,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
 fn unforbidden(tree: &Tree) -> impl Iterator<Item = Violation> {
     let roots = FORBID_UNSAFE_IN
         .iter()
-        .flat_map(|name| ["lib.rs", "main.rs"].map(|root| format!("crates/{name}/src/{root}")));
+        .flat_map(|name| ["lib.rs", "main.rs"].map(|root| format!("{name}/src/{root}")));
     roots.filter_map(|path| {
         let tokens = &tree.get(&path)?.rust.as_ref()?.all;
         let forbids = (0..tokens.len()).any(|index| begins(&tokens[index..], &FORBID));

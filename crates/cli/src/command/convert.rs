@@ -35,7 +35,7 @@ use std::time::{Duration, Instant};
 use swath::{Access, Output, OutputOptions, ReadOptions, Source};
 use swath_formats::matrix::{MatrixOptions, has_banner};
 use swath_formats::table::BatchesWritten;
-use swath_study::hidden::Hidden;
+use swath_os::hidden::Hidden;
 
 /// What was converted, and when all of it was in memory.
 struct Converted {
@@ -91,7 +91,7 @@ impl<'w> Job<'w> {
             Target::Path(path) if !target.is_stream() => (path.clone(), None),
             _ => {
                 let folder = Hidden::make(&std::env::temp_dir(), "swath-convert")
-                    .map_err(|error| Refused::hinted(error, "name a file with -o"))?;
+                    .map_err(|error| Refused::hinted(error.into(), "name a file with -o"))?;
                 (folder.path().join("out"), Some(folder))
             }
         };

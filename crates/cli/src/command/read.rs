@@ -12,7 +12,7 @@ use clap::{Args, ValueHint};
 use serde::Serialize;
 use swath::maps::Guard;
 use swath::{Buffer, Engine, Loaded, ReadOptions};
-use swath_study::stats;
+use swath_profile::stats;
 
 use self::classes::{ClassArgs, Cut};
 use super::{Command, Outcome};

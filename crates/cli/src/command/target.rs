@@ -23,7 +23,7 @@ use crate::same_file::{is_input, is_name_of_stdout, is_stdout};
 
 /// A file, or standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub(crate) enum Target {
     Stdout,
     Path(PathBuf),
 }
@@ -31,7 +31,7 @@ pub(super) enum Target {
 impl Target {
     /// Returns the output that was named, or else the one that is `named` after the input. A folder
     /// gets the file under that name.
-    pub(super) fn choose(
+    pub(crate) fn choose(
         from: &Input,
         to: Option<&Input>,
         named: impl Fn(&Path) -> Option<PathBuf>,
@@ -60,7 +60,7 @@ impl Target {
     /// # Errors
     ///
     /// [`Refused`] for the name of a descriptor that leads to a file.
-    pub(super) fn at(path: PathBuf) -> Result<Self, Refused> {
+    pub(crate) fn at(path: PathBuf) -> Result<Self, Refused> {
         refuse_descriptor(&path)?;
         Ok(if is_name_of_stdout(&path) { Self::Stdout } else { Self::Path(path) })
     }
@@ -84,7 +84,7 @@ impl Target {
     /// # Errors
     ///
     /// [`Refused`].
-    pub(super) fn refuse_input(&self, from: &Input) -> Result<(), Refused> {
+    pub(crate) fn refuse_input(&self, from: &Input) -> Result<(), Refused> {
         let (is_input, name) = match self {
             Self::Stdout => (is_stdout(from), String::from("to standard output")),
             Self::Path(path) => (path.is_file() && is_input(from, path), path.shown()),
@@ -101,7 +101,7 @@ impl Target {
     /// # Errors
     ///
     /// [`Refused`].
-    pub(super) fn refuse_terminal(
+    pub(crate) fn refuse_terminal(
         &self,
         what: &str,
         flag: Option<ForceFlag>,
@@ -118,7 +118,7 @@ impl Target {
     }
 
     /// Begins to write it: a file with the options `file`, a stream with the options `stream`.
-    pub(super) fn ordered(
+    pub(crate) fn ordered(
         &self,
         ordered: OrderedOptions,
         file: OutputOptions,
@@ -143,7 +143,7 @@ impl Target {
 
     /// Whether it is written as a stream: standard output, a pipe or a device, where no file can be
     /// replaced.
-    pub(super) fn is_stream(&self) -> bool {
+    pub(crate) fn is_stream(&self) -> bool {
         match self {
             Self::Stdout => true,
             Self::Path(path) => is_special(path),
@@ -151,7 +151,7 @@ impl Target {
     }
 
     /// Opens it as a stream; also returns its name in messages.
-    pub(super) fn stream(&self) -> Result<(Box<dyn Write + Send>, PathBuf)> {
+    pub(crate) fn stream(&self) -> Result<(Box<dyn Write + Send>, PathBuf)> {
         let Self::Path(path) = self else {
             return Ok((Box::new(unbuffered()?), PathBuf::from("<stdout>")));
         };
@@ -163,7 +163,7 @@ impl Target {
     }
 
     /// Has a verb write it from `from`, with the profile of that file system and a progress bar.
-    pub(super) fn filled<R>(
+    pub(crate) fn filled<R>(
         &self,
         args: &OutputArgs,
         profile: ProfileArgs,
@@ -181,7 +181,7 @@ impl Target {
     }
 
     /// Returns its name in reports.
-    pub(super) fn label(&self) -> OsString {
+    pub(crate) fn label(&self) -> OsString {
         match self {
             Self::Stdout => OsString::from("-"),
             Self::Path(path) => path.clone().into_os_string(),
@@ -190,7 +190,7 @@ impl Target {
 
     /// Prints a report. Where the bytes went to standard output, it goes to standard error, and only
     /// with --json.
-    pub(super) fn report(
+    pub(crate) fn report(
         &self,
         args: &OutputArgs,
         json: &impl Serialize,
@@ -200,7 +200,7 @@ impl Target {
     }
 
     /// As [`report`](Self::report), with the flag itself.
-    pub(super) fn tell(&self, is_json: bool, json: &impl Serialize, text: &str) -> Result<()> {
+    pub(crate) fn tell(&self, is_json: bool, json: &impl Serialize, text: &str) -> Result<()> {
         match (self, is_json) {
             // If standard error is closed too, there is nowhere to report to.
             (Self::Stdout, true) => {
@@ -214,7 +214,7 @@ impl Target {
 }
 
 /// Gives the output the times of the file that is read, if it has a name, as gzip, bzip2, xz and zstd do.
-pub(super) fn keep_times(
+pub(crate) fn keep_times(
     from: &Input,
     input: &swath::Input,
     output: &mut Ordered,
@@ -226,7 +226,7 @@ pub(super) fn keep_times(
 }
 
 /// The error of an output that exists, if `error` is that; any other error as it is.
-pub(super) fn refused(error: anyhow::Error, path: &Path) -> anyhow::Error {
+pub(crate) fn refused(error: anyhow::Error, path: &Path) -> anyhow::Error {
     let of_format = error.downcast_ref::<swath_formats::Error>().and_then(|it| it.library());
     let kind = of_format.or_else(|| error.downcast_ref()).map(swath::Error::io_kind);
     match kind {
@@ -236,13 +236,13 @@ pub(super) fn refused(error: anyhow::Error, path: &Path) -> anyhow::Error {
 }
 
 /// The error of an output that exists.
-pub(super) fn exists(path: &Path) -> Refused {
+pub(crate) fn exists(path: &Path) -> Refused {
     let what = format!("cannot write {}: it exists", path.shown());
     Refused::new(what, "pass --force to replace it, or name another output")
 }
 
 /// The error of a file that --no-clobber has kept, if `error` is that; any other error as it is.
-pub(super) fn kept(error: swath::Error) -> anyhow::Error {
+pub(crate) fn kept(error: swath::Error) -> anyhow::Error {
     if error.io_kind() != ErrorKind::AlreadyExists {
         return error.into();
     }
@@ -256,13 +256,13 @@ pub(super) fn kept(error: swath::Error) -> anyhow::Error {
 }
 
 /// The error of `-` for a command that needs a file.
-pub(super) fn needs_file(command: &str) -> Refused {
+pub(crate) fn needs_file(command: &str) -> Refused {
     let what = format!("cannot write the output of `{command}` to standard output");
     Refused::new(what, "name a file (a file of this name is ./-)")
 }
 
 /// Reports on standard error what was done differently than requested.
-pub(super) fn note_all(from: &Input, notes: &[impl Display]) {
+pub(crate) fn note_all(from: &Input, notes: &[impl Display]) {
     for note in notes {
         complain(format!("note: {from}: {note}"));
     }

@@ -17,7 +17,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use swath::ReadOptions;
 use swath::job::{Done, Plan, SegmentWriter};
-use swath::machine::signal_name;
+use swath_os::ending::signal_name;
 
 use super::child::{Pipes, Running};
 use super::feed::Feed;

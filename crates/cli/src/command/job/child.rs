@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use swath::machine::Group;
+use swath_os::group::Group;
 
 use crate::signal::start;
 

@@ -1,0 +1,184 @@
+//! A row: one way to do one thing, and how long it took.
+
+use std::rc::Rc;
+
+use anyhow::Result;
+use swath_profile::stats;
+use swath_study::cache::{self, ColdBy};
+use swath_study::measure::{Entrant, Meter, Outcome};
+use swath_study::results::State;
+
+use super::stage::Stage;
+
+/// The outcome of a row whose bytes, or the results computed from them, are right.
+const RIGHT: Outcome = Outcome { bytes: 0, checksum: 1 };
+
+/// Where the bytes go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Memory {
+    /// Into memory that the kernel has yet to give.
+    Fresh,
+    /// Into memory that was read into before.
+    Reused,
+    /// Into memory that the process may have kept from before.
+    Default,
+    /// They are not kept.
+    None,
+}
+
+/// A limit of this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Limit {
+    /// Summing memory.
+    MemorySum,
+    /// Copying into pages that exist.
+    Copy,
+    /// Reading past the page cache into pages that exist.
+    DirectRead,
+    /// The processor: bytes are not moved but worked on.
+    Computing,
+}
+
+/// One of the five lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Line {
+    Warm,
+    Cold,
+    Write,
+    Parse,
+    SmallFiles,
+}
+
+/// One line of the table: one way to do one thing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct About {
+    pub(super) capability: &'static str,
+    pub(super) engine: &'static str,
+    pub(super) way: &'static str,
+    /// The state of the file before a run; `None` if the run writes it.
+    pub(super) state: State,
+    pub(super) memory: Memory,
+    pub(super) limit: Limit,
+    /// Whether others of the same state are compared with it.
+    pub(super) is_peer: bool,
+    /// Bytes that it handles; `None` for all of the input, 0 if its speed means nothing.
+    pub(super) bytes: Option<u64>,
+    /// The line that it belongs to: a peer shows the usual way, another row Swath.
+    pub(super) line: Option<Line>,
+}
+
+/// The way of most reads.
+const FRESH: &str = "fresh buffer";
+
+impl About {
+    /// Of a file in the page cache, into fresh memory.
+    pub(super) const fn warm(
+        capability: &'static str,
+        engine: &'static str,
+        way: &'static str,
+    ) -> Self {
+        let (state, memory, limit) = (State::Warm, Memory::Fresh, Limit::Copy);
+        let (is_peer, bytes, line) = (false, None, None);
+        Self { capability, engine, way, state, memory, limit, is_peer, bytes, line }
+    }
+
+    /// A read of a file in the page cache into a fresh buffer.
+    pub(super) const fn read(engine: &'static str) -> Self {
+        Self::warm("read", engine, FRESH)
+    }
+
+    /// Returns its name in the table, below the name of its group.
+    pub(super) fn name(&self) -> String {
+        let mut parts = vec![self.engine, self.way];
+        parts.retain(|part| !part.is_empty() && *part != FRESH);
+        if self.state == State::Cold {
+            parts.push("cold");
+        }
+        parts.join(", ")
+    }
+}
+
+/// A row, and how it went.
+pub(super) struct Row {
+    pub(super) about: About,
+    /// Until all rounds are over.
+    pub(super) entrant: Option<Entrant>,
+    pub(super) is_right: bool,
+    /// Of each round.
+    pub(super) seconds: Vec<f64>,
+}
+
+impl Row {
+    /// `work` runs the row once, and returns whether the result is right.
+    pub(super) fn new(
+        stage: &Rc<Stage>,
+        about: About,
+        mut work: impl FnMut(&Stage, &mut Meter) -> Result<bool> + 'static,
+    ) -> Self {
+        let (here, before) = (Rc::clone(stage), Rc::clone(stage));
+        let entrant = Entrant::new(about.capability, RIGHT, move |meter| {
+            Ok(Outcome { bytes: 0, checksum: u64::from(work(&here, meter)?) })
+        });
+        let entrant = entrant.at(0.0, about.state).with_before(move || {
+            match about.state {
+                State::Warm => cache::make_warm(&before.path)?,
+                State::Cold => cache::make_cold(&before.path, ColdBy::DontNeed)?,
+                State::None => {}
+            }
+            if matches!(about.memory, Memory::Fresh | Memory::Default) {
+                // Otherwise the first run pays for memory that this machine gave back to its host.
+                let bytes = about.bytes.map_or(Ok(before.bytes.len()), usize::try_from)?;
+                cache::touch_memory(bytes)?;
+            }
+            Ok(())
+        });
+        Self::of(about, entrant)
+    }
+
+    /// A row that an entrant runs.
+    pub(super) fn of(about: About, entrant: Entrant) -> Self {
+        Self { about, entrant: Some(entrant), is_right: true, seconds: Vec::new() }
+    }
+
+    /// Lets go of the input.
+    pub(super) fn let_go(&mut self) {
+        self.entrant = None;
+    }
+
+    /// Returns the median time in seconds.
+    pub(super) fn median(&self) -> f64 {
+        stats::median(&self.seconds).unwrap_or(f64::NAN)
+    }
+
+    /// Bytes that it handles, of an input of `size` bytes.
+    pub(super) fn bytes(&self, size: u64) -> f64 {
+        self.about.bytes.unwrap_or(size) as f64
+    }
+
+    /// Returns the median speed for an input of `size` bytes.
+    pub(super) fn bytes_per_s(&self, size: u64) -> f64 {
+        self.bytes(size) / self.median()
+    }
+
+    /// How many times it ran.
+    pub(super) fn rounds(&self) -> usize {
+        self.seconds.len()
+    }
+
+    /// The times of the fastest run and the slowest.
+    pub(super) fn range(&self) -> (f64, f64) {
+        let fastest = self.seconds.iter().copied().fold(f64::INFINITY, f64::min);
+        (fastest, self.seconds.iter().copied().fold(0.0, f64::max))
+    }
+
+    /// Returns its name in messages.
+    pub(super) fn name(&self) -> String {
+        format!("{} by {}", self.about.capability, self.about.name())
+    }
+}
+
+/// A row whose rounds are over.
+#[cfg(test)]
+pub(super) fn timed(about: About, seconds: &[f64]) -> Row {
+    Row { about, entrant: None, is_right: true, seconds: seconds.to_vec() }
+}

@@ -1,0 +1,52 @@
+//! How a list of commands is written down.
+
+/// Commands, and the type that runs each; perhaps a group of others after them.
+macro_rules! verbs {
+    (
+        $(#[$of:meta])*
+        $verbs:ident { $($(#[$about:meta])* $name:ident($args:ty),)+ }
+        $($(#[$when:meta])* and $group:ident($others:ty))?
+    ) => {
+        $(#[$of])*
+        #[derive(Debug, clap::Subcommand)]
+        pub enum $verbs {
+            $($(#[$about])* $name($args),)+
+            $(
+                /// Others.
+                $(#[$when])*
+                #[command(flatten)]
+                $group($others),
+            )?
+        }
+
+        impl $verbs {
+            /// Returns the parsed command.
+            pub(crate) fn command(&self) -> &dyn crate::command::Command {
+                match self {
+                    $(Self::$name(it) => it,)+
+                    $($(#[$when])* Self::$group(it) => it.command(),)?
+                }
+            }
+
+            /// Returns the flags of the command with this name, without those of the others.
+            pub(crate) fn only(name: &str) -> Option<clap::Command> {
+                if !name.bytes().all(|byte| byte.is_ascii_lowercase()) {
+                    return None;
+                }
+                $(if name.eq_ignore_ascii_case(stringify!($name)) {
+                    let flags = clap::Command::new(name.to_owned());
+                    return Some(<$args as clap::Args>::augment_args(flags));
+                })+
+                $(
+                    $(#[$when])*
+                    {
+                        return <$others>::only(name);
+                    }
+                )?
+                #[allow(unreachable_code)]
+                None
+            }
+        }
+    };
+}
+pub(crate) use verbs;

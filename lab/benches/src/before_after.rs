@@ -1,0 +1,154 @@
+//! Times two builds of the command beside each other: did a change make anything slower?
+//!
+//! Each case is one whole command, run in each round by both builds and by the first one once more,
+//! which is noise. A case is slower if the whole interval of its time lies above 1.02, and above
+//! that of the noise. The inputs are made by the second build, and removed again: 3.5 GB.
+//!
+//! Each case runs three new copies of the programs, also of the first one. Where the pages of a program
+//! lie in memory is worth up to 3 % of a short command, and a file that runs twice a round stays warmer
+//! than one that runs once: the same build was 2 % slower as the second than as the first.
+
+use crate::args::BeforeAfter;
+use crate::bench;
+use crate::case::{Outcome, Ran, measured};
+use crate::child::{self, Told};
+use crate::record::Folder;
+use anyhow::{Context, Result, ensure};
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf, absolute};
+use std::process::Command;
+use swath_os::hidden::Hidden;
+use swath_profile::stats::Verdict;
+use swath_study::measure::{Entrant, Entrants, Goal, Reached};
+
+/// Name and words. Files lie where the command runs; those whose names begin with `out` are removed before.
+const CASES: [(&str, &str); 21] = [
+    ("read 2 GiB, warm", "read bytes"),
+    ("read 2 GiB, past the page cache", "read --page-cache bypass bytes"),
+    ("sum 2 GiB, warm", "sum bytes"),
+    ("scan 2 GiB, warm", "scan bytes"),
+    ("sum --hash xxh3 2 GiB, warm", "sum --hash xxh3 bytes"),
+    ("cat 2 GiB, warm", "cat bytes"),
+    ("100 classes of 2 GiB, warm", "read bytes --classes 100 --chunks 2000"),
+    ("read 8 KiB", "read small"),
+    ("cp 8 KiB", "cp --durability none small out"),
+    ("cp 512 MiB", "cp --durability none --reflink never letters out"),
+    ("compress, zstd", "compress --durability none letters out"),
+    ("compress, gzip", "compress --durability none --format gzip letters out"),
+    ("decompress, zstd", "decompress --durability none letters.zst out"),
+    ("decompress, bzip2", "decompress --durability none few.bz2 out"),
+    ("CSV to .npy", "convert --durability none table.csv out.npy"),
+    ("CSV to Arrow", "convert --durability none table.csv out.arrow"),
+    ("Matrix Market to .npz", "convert --durability none graph.mtx out.npz"),
+    ("Matrix Market to edges", "convert --durability none graph.mtx out.el"),
+    ("price", "price options -o out"),
+    ("ingest 20,000 files", "ingest tree"),
+    ("ingest 20,000 files, xxh3", "ingest --hash xxh3 tree"),
+];
+
+/// The commands that make the inputs.
+const MADE: [&str; 10] = [
+    "gen bytes 2GiB -o bytes",
+    "gen bytes 8KiB -o small",
+    "gen letters 512MiB -o letters",
+    "gen csv 256MiB -o table.csv",
+    "gen mtx --scale 20 -o graph.mtx",
+    "gen options 1000000 -o options",
+    "gen tree --files 20000 --size 10kB -o tree",
+    "compress letters letters.zst",
+    "gen letters 64MiB -o few",
+    "compress --format bzip2 few few.bz2",
+];
+
+const BEFORE: &str = "before";
+const AFTER: &str = "after";
+const AGAIN: &str = "before, again";
+
+/// A build of the command.
+struct Build {
+    program: PathBuf,
+    /// Whether it is from before the one shape of call, and says `--sync`.
+    is_old: bool,
+}
+
+impl Build {
+    fn of(program: &Path) -> Result<Self> {
+        let program = absolute(program)?;
+        let help = Command::new(&program).args(["cp", "--help"]).output();
+        let help = help.with_context(|| format!("cannot start {}", program.display()))?.stdout;
+        let is_old = !String::from_utf8_lossy(&help).contains("--durability");
+        Ok(Self { program, is_old })
+    }
+
+    /// Runs one command, which must succeed.
+    fn run(&self, line: &str) -> Result<Told> {
+        let new = |word| if self.is_old && word == "--durability" { "--sync" } else { word };
+        let mut words = vec![self.program.as_os_str()];
+        words.extend(line.split(' ').map(|word| OsStr::new(new(word))));
+        child::run(Path::new("/dev/null"), &words).with_context(|| line.to_owned())
+    }
+
+    /// The same build in a new file of the current folder.
+    fn copied(&self, name: &str) -> Result<Self> {
+        let program = absolute(format!("program-{}", name.replace(", ", "-")))?;
+        _ = fs::remove_file(&program);
+        fs::copy(&self.program, &program)
+            .with_context(|| format!("cannot copy {}", self.program.display()))?;
+        Ok(Self { program, is_old: self.is_old })
+    }
+
+    fn entrant(self, name: &str, line: &'static str) -> Entrant {
+        let work = move |meter: &mut _| Ok(self.run(line)?.tell(meter));
+        Entrant::new(name, swath_study::measure::Outcome::default(), work).with_before(clear)
+    }
+}
+
+/// Removes the output of the previous run.
+fn clear() -> Result<()> {
+    for entry in fs::read_dir(".")? {
+        let path = entry?.path();
+        if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("out")) {
+            fs::remove_file(path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a record; fails if a case is slower.
+pub(crate) fn record(wish: &BeforeAfter) -> Result<()> {
+    let (before, after) = (Build::of(&wish.before)?, Build::of(&wish.after)?);
+    let rounds = bench::rounds(wish.rounds, 1);
+    let head = String::from("# Before and after\n\n");
+    let mut folder = Folder::named(absolute(&wish.out)?, head, rounds.seed)?;
+    let data = Hidden::make(&absolute(&wish.data)?, ".swath-before-after")?;
+    env::set_current_dir(data.path())?;
+    MADE.iter().try_for_each(|line| after.run(line).map(drop))?;
+    let mut slower = Vec::new();
+    let only = wish.only.as_deref().unwrap_or_default();
+    for (name, line) in CASES.into_iter().filter(|(name, _)| name.contains(only)) {
+        eprintln!("{name}");
+        let here = [(BEFORE, &before), (AFTER, &after), (AGAIN, &before)]
+            .into_iter()
+            .map(|(series, build)| Ok(build.copied(series)?.entrant(series, line)))
+            .collect::<Result<Vec<_>>>()?;
+        let goals = [AFTER, AGAIN].map(|series| Goal::time(series, 1.02, &[BEFORE]));
+        let ran = measured(Entrants::new(here, goals), rounds)?;
+        if is_slower(&ran) {
+            slower.push(name);
+        }
+        folder.add(name.to_owned(), Outcome::Ran(ran))?;
+    }
+    ensure!(slower.is_empty(), "slower: {}", slower.join("; "));
+    Ok(())
+}
+
+fn is_slower(ran: &Ran) -> bool {
+    let [(_, Reached::Measured { interval: own, verdict, .. }), (_, again)] = &ran.goals[..]
+    else {
+        return false;
+    };
+    let Reached::Measured { interval: noise, .. } = again else { return false };
+    *verdict == Verdict::Missed && own.lower > noise.upper
+}

@@ -1,0 +1,405 @@
+//! Times whole commands beside those that people use today, from the start of the process to its end.
+//!
+//! The inputs are made by the command itself, lie in the page cache, and are removed again: 15 GB. Each
+//! command writes to `/dev/null`, or to a file that is removed before. A command of milliseconds runs
+//! often in one timed run.
+
+use crate::args::Beside;
+use crate::bench;
+use crate::case::{Outcome, measured};
+use crate::child::{self, Told};
+use crate::record::Folder;
+use anyhow::{Context, Result, ensure};
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, absolute};
+use swath_os::hidden::Hidden;
+use swath_study::measure::{self, Absent, Entrant, Entrants, Goal, Meter};
+
+/// How ours is compared with the others.
+enum Aim {
+    /// At most this multiple of the time of the best.
+    Time(f64),
+    /// At least this multiple of the speed of the best.
+    Speed(f64),
+    /// At most this multiple of the size of the first, and at least the speed of the best.
+    Size(f64),
+}
+
+/// Commands that do the same.
+struct Case {
+    name: &'static str,
+    /// How often each runs in one timed run.
+    times: u32,
+    /// Ours, whose first word is that of the build.
+    ours: &'static str,
+    /// The names and words of the others.
+    others: &'static [(&'static str, &'static str)],
+    aim: Aim,
+}
+
+const CASES: [Case; 24] = [
+    Case {
+        name: "start",
+        times: 50,
+        ours: "swath --version",
+        others: &[("cat", "cat --version"), ("rg", "rg --version")],
+        aim: Aim::Time(1.5),
+    },
+    Case {
+        name: "cat 8 KiB",
+        times: 50,
+        ours: "swath cat small",
+        others: &[("cat", "cat small")],
+        aim: Aim::Time(1.5),
+    },
+    Case {
+        name: "sum 8 KiB",
+        times: 50,
+        ours: "swath sum --hash xxh3 small",
+        others: &[("xxhsum", "xxhsum -H3 small"), ("cat", "cat small")],
+        aim: Aim::Time(1.5),
+    },
+    Case {
+        name: "cp 8 KiB",
+        times: 50,
+        ours: "swath cp --durability none small out",
+        others: &[("cp", "cp small out")],
+        aim: Aim::Time(1.5),
+    },
+    Case {
+        name: "cat 64 MiB",
+        times: 10,
+        ours: "swath cat middle.0",
+        others: &[("cat", "cat middle.0")],
+        aim: Aim::Speed(1.0),
+    },
+    Case {
+        name: "xxh3 of 64 MiB",
+        times: 10,
+        ours: "swath sum --hash xxh3 middle.0",
+        others: &[("xxhsum", "xxhsum -H3 middle.0")],
+        aim: Aim::Speed(1.0),
+    },
+    Case {
+        name: "xxh3 of 8 files of 64 MiB",
+        times: 2,
+        ours: "swath sum --hash xxh3 middle.0 middle.1 middle.2 middle.3 middle.4 middle.5 middle.6 middle.7",
+        others: &[("xargs -P2 xxhsum", "ls middle.? | xargs -P2 -n4 xxhsum -H3")],
+        aim: Aim::Speed(1.0),
+    },
+    Case {
+        name: "xxh3 of 1,000 files of 10 KB, by name",
+        times: 10,
+        ours: "ls few/*/* | xargs swath sum --hash xxh3",
+        others: &[("xargs -P2 xxhsum", "ls few/*/* | xargs -P2 -n500 xxhsum -H3")],
+        aim: Aim::Speed(1.0),
+    },
+    Case {
+        name: "blake3 of 2 GiB",
+        times: 1,
+        ours: "swath sum --hash blake3 bytes",
+        others: &[("b3sum", "b3sum bytes")],
+        aim: Aim::Speed(1.1),
+    },
+    Case {
+        name: "ingest 100,000 files of 10 KB",
+        times: 1,
+        ours: "swath ingest tree",
+        others: &[("rg", "rg -uuu -c no-such-word-in-any-file tree || true")],
+        aim: Aim::Speed(1.0),
+    },
+    Case {
+        name: "count lines of 512 MiB",
+        times: 2,
+        ours: "swath scan letters",
+        others: &[("rg", "rg -c ^ letters"), ("wc", "wc -l letters")],
+        aim: Aim::Speed(1.3),
+    },
+    Case {
+        name: "zstd, one frame, to standard output",
+        times: 1,
+        ours: "swath decompress letters.zst -",
+        others: &[("zstd", "zstd -dcq letters.zst")],
+        aim: Aim::Speed(1.0),
+    },
+    Case {
+        name: "zstd, one frame, to a file",
+        times: 1,
+        ours: "swath decompress --durability none letters.zst out",
+        others: &[("zstd", "zstd -dqf -o out letters.zst")],
+        aim: Aim::Speed(1.0),
+    },
+    Case {
+        name: "gzip, one member, to a file",
+        times: 1,
+        ours: "swath decompress --durability none part.gz out",
+        others: &[
+            ("libdeflate-gunzip", "libdeflate-gunzip -kc part.gz > out"),
+            ("pigz", "pigz -dc part.gz > out"),
+            ("gzip", "gzip -dc part.gz > out"),
+        ],
+        aim: Aim::Speed(1.0),
+    },
+    Case {
+        name: "bzip2, to a file",
+        times: 1,
+        ours: "swath decompress --durability none part.bz2 out",
+        others: &[
+            ("lbzip2", "lbzip2 -dc part.bz2 > out"),
+            ("bzip2", "bzip2 -dc part.bz2 > out"),
+        ],
+        aim: Aim::Speed(1.0),
+    },
+    Case {
+        name: "compress to gzip, level 6",
+        times: 1,
+        ours: "swath compress --durability none --format gzip --level 6 part out",
+        others: &[("pigz", "pigz -6c part > out")],
+        aim: Aim::Size(1.005),
+    },
+    Case {
+        name: "compress to bgzf, level 6",
+        times: 1,
+        ours: "swath compress --durability none --format bgzf --level 6 part out",
+        others: &[("bgzip", "bgzip -@2 -l6 -c part > out")],
+        aim: Aim::Size(1.005),
+    },
+    Case {
+        name: "compress to bzip2",
+        times: 1,
+        ours: "swath compress --durability none --format bzip2 part out",
+        others: &[("lbzip2", "lbzip2 -n2 -c part > out")],
+        aim: Aim::Speed(1.0),
+    },
+    Case {
+        name: "2 GiB into a pipe",
+        times: 1,
+        ours: "swath cat bytes | wc -c",
+        others: &[("cat", "cat bytes | wc -c"), ("pv, which splices", "pv -q bytes | wc -c")],
+        aim: Aim::Speed(1.0),
+    },
+    Case {
+        name: "2 GiB out of a pipe",
+        times: 1,
+        ours: "cat bytes | swath cat -",
+        others: &[("cat", "cat bytes | cat"), ("pv, which splices", "cat bytes | pv -q")],
+        aim: Aim::Speed(1.0),
+    },
+    Case {
+        name: "2 GiB out of one pipe into another",
+        times: 1,
+        ours: "cat bytes | swath cat - | wc -c",
+        others: &[
+            ("cat", "cat bytes | cat | wc -c"),
+            ("pv, which splices", "cat bytes | pv -q | wc -c"),
+        ],
+        aim: Aim::Speed(1.0),
+    },
+    Case {
+        name: "ingest 300,000 files of 1 KB",
+        times: 1,
+        ours: "swath ingest many",
+        others: &[("rg", "rg -uuu -c no-such-word-in-any-file many || true")],
+        aim: Aim::Speed(1.0),
+    },
+    Case {
+        name: "xxh3 of 8 GiB",
+        times: 1,
+        ours: "swath sum --hash xxh3 large",
+        others: &[("xxhsum", "xxhsum -H3 large")],
+        aim: Aim::Speed(1.0),
+    },
+    // Last: where it has no room in the page cache, it leaves none for the other inputs.
+    Case {
+        name: "xxh3 of 32 GiB, a hole",
+        times: 1,
+        ours: "swath sum --hash xxh3 hole",
+        others: &[("xxhsum", "xxhsum -H3 hole")],
+        aim: Aim::Speed(1.0),
+    },
+];
+
+/// The commands that make the inputs, and those that make tiny ones.
+const MADE: [(&str, &str); 12] = [
+    ("swath gen bytes 2GiB -o bytes", "swath gen bytes 1MiB -o bytes"),
+    ("swath gen bytes 8KiB -o small", "swath gen bytes 8KiB -o small"),
+    ("swath gen letters 512MiB -o letters", "swath gen letters 1MiB -o letters"),
+    ("swath gen letters 128MiB -o part", "swath gen letters 1MiB -o part"),
+    ("zstd -q letters", "zstd -q letters"),
+    ("gzip -6c part > part.gz", "gzip -6c part > part.gz"),
+    ("bzip2 -k part", "bzip2 -k part"),
+    (
+        "swath gen tree --files 100000 --size 10kB -o tree",
+        "swath gen tree --files 100 --size 1kB -o tree",
+    ),
+    (
+        "swath gen tree --files 1000 --size 10kB -o few",
+        "swath gen tree --files 10 --size 1kB -o few",
+    ),
+    (
+        "swath gen tree --files 300000 --size 1kB -o many",
+        "swath gen tree --files 30 --size 1kB -o many",
+    ),
+    ("swath gen bytes 8GiB -o large", "swath gen bytes 1MiB -o large"),
+    ("truncate -s 32G hole", "truncate -s 1M hole"),
+];
+
+/// Files of the same size, made by one command each.
+const MIDDLE: usize = 8;
+
+const OURS: &str = "swath";
+const OUT: &str = "out";
+
+/// A line of words, or one for a shell, in which the first word `swath` is the build.
+fn words(line: &str, program: &Path) -> Vec<OsString> {
+    if line.contains(['|', '>']) {
+        let program = program.to_string_lossy();
+        let line = match line.strip_prefix("swath ") {
+            Some(rest) => format!("'{program}' {rest}"),
+            None => line.replace(" swath ", &format!(" '{program}' ")),
+        };
+        return vec!["sh".into(), "-c".into(), line.into()];
+    }
+    line.split(' ')
+        .map(|word| if word == OURS { program.into() } else { word.into() })
+        .collect()
+}
+
+/// Runs a line `times` times; returns the sums of their times.
+fn run(line: &str, times: u32, program: &Path) -> Result<Told> {
+    let words = words(line, program);
+    let mut all = Told::default();
+    for _ in 0..times {
+        _ = fs::remove_file(OUT);
+        let told =
+            child::run(Path::new("/dev/null"), &words).with_context(|| line.to_owned())?;
+        all.seconds += told.seconds;
+        all.cpu_seconds =
+            Some(all.cpu_seconds.unwrap_or(0.0) + told.cpu_seconds.unwrap_or(0.0));
+        all.peak_bytes = all.peak_bytes.max(told.peak_bytes);
+    }
+    Ok(Told { seconds: all.seconds / f64::from(times), ..all })
+}
+
+fn entrant(name: &str, line: &'static str, times: u32, program: &Path) -> Entrant {
+    let program = program.to_owned();
+    let work = move |meter: &mut Meter| {
+        let outcome = run(line, times, &program)?.tell(meter);
+        if let Ok(facts) = fs::metadata(OUT) {
+            meter.note("left_bytes", facts.len() as f64);
+        }
+        Ok(outcome)
+    };
+    Entrant::new(name, measure::Outcome::default(), work)
+}
+
+/// The words that find a program: the first of a line, or of what a shell runs last, but for the counter at
+/// the end of a pipe.
+fn program_of(line: &str) -> &str {
+    let line = line.strip_suffix(" | wc -c").unwrap_or(line);
+    let last = line.rsplit("| ").next().unwrap_or(line);
+    let mut words = last.split(' ');
+    match words.next() {
+        Some("xargs") => words.find(|word| !word.starts_with('-')).unwrap_or_default(),
+        Some("true") | None => line.split(' ').next().unwrap_or_default(),
+        Some(word) => word,
+    }
+}
+
+impl Case {
+    fn entrants(&self, program: &Path) -> Entrants {
+        let mut here = vec![entrant(OURS, self.ours, self.times, program)];
+        let mut absent = Vec::new();
+        for &(name, line) in self.others {
+            match child::find(program_of(line)) {
+                Ok(()) => here.push(entrant(name, line, self.times, program)),
+                Err(reason) => absent.push(Absent::new(name, reason)),
+            }
+        }
+        let rivals: Vec<&str> = self.others.iter().map(|(name, _)| *name).collect();
+        let goals = match self.aim {
+            Aim::Time(multiple) => vec![Goal::time(OURS, multiple, &rivals)],
+            Aim::Speed(share) => vec![Goal::speed(OURS, share, &rivals)],
+            Aim::Size(multiple) => {
+                vec![Goal::size(OURS, multiple, rivals[0]), Goal::speed(OURS, 1.0, &rivals)]
+            }
+        };
+        let mut entrants = Entrants::new(here, goals);
+        absent.into_iter().for_each(|it| entrants.add(Err(it)));
+        entrants
+    }
+}
+
+/// Writes a record.
+pub(crate) fn record(wish: &Beside) -> Result<()> {
+    let program = absolute(&wish.program)?;
+    let rounds = bench::rounds(if wish.quick { 2 } else { wish.rounds }, 1);
+    let head = String::from("# Whole commands beside others\n\n");
+    let mut folder = Folder::named(absolute(&wish.out)?, head, rounds.seed)?;
+    let data = Hidden::make(&absolute(&wish.data)?, ".swath-beside")?;
+    env::set_current_dir(data.path())?;
+    make(&program, wish.quick)?;
+    let wanted =
+        |case: &&Case| wish.only.as_ref().is_none_or(|word| case.name.contains(&**word));
+    let mut failed = Vec::new();
+    for case in CASES.iter().filter(wanted) {
+        eprintln!("{}", case.name);
+        let outcome = match measured(case.entrants(&program), rounds) {
+            Ok(ran) => Outcome::Ran(ran),
+            Err(error) => {
+                eprintln!("{} failed: {error:#}", case.name);
+                failed.push(case.name);
+                Outcome::Failed(format!("{error:#}"))
+            }
+        };
+        folder.add(case.name.to_owned(), outcome)?;
+    }
+    ensure!(failed.is_empty(), "these cases failed: {}", failed.join("; "));
+    Ok(())
+}
+
+/// Makes the inputs in the current folder.
+fn make(program: &Path, quick: bool) -> Result<()> {
+    for (full, tiny) in MADE {
+        run(if quick { tiny } else { full }, 1, program)?;
+    }
+    for which in 0..MIDDLE {
+        let size = if quick { "1MiB" } else { "64MiB" };
+        let line = format!("swath gen bytes {size} --seed {which} -o middle.{which}");
+        run(&line, 1, program)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    #[test]
+    fn the_programs_of_lines_are_found() {
+        for (line, program) in [
+            ("cat small", "cat"),
+            ("pigz -dc part.gz > out", "pigz"),
+            ("ls middle.? | xargs -P2 -n4 xxhsum -H3", "xxhsum"),
+            ("rg -uuu -c word tree || true", "rg"),
+            ("cat bytes | pv -q | wc -c", "pv"),
+            ("pv -q bytes | wc -c", "pv"),
+            ("wc -l letters", "wc"),
+        ] {
+            assert_eq!(program_of(line), program, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_build_is_the_word_swath_of_a_line() {
+        let program = PathBuf::from("/a b/swath");
+        assert_eq!(words("swath cat small", &program), ["/a b/swath", "cat", "small"]);
+        let line = "ls few | xargs swath sum";
+        assert_eq!(words(line, &program), ["sh", "-c", "ls few | xargs '/a b/swath' sum"]);
+        let line = "swath cat a > out";
+        assert_eq!(words(line, &program), ["sh", "-c", "'/a b/swath' cat a > out"]);
+    }
+}

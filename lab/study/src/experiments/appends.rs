@@ -1,0 +1,214 @@
+//! Study E: the output of threads that fork, in serial order or without an order.
+
+use anyhow::Result;
+
+use super::shape::{charts, metric, over, powers_of_two, quoted, read};
+use crate::experiment::{Experiment, Point, Scale, Study, all_of};
+use crate::fields::forked::Forked;
+use crate::forks::{BUFFER, Leave, Shared};
+use crate::measure::{Entrants, Stage};
+use crate::results::{Chart, Finding, Key, Measure, Selected, State};
+use swath_profile::stats::Bound;
+
+const NOTHING: &str = "without I/O";
+const SERIAL: &str = "serial writer";
+const OWN_FILES: &str = "each thread its own file";
+const OWN_FILES_BUFFERED: &str = "each thread its own file, buffered";
+const ONE_FILE: &str = "one shared file, to its end";
+const ONE_FILE_PLACES: &str = "one shared file, at known places";
+const SEGMENTS: &str = "swath, segments";
+const PLAIN: &str = "swath, one plain file";
+const LIST: &str = "study E's append, linked list";
+const SKIP: &str = "study E's append, skip list";
+
+/// By threads.
+pub(super) const TREE: Experiment = Experiment {
+    id: "e-fib",
+    study: Study::E,
+    figure: "time and speed-up of fib by threads, each call writing 10 KB: without I/O, in serial \
+             order, in files without order",
+    claims: &[read(
+        "e-fib",
+        "Serial-append costs little: it is about as fast as threads that write files of their \
+             own in no order.",
+        "",
+        "Swath's segments are at least 0.9 × as fast as files without order, each with its best \
+         number of threads, and at least as fast as the serial writer.",
+        judge_tree,
+    )],
+    scale: FIB,
+    least_rounds: 5,
+    charts: || {
+        let own = [
+            ("forks", metric("forks")),
+            ("steals", metric("steals")),
+            ("parallelism, work over span", metric("parallelism")),
+            ("extents of the output", metric("extents")),
+        ];
+        charts_with(own)
+    },
+    entrants: |stage| {
+        let ways = [
+            (NOTHING, Leave::Nowhere),
+            (SERIAL, Leave::Serial { buffer: BUFFER }),
+            (OWN_FILES_BUFFERED, Leave::OwnFiles { buffer: BUFFER }),
+            (SEGMENTS, Leave::Segments { checksums: true }),
+            (PLAIN, Leave::Plain),
+        ];
+        by_threads(stage, &ways)
+    },
+};
+
+/// One file or many.
+pub(super) const FILES: Experiment = Experiment {
+    id: "e-files",
+    figure: "time to write the same bytes to one shared file, to a file a thread, and by one thread",
+    claims: &[read(
+        "e-files",
+        "Threads that write one shared file get in each other's way; separate files are faster.",
+        "",
+        "Files of their own are at least 1.1 × as fast as one shared file, written to its end and at \
+         known places, with the number of threads above one that is best for the shared file.",
+        judge_files,
+    )],
+    charts: || charts_with([]),
+    entrants: |stage| {
+        let ways = [
+            (SERIAL, Leave::Serial { buffer: BUFFER }),
+            (ONE_FILE, Leave::OneFile),
+            (ONE_FILE_PLACES, Leave::OneFileAtPlaces),
+            (OWN_FILES, Leave::OwnFiles { buffer: 0 }),
+            (SEGMENTS, Leave::Segments { checksums: false }),
+            (PLAIN, Leave::Plain),
+        ];
+        by_threads(stage, &ways)
+    },
+    ..TREE
+};
+
+/// By the structure that keeps the order.
+pub(super) const ORDERS: Experiment = Experiment {
+    id: "e-append-orders",
+    figure: "figure 6: time of fib by threads, each call appending 10 KB, with a linked list and with \
+             a skip list that keep the order",
+    claims: &[quoted(
+        "e-append-orders",
+        "in practice as effective",
+        "figure 6",
+        "The whole program with the skip list is at least 0.9 × as fast as with the linked list, each \
+         with its best number of threads.",
+        judge_orders,
+    )],
+    scale: Scale { minutes: 11, ..FIB },
+    charts: || {
+        charts_with([("steals", metric("steals")), ("nodes of the order", metric("extents"))])
+    },
+    entrants: |stage| {
+        let ways = [
+            (SERIAL, Leave::Serial { buffer: BUFFER }),
+            (LIST, Leave::StudyE(Shared::List)),
+            (SKIP, Leave::StudyE(Shared::Skip)),
+            (SEGMENTS, Leave::Segments { checksums: false }),
+        ];
+        by_threads(stage, &ways)
+    },
+    ..TREE
+};
+
+const FIB: Scale =
+    Scale { study: "fib(25), 10 KB a call, 2 GB and more", other: "", minutes: 15 };
+
+/// The charts of all experiments, and more.
+fn charts_with<const N: usize>(more: [(&str, Measure); N]) -> Vec<Chart> {
+    let all = [
+        ("time by threads", Measure::Seconds),
+        ("speed-up over the serial writer", over(SERIAL, Some(1.0))),
+        ("bandwidth", Measure::Rate),
+        ("voluntary context switches", metric("voluntary_switches")),
+    ];
+    [charts("threads", all), charts("threads", more)].concat()
+}
+
+fn by_threads(stage: &Stage, ways: &[(&'static str, Leave)]) -> Result<Entrants> {
+    let most = stage.pick(2, 2 * stage.workers.min(4), 8.max(stage.workers.min(32)));
+    let mut entrants = Entrants::default();
+    for threads in powers_of_two(most) {
+        let forked = Forked::new(stage, stage.pick(8, 16, 25), threads)?;
+        for &(series, how) in ways {
+            // With one thread, both are the same.
+            if threads == 1 || !matches!(how, Leave::Serial { .. }) {
+                let entrant = forked.entrant(series, how);
+                entrants.here.push(entrant.at(threads as f64, State::None));
+            }
+        }
+    }
+    Ok(entrants)
+}
+
+fn key(series: &str, x: f64) -> Key<'_> {
+    Key { series, x, state: State::None }
+}
+
+/// The fastest of a series.
+fn best<'s>(runs: &Selected<'_>, series: &'s str) -> Key<'s> {
+    key(series, runs.best(series, State::None).unwrap_or(1.0))
+}
+
+fn judge_tree(runs: &Selected<'_>, _: State) -> Finding {
+    let (bare, ordered) = (best(runs, OWN_FILES_BUFFERED), best(runs, SEGMENTS));
+    let points = [
+        Point::new(
+            format!(
+                "{} by {} threads are {{}} as fast as files without order by {}",
+                ordered.series, ordered.x, bare.x
+            ),
+            runs.speed_up(ordered, bare),
+            Bound::AtLeast(0.9),
+        ),
+        Point::new(
+            "they are {} as fast as the serial writer",
+            runs.speed_up(ordered, key(SERIAL, 1.0)),
+            Bound::AtLeast(1.0),
+        ),
+        Point::told(
+            "one plain file is {} as fast as files without order",
+            runs.speed_up(best(runs, PLAIN), bare),
+        ),
+    ];
+    all_of(runs, &points).with_limit(runs.speed_up(ordered, bare))
+}
+
+fn judge_files(runs: &Selected<'_>, state: State) -> Finding {
+    let several = runs.best_of(ONE_FILE, state, |x| x > 1.0).unwrap_or(2.0);
+    let own = key(OWN_FILES, several);
+    let mut points: Vec<Point> = [ONE_FILE, ONE_FILE_PLACES]
+        .map(|series| {
+            Point::new(
+                format!(
+                    "{several} threads with files of their own are {{}} as fast as {series}"
+                ),
+                runs.speed_up(own, key(series, several)),
+                Bound::AtLeast(1.1),
+            )
+        })
+        .into();
+    let serial = runs.speed_up(own, key(SERIAL, 1.0));
+    points.push(Point::told("they are {} as fast as the serial writer", serial));
+    all_of(runs, &points)
+}
+
+fn judge_orders(runs: &Selected<'_>, _: State) -> Finding {
+    let (list, skip) = (best(runs, LIST), best(runs, SKIP));
+    let sentence = format!(
+        "with a skip list ({} threads) the program is {{}} as fast as with a linked list ({})",
+        skip.x, list.x
+    );
+    let points = [
+        Point::new(sentence, runs.speed_up(skip, list), Bound::AtLeast(0.9)),
+        Point::told(
+            "swath's segments are {} as fast as the skip list",
+            runs.speed_up(best(runs, SEGMENTS), skip),
+        ),
+    ];
+    all_of(runs, &points)
+}

@@ -1,0 +1,100 @@
+//! Study A: loading with fewer cores.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use anyhow::Result;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use super::loading::{Loading, PARALLEL, THREADS, charts_by_workers};
+use super::shape::{powers_of_two, read, states};
+use crate::experiment::{Experiment, Point, Scale, all_of};
+use crate::measure::{Absent, Entrant, Entrants, Stage};
+use crate::results::{Finding, Key, Selected, State};
+use swath_profile::stats::Bound;
+
+const MB: u64 = 1_000_000;
+
+/// By cores.
+pub(super) const CORES: Experiment = Experiment {
+    id: "a-cores",
+    figure: "time by cores, 8 threads, chunks of 1,024 bytes",
+    claims: &[read(
+        "a-cores",
+        "Eight threads load faster the more cores there are.",
+        "§5.1 to 5.6",
+        "Eight threads on all cores are at least 1.2 × as fast as on one.",
+        judge_cores,
+    )],
+    scale: Scale {
+        study: "500 MB",
+        other: "500 MB, on as many cores as there are",
+        minutes: 2,
+    },
+    charts: || charts_by_workers("cores"),
+    entrants: by_cores,
+    ..THREADS
+};
+
+/// The calling thread, and those that it starts, on the first cores of those that it may use.
+struct Pinned(CpuSet);
+
+impl Pinned {
+    fn to(cores: usize) -> Result<Self> {
+        let before = sched_getaffinity(None)?;
+        let mut fewer = CpuSet::new();
+        let allowed = (0..CpuSet::MAX_CPU).filter(|&core| before.is_set(core));
+        allowed.take(cores).for_each(|core| fewer.set(core));
+        sched_setaffinity(None, &fewer)?;
+        Ok(Self(before))
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        // What was allowed before is allowed again.
+        let _ = sched_setaffinity(None, &self.0);
+    }
+}
+
+fn by_cores(stage: &Stage) -> Result<Entrants> {
+    let loading = Loading::new(stage, stage.pick(MB / 4, 32 * MB, 500 * MB), 2)?;
+    let mut entrants = Entrants::default();
+    if let Err(error) = Pinned::to(stage.workers) {
+        entrants.absent.push(Absent::new("fewer cores", format!("not allowed: {error}")));
+        return Ok(entrants);
+    }
+    for &state in states(stage) {
+        for cores in powers_of_two(stage.workers) {
+            let ways = loading.ways(cores as f64, state);
+            entrants.here.extend(ways.into_iter().map(|way| pinned(way, cores)));
+        }
+    }
+    Ok(entrants)
+}
+
+/// Has an entrant work on this many cores.
+fn pinned(entrant: Entrant, cores: usize) -> Entrant {
+    let before = Rc::new(RefCell::new(None));
+    let after = Rc::clone(&before);
+    let pin = move || {
+        before.replace(Some(Pinned::to(cores)?));
+        Ok(())
+    };
+    entrant.with_before(pin).with_after(move || {
+        after.take();
+        Ok(())
+    })
+}
+
+fn judge_cores(runs: &Selected<'_>, state: State) -> Finding {
+    let key = |x| Key { series: PARALLEL, x, state };
+    let most = runs.places(PARALLEL, state).last().copied().unwrap_or(1.0);
+    if most <= 1.0 {
+        let because = "there is one core only".to_owned();
+        return Finding { because, ..Finding::default() };
+    }
+    let ratio = runs.speed_up(key(most), key(1.0));
+    let sentence = format!("8 threads on {most} cores are {{}} as fast as on one");
+    all_of(runs, &[Point::new(sentence, ratio, Bound::AtLeast(1.2))])
+}

@@ -1,0 +1,42 @@
+//! Measures this machine and the programs on it.
+//!
+//! Nothing here is needed to read a file with Swath. It answers: how fast can this machine be
+//! ([`limits`]), how fast are the usual tools ([`peers`]), and is a difference between two of them real
+//! ([`measure`], [`swath_profile::stats`]).
+//!
+//! ```text
+//! workload → file ─┬─ cache: warm, cold, half ─┐
+//!                  │                           ├→ measure → runs → stats → verdict
+//!                  └─ limits, peers, swath ────┘
+//! ```
+
+#![forbid(unsafe_code)]
+
+pub mod barrier;
+pub mod cache;
+pub mod cheerio;
+pub mod counters;
+pub mod experiment;
+pub mod experiments;
+pub mod facts;
+pub mod fib;
+pub mod fields;
+pub mod forks;
+pub mod limits;
+pub mod loading;
+pub mod many;
+pub mod measure;
+pub mod memory_limit;
+pub mod mirror;
+pub mod order;
+pub mod page;
+pub mod peers;
+pub mod pricing;
+pub mod results;
+pub mod scale;
+pub mod session;
+pub mod summary;
+pub mod threads;
+pub mod tune;
+pub mod watch;
+pub mod workload;

@@ -1,0 +1,284 @@
+//! The levels above the items: links that know how much they span.
+
+use super::nodes::{HEAD, Node, Nodes};
+use crate::order::Span;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
+use swath_plan::random::word;
+
+/// Three bits: an eighth of the items of a level stand in the next one too.
+const BITS_PER_LEVEL: u32 = 3;
+/// Enough for eight to the power of it.
+const LEVELS_MAX: u32 = 10;
+/// Decides the heights.
+const SEED: u64 = 0x51;
+
+/// Returns how many levels above the lowest a node has: a function of its index.
+pub(super) fn levels_of(index: u32) -> u32 {
+    let zeros = word(SEED, u64::from(index)).trailing_zeros();
+    (zeros / BITS_PER_LEVEL).min(LEVELS_MAX)
+}
+
+/// One level of one tower. The levels of a tower lie beside each other, the lowest first.
+#[derive(Debug)]
+struct Link {
+    /// Whether the tower goes on above.
+    has_above: bool,
+    node: u32,
+    /// On the same level; those of the head are links 0 to `LEVELS_MAX`.
+    next: u32,
+    previous: u32,
+    /// From the node, included, to the next one of the level, not included.
+    count: AtomicUsize,
+    bytes: AtomicU64,
+}
+
+impl Link {
+    fn span(&self) -> Span {
+        Span { count: self.count.load(SeqCst), bytes: self.bytes.load(SeqCst) }
+    }
+
+    fn set_span(&self, span: Span) {
+        self.count.store(span.count, SeqCst);
+        self.bytes.store(span.bytes, SeqCst);
+    }
+
+    /// Adds; both numbers wrap, so a change may be a loss.
+    fn change(&self, change: Span) {
+        self.count.fetch_add(change.count, SeqCst);
+        self.bytes.fetch_add(change.bytes, SeqCst);
+    }
+}
+
+/// All levels but the lowest.
+#[derive(Debug)]
+pub(super) struct Upper {
+    links: Vec<Link>,
+    /// Levels in use.
+    levels: u32,
+    /// Towers that were removed, by their height less one.
+    free: [Vec<u32>; LEVELS_MAX as usize],
+}
+
+/// What threads may do at the same time.
+impl Upper {
+    pub(super) fn new() -> Self {
+        let mut upper = Self { links: Vec::new(), levels: 0, free: Default::default() };
+        upper.build(LEVELS_MAX, HEAD);
+        upper
+    }
+
+    fn at(&self, link: u32) -> &Link {
+        &self.links[link as usize]
+    }
+
+    /// Adds `change` to every link that spans `node`.
+    pub(super) fn change_above(&self, nodes: &Nodes, node: u32, change: Span) {
+        if self.levels == 0 {
+            return;
+        }
+        let mut node = nodes.at(node);
+        while node.tower().is_none() {
+            node = nodes.at(node.previous());
+        }
+        let mut link = node.tower().expect("just seen");
+        self.at(link).change(change);
+        for _ in 1..self.levels {
+            while !self.at(link).has_above {
+                link = self.at(link).previous;
+            }
+            link += 1;
+            self.at(link).change(change);
+        }
+    }
+
+    /// Returns how much lies before `node`.
+    pub(super) fn before(&self, nodes: &Nodes, node: u32) -> Span {
+        let (mut link, mut before) = back_to_tower(nodes, node);
+        while self.at(link).node != HEAD {
+            if self.at(link).has_above {
+                link += 1;
+            } else {
+                link = self.at(link).previous;
+                before += self.at(link).span();
+            }
+        }
+        before
+    }
+
+    /// Returns the node before which `passes` says no for the first time, given what would be
+    /// passed; the head if it never does.
+    pub(super) fn descend(&self, nodes: &Nodes, mut passes: impl FnMut(Span) -> bool) -> u32 {
+        let mut node = HEAD;
+        if self.levels > 0 {
+            let mut link = self.levels - 1;
+            for level in (0..self.levels).rev() {
+                while self.at(link).next >= LEVELS_MAX && passes(self.at(link).span()) {
+                    link = self.at(link).next;
+                }
+                link -= u32::from(level > 0);
+            }
+            node = self.at(link).node;
+        }
+        if node == HEAD {
+            node = nodes.at(HEAD).next();
+        }
+        while node != HEAD && passes(nodes.span(node)) {
+            node = nodes.at(node).next();
+        }
+        node
+    }
+}
+
+/// Returns the lowest link of the next tower before `node`, and how much lies from there to
+/// `node`.
+fn back_to_tower(nodes: &Nodes, node: u32) -> (u32, Span) {
+    let (mut node, mut between) = (node, Span::default());
+    loop {
+        node = nodes.at(node).previous();
+        between += nodes.span(node);
+        if let Some(tower) = nodes.at(node).tower() {
+            return (tower, between);
+        }
+    }
+}
+
+/// What one thread does alone.
+impl Upper {
+    fn at_mut(&mut self, link: u32) -> &mut Link {
+        &mut self.links[link as usize]
+    }
+
+    /// Makes room for a tower of this many levels, each linked to itself; returns the lowest.
+    fn build(&mut self, levels: u32, node: u32) -> u32 {
+        let freed = self.free[levels as usize - 1].pop();
+        let lowest = freed.unwrap_or_else(|| {
+            u32::try_from(self.links.len()).expect("fewer links than items")
+        });
+        for level in 0..levels {
+            let link = lowest + level;
+            let (count, bytes) = (AtomicUsize::new(0), AtomicU64::new(0));
+            let has_above = level + 1 < levels;
+            let new = Link { has_above, node, next: link, previous: link, count, bytes };
+            if freed.is_some() {
+                *self.at_mut(link) = new;
+            } else {
+                self.links.push(new);
+            }
+        }
+        lowest
+    }
+
+    /// Gives a tower to a node that stands in the lowest level and is in no span yet.
+    pub(super) fn insert_tower(&mut self, nodes: &Nodes, node: u32, levels: u32) {
+        while self.levels < levels {
+            self.add_level(nodes, node);
+        }
+        let own = nodes.span(node);
+        let tower = self.build(levels, node);
+        let (mut before, mut between) = back_to_tower(nodes, node);
+        nodes.at(node).set_tower(Some(tower));
+        for level in 0..self.levels {
+            if level > 0 {
+                while !self.at(before).has_above {
+                    before = self.at(before).previous;
+                    between += self.at(before).span();
+                }
+                before += 1;
+            }
+            if level < levels {
+                self.link_after(before, tower + level);
+                let whole = self.at(before).span() + own;
+                self.at(before).set_span(between);
+                self.at(tower + level).set_span(whole - between);
+            } else {
+                self.at(before).change(own);
+            }
+        }
+    }
+
+    /// Adds a level in which the head spans everything but `node`.
+    fn add_level(&mut self, nodes: &Nodes, node: u32) {
+        let mut all = Span::default();
+        if let Some(below) = self.levels.checked_sub(1) {
+            let mut link = below;
+            loop {
+                all += self.at(link).span();
+                link = self.at(link).next;
+                if link == below {
+                    break;
+                }
+            }
+        } else {
+            let mut next = nodes.at(HEAD).next();
+            while next != HEAD {
+                all += if next == node { Span::default() } else { nodes.span(next) };
+                next = nodes.at(next).next();
+            }
+        }
+        self.at(self.levels).set_span(all);
+        self.levels += 1;
+    }
+
+    fn link_after(&mut self, previous: u32, link: u32) {
+        let next = self.at(previous).next;
+        (self.at_mut(link).previous, self.at_mut(link).next) = (previous, next);
+        self.at_mut(next).previous = link;
+        self.at_mut(previous).next = link;
+    }
+
+    /// Takes the tower of a node away, if it has one. The node is in no span any more.
+    pub(super) fn remove_tower(&mut self, node: &Node) {
+        let Some(tower) = node.tower() else { return };
+        node.set_tower(None);
+        let mut levels = 1;
+        for link in tower.. {
+            let Link { previous, next, has_above, .. } = *self.at(link);
+            self.at(previous).change(self.at(link).span());
+            self.at_mut(previous).next = next;
+            self.at_mut(next).previous = previous;
+            if !has_above {
+                break;
+            }
+            levels += 1;
+        }
+        self.free[levels - 1].push(tower);
+    }
+}
+
+#[cfg(test)]
+mod inspect {
+    use super::*;
+    use swath_plan::random::SplitMix64;
+
+    impl Upper {
+        /// Checks the links of each level against a walk through the items.
+        pub(in crate::order::skip) fn inspect(&self, nodes: &Nodes) {
+            for level in 0..LEVELS_MAX {
+                let mut link = level;
+                loop {
+                    let Link { node, next, .. } = *self.at(link);
+                    assert_eq!(self.at(next).previous, link);
+                    assert_eq!(nodes.at(node).tower(), Some(link - level));
+                    let (mut span, mut at) = (Span::default(), node);
+                    loop {
+                        span += nodes.span(at);
+                        at = nodes.at(at).next();
+                        if at == self.at(next).node {
+                            break;
+                        }
+                    }
+                    assert!(level >= self.levels || self.at(link).span() == span);
+                    link = next;
+                    if link == level {
+                        break;
+                    }
+                }
+            }
+        }
+
+        pub(in crate::order::skip) fn spoil(&mut self, random: &mut SplitMix64) {
+            let link = random.below(self.links.len());
+            self.links[link].change(Span { count: 0, bytes: 1 });
+        }
+    }
+}

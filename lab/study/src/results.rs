@@ -1,0 +1,464 @@
+//! The results of a study: one row a run, and the facts about them. `study.json` is this.
+//!
+//! ```text
+//! Results ─ machine, method, limits
+//!    └─ Measured, one for each experiment ─ charts, absent, claims → findings
+//!          └─ Run: folder, series, x, state, round → seconds, bytes, metrics
+//! ```
+//!
+//! An older file is read with the fields that it has; a newer [`SCHEMA`] is an error that says so.
+//!
+//! ```
+//! use swath_study::results::{Results, SCHEMA};
+//!
+//! let results = Results::default();
+//! let text = serde_json::to_string(&results)?;
+//! assert_eq!(Results::parse(&text)?, results);
+//! assert!(Results::parse(&text.replace(&format!("\"schema\":{SCHEMA}"), "\"schema\":99")).is_err());
+//! # anyhow::Ok(())
+//! ```
+
+mod claimed;
+mod select;
+mod words;
+mod written;
+
+use claimed::counted;
+pub use claimed::{Claimed, Counts, Finding, Holds, Kind, Source};
+pub use select::{Key, LEAST_ROUNDS, Selected, SpeedUp};
+pub use words::heading_of;
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, ensure};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use swath_plan::words;
+
+use swath_profile::stats::Interval;
+
+/// The version of the format that this program writes.
+pub const SCHEMA: u32 = 2;
+
+/// Everything that one study measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Results {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Swath's version, and the commit where it is known.
+    pub version: String,
+    /// When it began, in seconds since 1970.
+    pub started: u64,
+    /// Facts about the machine: `[name, value]`, in the order to show them.
+    pub machine: Vec<(String, String)>,
+    /// How it was measured.
+    pub method: Method,
+    /// The folders whose file systems were measured.
+    pub folders: Vec<Folder>,
+    /// The limits of the machine, measured in the same run.
+    pub limits: Vec<Limit>,
+    /// The experiments, in the order of the studies.
+    pub experiments: Vec<Measured>,
+    /// A small timeline for each engine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timelines: Vec<Timeline>,
+}
+
+/// One run of one engine: what each worker did, and when.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Timeline {
+    /// The engine.
+    pub name: String,
+    /// Its work, as in `32 MB, cold files`.
+    pub what: String,
+    /// Workers, and places of reads in flight.
+    pub lanes: Vec<String>,
+    /// The spans on them, by their start.
+    pub moments: Vec<Moment>,
+}
+
+/// One span on a lane.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Moment {
+    /// The lane's number in [`Timeline::lanes`].
+    pub lane: usize,
+    /// The activity, as in `read`.
+    pub activity: String,
+    /// Seconds from the beginning of the first.
+    pub start: f64,
+    /// Its length in seconds.
+    pub seconds: f64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// How it was measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Method {
+    /// The words of the command line: `quick` or `full`.
+    pub extent: String,
+    /// Rounds that count.
+    pub rounds: usize,
+    /// The seed of the order within each round.
+    pub seed: u64,
+    /// How files are made cold.
+    pub cold_by: String,
+}
+
+/// What a quick run says of itself wherever its verdicts are shown.
+pub const QUICK: &str = "A quick run: its files are smaller than the studies', and a full run \
+    (`swath study --full`) may give other verdicts.";
+
+impl Method {
+    /// Whether files were smaller than in a full run.
+    pub fn is_quick(&self) -> bool {
+        self.extent == "quick"
+    }
+
+    /// The extent and the rounds, as in `full, 9 rounds`.
+    pub fn words(&self) -> String {
+        let Self { extent, rounds, .. } = self;
+        format!("{extent}, {}", counted(*rounds, ["round", "rounds"]))
+    }
+}
+
+/// A folder whose file system and device were measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Folder {
+    /// Its path, as given.
+    pub path: String,
+    /// Facts about it: `[name, value]`.
+    pub facts: Vec<(String, String)>,
+}
+
+/// A limit of the machine, or of one folder's device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Limit {
+    /// Which one, as in `memory sum` or `random read, O_DIRECT`.
+    pub name: String,
+    /// The folder it belongs to, by its number in [`Results::folders`]; `None`: the machine.
+    pub folder: Option<usize>,
+    /// The median, with its interval.
+    pub value: Interval,
+    /// As in `GB/s` or `µs`.
+    pub unit: String,
+}
+
+/// The results of one experiment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "written::Written")]
+pub struct Measured {
+    /// As in `a-threads`.
+    pub id: String,
+    /// `A` to `E`; `S` for jobs of many processes.
+    pub study: String,
+    /// The figure or table that it reproduces.
+    pub figure: String,
+    /// Its size beside that of the study, in a sentence.
+    pub scale: String,
+    /// The study's claims and the findings.
+    pub claims: Vec<Claimed>,
+    /// The charts.
+    pub charts: Vec<Chart>,
+    /// Its progress.
+    pub state: Progress,
+    /// The absent peers, and why: `[name, reason]`.
+    pub absent: Vec<(String, String)>,
+    /// The spread of the control's times, as a share of their median.
+    pub noise: Option<f64>,
+    /// An upper bound of the spread, where nothing more is known: of schema 1.
+    pub noise_below: Option<f64>,
+    /// The time of everything, preparations and checks included.
+    pub wall_seconds: Option<f64>,
+    /// One for each run that counts.
+    pub runs: Vec<Run>,
+}
+
+/// The progress of an experiment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Progress {
+    /// It is complete.
+    Done,
+    /// It was stopped: finished rounds are kept.
+    #[default]
+    Stopped,
+    /// It cannot run here, and why.
+    Skipped(String),
+    /// It failed, and why.
+    Failed(String),
+}
+
+/// A chart of an experiment's runs: a line for each series and state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Chart {
+    /// As in `time by threads`.
+    pub title: String,
+    /// The quantity of the horizontal axis, as in `threads`.
+    pub x: String,
+    /// Whether it is logarithmic.
+    pub x_log: bool,
+    /// Names instead of numbers: 0 is the first. Then series are drawn as bars.
+    pub x_names: Vec<String>,
+    /// The quantity of the vertical axis.
+    pub y: Measure,
+    /// Whether it is drawn logarithmically.
+    pub y_log: bool,
+}
+
+/// The number of a run that is drawn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Seconds on the clock.
+    Seconds,
+    /// Bytes a second, in GB/s.
+    Rate,
+    /// How many times as fast as a series at one place, within the same round.
+    SpeedUp {
+        /// The series that is 1.
+        series: String,
+        /// Its place; `None`: the same place.
+        x: Option<f64>,
+    },
+    /// Speed-up over the same series at place 1, divided by the place: the share of threads that were
+    /// useful.
+    Efficiency,
+    /// One of [`Run::metrics`].
+    Metric {
+        /// Its name.
+        name: String,
+        /// Its unit, as in `MiB`.
+        unit: String,
+    },
+    /// One of [`Run::courses`] over the time of a run, in per cent, of the runs at one place.
+    Course {
+        /// Its name.
+        name: String,
+        /// Its unit.
+        unit: String,
+        /// The place.
+        x: f64,
+    },
+}
+
+/// The state of the page cache before a run.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// All of it.
+    #[default]
+    Warm,
+    /// Nothing of it.
+    Cold,
+    /// There is no file, or it is written.
+    None,
+}
+
+/// One run that counts. Its bytes were verified.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// The folder's number in [`Results::folders`].
+    pub folder: usize,
+    /// The series that ran.
+    pub series: String,
+    /// The value of what the experiment varies.
+    pub x: f64,
+    /// The state of the page cache.
+    pub state: State,
+    /// The round, from 0.
+    pub round: usize,
+    /// The place within the round, from 0.
+    pub order: usize,
+    /// Seconds on the clock.
+    pub seconds: f64,
+    /// Bytes that were read or written.
+    pub bytes: u64,
+    /// Other counts, by name: `cpu_seconds`, `voluntary_switches`, `involuntary_switches`,
+    /// `minor_faults`, `major_faults`, `peak_bytes`, `cache_misses` …; counts that the machine does not have
+    /// are absent.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metrics: BTreeMap<String, f64>,
+    /// Courses over time, by name: a number for each of equal parts of the run, as in `busy`, the processors
+    /// at work.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub courses: BTreeMap<String, Vec<f64>>,
+}
+
+words!(State { Warm = "warm", Cold = "cold", None = "none" });
+
+impl Default for Results {
+    fn default() -> Self {
+        Self {
+            schema: SCHEMA,
+            version: String::new(),
+            started: 0,
+            machine: Vec::new(),
+            method: Method::default(),
+            folders: Vec::new(),
+            limits: Vec::new(),
+            experiments: Vec::new(),
+            timelines: Vec::new(),
+        }
+    }
+}
+
+impl Results {
+    /// Whether anything was measured.
+    pub fn has_runs(&self) -> bool {
+        self.experiments.iter().any(|one| !one.runs.is_empty())
+    }
+
+    /// Reads results that were written before.
+    ///
+    /// # Errors
+    ///
+    /// If it is not JSON of this kind, or of a newer kind than this program knows.
+    pub fn parse(text: &str) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Head {
+            schema: u32,
+        }
+        let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
+        let what =
+            if is_json { "this is not a study" } else { "this is damaged, or not a study" };
+        let head: Head = serde_json::from_str(text).context(what)?;
+        ensure!(
+            head.schema <= SCHEMA,
+            "this study has schema {}, and {SCHEMA} is the newest that is known here: update Swath",
+            head.schema
+        );
+        let mut results: Self = serde_json::from_str(text).context("this study is damaged")?;
+        results.schema = SCHEMA;
+        let mut runs = results.experiments.iter().flat_map(|one| &one.runs);
+        ensure!(
+            runs.all(|run| run.seconds >= 0.0 && run.folder < results.folders.len().max(1)),
+            "this study is damaged: it has a run of a time or a folder that cannot be"
+        );
+        Ok(results)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(estimate: f64) -> Interval {
+        Interval { estimate, lower: estimate - 0.125, upper: estimate + 0.125 }
+    }
+
+    fn measured() -> Measured {
+        Measured {
+            id: "a-threads".into(),
+            study: "A".into(),
+            figure: "figure 1".into(),
+            scale: "as large".into(),
+            claims: vec![Claimed {
+                id: "a-threads".into(),
+                source: Source::quoted("more is more", "§1"),
+                rule: "more is more than less".into(),
+                verdicts: vec![Finding {
+                    state: State::Cold,
+                    verdict: Holds::No,
+                    because: "1.5 [1.4, 1.6]".into(),
+                    of_limit: Some(interval(0.75)),
+                }],
+            }],
+            charts: Vec::new(),
+            state: Progress::Skipped("no memory".into()),
+            absent: vec![("map".into(), "not allowed".into())],
+            noise: Some(0.125),
+            noise_below: None,
+            wall_seconds: Some(7.0),
+            runs: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn everything_comes_back_from_its_text() {
+        let run = Run {
+            series: "pool".into(),
+            x: 4.0,
+            state: State::Cold,
+            seconds: 0.25,
+            bytes: 1 << 30,
+            metrics: [("major_faults".to_owned(), 7.0)].into(),
+            courses: [("busy".to_owned(), vec![0.5, 2.0])].into(),
+            ..Run::default()
+        };
+        let chart = |y| Chart {
+            title: "speed-up".into(),
+            x: "threads".into(),
+            x_log: true,
+            x_names: vec!["few".into()],
+            y,
+            y_log: false,
+        };
+        let measured = Measured {
+            runs: vec![run.clone(), Run { round: 1, ..run }],
+            charts: vec![
+                chart(Measure::Efficiency),
+                chart(Measure::SpeedUp { series: "serial".into(), x: None }),
+                chart(Measure::Metric { name: "major_faults".into(), unit: "".into() }),
+                chart(Measure::Course { name: "busy".into(), unit: "".into(), x: 8.0 }),
+            ],
+            ..measured()
+        };
+        let limit = Limit {
+            name: "sum".into(),
+            folder: None,
+            value: interval(26.5),
+            unit: "GB/s".into(),
+        };
+        let timelines = vec![Timeline {
+            name: "ring".into(),
+            what: "cold".into(),
+            lanes: vec!["worker 0".into()],
+            moments: vec![Moment {
+                activity: "read".into(),
+                seconds: 0.5,
+                ..Moment::default()
+            }],
+        }];
+        let results = Results {
+            timelines,
+            machine: vec![("cores".into(), "2".into())],
+            folders: vec![Folder { path: "/data".into(), facts: Vec::new() }],
+            limits: vec![limit],
+            experiments: vec![measured],
+            ..Results::default()
+        };
+        let text = serde_json::to_string_pretty(&results).expect("all of it is text");
+        assert_eq!(Results::parse(&text).expect("written by us"), results);
+    }
+
+    #[test]
+    fn what_is_something_else_is_an_error() {
+        for text in ["", "{}", "[]", "{\"schema\": 1}", "{\"schema\": 1, \"runs\": 3}"] {
+            assert!(Results::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_damaged_is_told_from_what_is_no_study() {
+        let whole = || {
+            let run = Run { seconds: 0.25, ..Run::default() };
+            let one = Measured { runs: vec![run], ..measured() };
+            Results { experiments: vec![one], ..Results::default() }
+        };
+        let text = serde_json::to_string(&whole()).expect("text");
+        assert!(Results::parse(&text).is_ok());
+        let why = |text: &str| Results::parse(text).expect_err("not whole").to_string();
+        assert_eq!(why(&text[..text.len() / 2]), "this is damaged, or not a study");
+        assert_eq!(why("{\"schema\": \"x\"}"), "this is not a study");
+        assert_eq!(why("{\"schema\": 1}"), "this study is damaged");
+        for (good, bad) in
+            [("\"seconds\":0.25", "\"seconds\":-1.0"), ("\"folder\":0", "\"folder\":7")]
+        {
+            let bad = text.replace(good, bad);
+            assert!(bad != text && why(&bad).contains("cannot be"), "{bad}");
+        }
+    }
+}

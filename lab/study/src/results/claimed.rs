@@ -1,0 +1,223 @@
+//! A study's claims, word for word where its words are at hand, and the findings here.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use swath_plan::words;
+
+use super::{Results, State};
+use swath_profile::stats::Interval;
+
+/// The author of a claim's words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The study's own.
+    Quoted,
+    /// Ours: the study's claim as we read it.
+    #[default]
+    Read,
+    /// Ours: a question that judges no claim of the study.
+    Asked,
+}
+
+/// The words of a claim, and their place in the study.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// Their author.
+    pub kind: Kind,
+    /// A sentence, or a part of one.
+    pub words: Cow<'static, str>,
+    /// As in `§5.7`; empty if it was not noted.
+    pub section: Cow<'static, str>,
+}
+
+impl Source {
+    /// The study's own words.
+    pub const fn quoted(words: &'static str, section: &'static str) -> Self {
+        Self {
+            kind: Kind::Quoted,
+            words: Cow::Borrowed(words),
+            section: Cow::Borrowed(section),
+        }
+    }
+
+    /// The study's claim, as we read it.
+    pub const fn read(words: &'static str, section: &'static str) -> Self {
+        Self { kind: Kind::Read, words: Cow::Borrowed(words), section: Cow::Borrowed(section) }
+    }
+
+    /// A question beside the claims.
+    pub const fn asked(words: &'static str) -> Self {
+        Self { kind: Kind::Asked, words: Cow::Borrowed(words), section: Cow::Borrowed("") }
+    }
+}
+
+/// The words, and their author.
+impl fmt::Display for Source {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, words, section } = self;
+        match (kind, section.is_empty()) {
+            (Kind::Quoted, true) => write!(out, "“{words}” (section not noted)"),
+            (Kind::Quoted, false) => write!(out, "“{words}” ({section})"),
+            (Kind::Read, true) => write!(out, "{words} (as we read it)"),
+            (Kind::Read, false) => write!(out, "{words} (as we read it, {section})"),
+            (Kind::Asked, _) => write!(out, "{words} (our question, no claim)"),
+        }
+    }
+}
+
+/// A claim and its findings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Claimed {
+    /// The experiment's id, with a suffix if it has several claims.
+    pub id: String,
+    /// The study's words.
+    pub source: Source,
+    /// When it holds.
+    pub rule: String,
+    /// One for each state of the files that was measured.
+    pub verdicts: Vec<Finding>,
+}
+
+/// The finding on files in one state.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The state of the page cache.
+    pub state: State,
+    /// Whether it holds here.
+    pub verdict: Holds,
+    /// Why, with the numbers.
+    pub because: String,
+    /// Swath's best, as a share of the machine's limit.
+    pub of_limit: Option<Interval>,
+}
+
+/// Whether a claim holds here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Holds {
+    /// The whole interval says so.
+    Yes,
+    /// The whole interval says it does not.
+    No,
+    /// The runs leave it open, or there are no runs.
+    #[default]
+    Undecided,
+    /// There is no claim to judge: the numbers are reported.
+    Told,
+}
+
+words!(Holds {
+    Yes = "holds", No = "does not hold", Undecided = "undecided", Told = "measured",
+});
+
+/// How many claims were judged, and how: one sentence, the same wherever it stands.
+///
+/// ```
+/// use swath_study::results::{Counts, Results};
+///
+/// let nothing = Counts::of(&Results::default()).to_string();
+/// assert!(nothing.starts_with("0 claims"));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    claims: usize,
+    /// Claims without a measurement.
+    unjudged: usize,
+    holds: usize,
+    fails: usize,
+    undecided: usize,
+}
+
+impl Counts {
+    /// Counts the claims of a study; questions of our own do not count.
+    pub fn of(results: &Results) -> Self {
+        let claims = || {
+            let all = results.experiments.iter().flat_map(|one| &one.claims);
+            all.filter(|claim| claim.source.kind != Kind::Asked)
+        };
+        let with = |verdict| {
+            let verdicts = claims().flat_map(|claim| &claim.verdicts);
+            verdicts.filter(|finding| finding.verdict == verdict).count()
+        };
+        Self {
+            claims: claims().count(),
+            unjudged: claims().filter(|claim| claim.verdicts.is_empty()).count(),
+            holds: with(Holds::Yes),
+            fails: with(Holds::No),
+            undecided: with(Holds::Undecided),
+        }
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { claims, unjudged, holds, fails, undecided } = self;
+        let claims = counted(*claims, ["claim", "claims"]);
+        let verdicts = counted(holds + fails + undecided, ["verdict", "verdicts"]);
+        let holds = counted(*holds, ["holds", "hold"]);
+        let fails = counted(*fails, ["does not hold", "do not hold"]);
+        let undecided = counted(*undecided, ["is undecided", "are undecided"]);
+        write!(
+            out,
+            "{claims} of the five studies, judged separately for warm and cold files, gave \
+             {verdicts}: {holds} here, {fails}, {undecided}"
+        )?;
+        if *unjudged > 0 {
+            write!(out, "; {} not judged", counted(*unjudged, ["claim was", "claims were"]))?;
+        }
+        out.write_str(".")
+    }
+}
+
+/// Returns a count, followed by the word for one or for any other number.
+pub(super) fn counted(count: usize, [one, more]: [&str; 2]) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::Measured;
+
+    #[test]
+    fn words_say_whose_they_are() {
+        for (source, told) in [
+            (Source::quoted("more is more", "§2"), "“more is more” (§2)"),
+            (Source::quoted("more is more", ""), "“more is more” (section not noted)"),
+            (Source::read("More is more.", ""), "More is more. (as we read it)"),
+            (Source::read("More.", "figure 6"), "More. (as we read it, figure 6)"),
+            (Source::asked("How much?"), "How much? (our question, no claim)"),
+        ] {
+            assert_eq!(source.to_string(), told);
+        }
+    }
+
+    #[test]
+    fn verdicts_are_counted_and_questions_are_not() {
+        let claim = |source: Source, verdicts: &[Holds]| Claimed {
+            source,
+            verdicts: verdicts
+                .iter()
+                .map(|&verdict| Finding { verdict, ..Finding::default() })
+                .collect(),
+            ..Claimed::default()
+        };
+        let said = || Source::read("x", "");
+        let claims = vec![
+            claim(said(), &[Holds::Yes, Holds::No]),
+            claim(said(), &[Holds::Yes, Holds::Undecided]),
+            claim(said(), &[]),
+            claim(Source::asked("x"), &[Holds::Told, Holds::Told]),
+        ];
+        let experiments = vec![Measured { claims, ..Measured::default() }];
+        let counts = Counts::of(&Results { experiments, ..Results::default() }).to_string();
+        assert_eq!(
+            counts,
+            "3 claims of the five studies, judged separately for warm and cold files, gave 4 \
+             verdicts: 2 hold here, 1 does not hold, 1 is undecided; 1 claim was not judged."
+        );
+    }
+}

@@ -1,0 +1,232 @@
+//! What the machine and one folder's device can do at best, measured as everything else is.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::rc::Rc;
+
+use anyhow::{Result, bail};
+use swath::CancelToken;
+
+use crate::limits;
+use crate::many::device::{Reads, by_ring};
+use crate::measure::{
+    Counting, Entrant, Input, Meter, Outcome, Rounds, SharedPages, Stage, run,
+};
+use crate::results::{Limit, Run, State};
+use crate::workload::Kind;
+use swath_profile::stats::median_interval;
+
+/// Random reads of this length.
+const RANDOM_LEN: usize = 4096;
+/// Reads in flight.
+const DEPTH: u32 = 32;
+
+/// A limit: what its runs are called, and what is made of their seconds.
+struct Made {
+    entrant: Entrant,
+    /// Of a folder, or of the machine.
+    of: Of,
+    unit: &'static str,
+    rate: Rate,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Folder,
+    Machine,
+}
+
+/// `count / seconds` or `seconds / count`.
+#[derive(Clone, Copy)]
+enum Rate {
+    PerSecond(f64),
+    SecondsEach(f64),
+}
+
+impl Made {
+    fn new(
+        name: &'static str,
+        of: Of,
+        unit: &'static str,
+        rate: Rate,
+        mut work: impl FnMut(&mut Meter) -> Result<()> + 'static,
+    ) -> Self {
+        let entrant = Entrant::new(name, Outcome::default(), move |meter| {
+            work(meter)?;
+            Ok(Outcome::default())
+        });
+        Self { entrant, of, unit, rate }
+    }
+
+    /// Of work with this many bytes.
+    fn gb_per_s(
+        name: &'static str,
+        of: Of,
+        bytes: usize,
+        work: impl FnMut(&mut Meter) -> Result<()> + 'static,
+    ) -> Self {
+        Self::new(name, of, "GB/s", Rate::PerSecond(float(bytes) / 1e9), work)
+    }
+}
+
+/// Measures those of a folder, and of the machine in the first one; those that the machine refuses are left out.
+pub(super) fn measure(
+    stage: &Stage,
+    folder: usize,
+    cancel: &CancelToken,
+    told: &mut dyn FnMut((usize, usize)),
+) -> Result<Vec<Limit>> {
+    told((0, 0));
+    let size: u64 = stage.pick(1 << 20, 64 << 20, 1 << 30);
+    let input = stage.file(Kind::Bytes, size)?;
+    let target = stage.pages(input.len())?;
+    let mut made: Vec<Made> = memory(stage, &input, &target)?.into();
+    made.extend(device(stage, &input, &target)?);
+    made.extend(kernel(stage));
+    // The machine is the same in every folder.
+    made.retain(|it| folder == 0 || it.of == Of::Folder);
+    let limits = interleaved(stage, folder, allowed(made, cancel)?, cancel, told)?;
+    stage.clear();
+    Ok(limits)
+}
+
+/// Those that the machine does not refuse when they are tried once.
+fn allowed(made: Vec<Made>, cancel: &CancelToken) -> Result<Vec<Made>> {
+    let mut allowed = Vec::new();
+    for mut it in made {
+        if cancel.is_cancelled() {
+            bail!("stopped");
+        }
+        if it.entrant.run_once(Counting::All).is_ok() {
+            allowed.push(it);
+        }
+    }
+    Ok(allowed)
+}
+
+/// All of them once a round, as entrants of an experiment are.
+fn interleaved(
+    stage: &Stage,
+    folder: usize,
+    made: Vec<Made>,
+    cancel: &CancelToken,
+    told: &mut dyn FnMut((usize, usize)),
+) -> Result<Vec<Limit>> {
+    let (count, seed) = (stage.pick(1, 5, 9), stage.seed);
+    let rounds = Rounds { count, seed, folder, ..Rounds::default() };
+    let (units, mut entrants): (Vec<_>, Vec<_>) =
+        made.into_iter().map(|it| ((it.of, it.unit, it.rate), it.entrant)).unzip();
+    let mut runs: Vec<Run> = Vec::new();
+    let all = entrants.len() * rounds.count;
+    run(&mut entrants, rounds, cancel, &mut |run| {
+        runs.push(run);
+        told((runs.len(), all));
+    })?;
+    let limits = entrants.iter().zip(units).filter_map(|(entrant, (of, unit, rate))| {
+        let own = runs.iter().filter(|run| run.series == entrant.series);
+        let values: Vec<f64> = own
+            .map(|run| match rate {
+                Rate::PerSecond(count) => count / run.seconds,
+                Rate::SecondsEach(count) => run.seconds / count,
+            })
+            .collect();
+        let value = median_interval(&values, stage.seed)?;
+        let (name, folder) = (entrant.series.to_owned(), (of == Of::Folder).then_some(folder));
+        Some(Limit { name, folder, value, unit: unit.to_owned() })
+    });
+    Ok(limits.collect())
+}
+
+fn float(count: usize) -> f64 {
+    count as f64
+}
+
+fn memory(stage: &Stage, input: &Rc<Input>, target: &SharedPages) -> Result<[Made; 4]> {
+    let (len, workers) = (input.len(), stage.workers);
+    let source = stage.pages(len)?;
+    let here = Rc::clone(&source);
+    let sum = Made::gb_per_s("memory sum", Of::Machine, len, move |meter| {
+        let source = here.borrow();
+        std::hint::black_box(meter.measure(|| limits::memory_sum(&source[..len], workers))?);
+        Ok(())
+    });
+    let here = Rc::clone(target);
+    let copy = Made::gb_per_s("memory copy", Of::Machine, len, move |meter| {
+        let (source, mut target) = (source.borrow(), here.borrow_mut());
+        meter.measure(|| limits::copy(&source[..len], &mut target[..len], workers))
+    });
+    let populate = Made::gb_per_s("memory populate", Of::Machine, len, move |meter| {
+        drop(meter.measure(|| limits::touched_pages(len, workers))??);
+        Ok(())
+    });
+    let (here, file) = (Rc::clone(target), Rc::clone(input));
+    let read = Made::gb_per_s("read from the page cache", Of::Folder, len, move |meter| {
+        file.bring(State::Warm)?;
+        let (open, mut target) = (File::open(&file.path)?, here.borrow_mut());
+        let schedule = limits::Schedule::Dynamic;
+        Ok(meter.measure(|| limits::pread(&open, &mut target[..len], workers, schedule))??)
+    });
+    Ok([sum, copy, populate, read])
+}
+
+fn device(stage: &Stage, input: &Rc<Input>, target: &SharedPages) -> Result<[Made; 3]> {
+    let len = input.len();
+    let (here, file) = (Rc::clone(target), Rc::clone(input));
+    let read = Made::gb_per_s("direct read", Of::Folder, len, move |meter| {
+        let (open, mut target) = (File::open(&file.path)?, here.borrow_mut());
+        Ok(meter.measure(|| limits::direct(&open, &mut target[..len], DEPTH as usize))??)
+    });
+    let (here, path) = (Rc::clone(target), stage.output("direct-write"));
+    let write = Made::gb_per_s("direct write", Of::Folder, len, move |meter| {
+        let target = here.borrow();
+        let written = meter.measure(|| write_direct(&path, &target[..len / 4096 * 4096]))?;
+        fs::remove_file(&path)?;
+        Ok(written?)
+    });
+    // As many as take about as long as the others.
+    let file = stage.file(Kind::Bytes, stage.pick(1 << 20, 16 << 20, 128 << 20))?;
+    let (name, seed) = ("random direct reads of 4 KiB", stage.seed);
+    let count = Rate::PerSecond(float(file.len() / RANDOM_LEN) / 1e3);
+    let random = Made::new(name, Of::Folder, "1,000/s", count, move |meter| {
+        let open = File::open(&file.path)?;
+        let reads = Reads { size: RANDOM_LEN, depth: DEPTH, seed };
+        meter.measure(|| by_ring(&open, reads))??;
+        Ok(())
+    });
+    Ok([read, write, random])
+}
+
+fn write_direct(path: &std::path::Path, bytes: &[u8]) -> io::Result<()> {
+    use std::io::Write;
+    let mut file = File::options()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .custom_flags(rustix::fs::OFlags::DIRECT.bits().cast_signed())
+        .open(path)?;
+    bytes.chunks(4 << 20).try_for_each(|part| file.write_all(part))
+}
+
+fn kernel(stage: &Stage) -> [Made; 2] {
+    let (files, folder) = (stage.pick(10, 500, 5000), stage.output("created"));
+    let each = Rate::SecondsEach(float(files) / 1e6);
+    let create = Made::new("create an empty file", Of::Folder, "µs", each, move |meter| {
+        fs::create_dir_all(&folder)?;
+        let names: Vec<_> = (0..files).map(|name| folder.join(name.to_string())).collect();
+        let created =
+            meter.measure(|| names.iter().try_for_each(|name| File::create(name).map(drop)))?;
+        fs::remove_dir_all(&folder)?;
+        Ok(created?)
+    });
+    let calls = stage.pick(100, 100_000, 1_000_000);
+    let each = Rate::SecondsEach(float(calls) / 1e9);
+    let call = Made::new("system call", Of::Machine, "ns", each, move |meter| {
+        meter.measure(|| {
+            for _ in 0..calls {
+                std::hint::black_box(rustix::process::getppid());
+            }
+        })
+    });
+    [create, call]
+}
