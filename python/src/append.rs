@@ -1,20 +1,21 @@
 //! Results written in parallel, into the file of the serial program.
 
 use std::io::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use swath::append::{AppendOptions, Direct, Fork, Mode, Ordered, OrderedOptions, Ticket};
+use swath::machine::Mutex;
 use swath::sink::Sparse;
 
 use crate::bytes::Borrowed;
 use crate::error::Failure;
 use crate::input::path;
 use crate::output::{Leave, Replacing};
-use crate::own::{Own, lock};
+use crate::own::Own;
 use crate::park;
 use crate::words::word;
 use crate::work::{PATIENCE, detached};
@@ -72,7 +73,7 @@ fn closed() -> PyErr {
 impl Append {
     /// The output, as long as it is open.
     fn ordered(&self) -> PyResult<Option<Arc<Ordered>>> {
-        match &*lock(self.output.get()?) {
+        match &*self.output.get()?.lock() {
             None => Err(closed()),
             Some(Output::Forked(_)) => Ok(None),
             Some(Output::Ordered(output)) => Ok(Some(Arc::clone(output))),
@@ -97,7 +98,7 @@ impl Append {
 
     /// Takes the output out once no caller waits for a place: they check often.
     fn take(&self) -> PyResult<Option<Whole>> {
-        let Some(output) = lock(self.output.get()?).take() else { return Ok(None) };
+        let Some(output) = self.output.get()?.lock().take() else { return Ok(None) };
         let mut shared = match output {
             Output::Forked(output) => return Ok(Some(Whole::Forked(output))),
             Output::Ordered(output) => output,
@@ -139,7 +140,7 @@ impl Append {
             return Ok(Place::new(Taken::Ticket(ticket)));
         }
         let output = self.output.get()?;
-        let taken = detached(py, || match &*lock(output) {
+        let taken = detached(py, || match &*output.lock() {
             Some(Output::Forked(output)) => Ok(Taken::Fork(output.fork()?)),
             _ => Err(Failure::Python(closed())),
         })?;
@@ -156,7 +157,7 @@ impl Append {
         let output = self.output.get()?;
         detached(py, || {
             let bytes = data.bytes();
-            match (ticket, &*lock(output)) {
+            match (ticket, &*output.lock()) {
                 (Some(mut ticket), _) => {
                     ticket.write_all(bytes).map_err(Failure::of_io)?;
                     ticket.done()?;
@@ -230,7 +231,7 @@ impl Append {
     #[pyo3(signature = (kind, *_error))]
     fn __exit__(&self, kind: &Bound<'_, PyAny>, _error: &Bound<'_, PyTuple>) -> PyResult<()> {
         let py = kind.py();
-        if kind.is_none() && lock(self.output.get()?).is_some() {
+        if kind.is_none() && self.output.get()?.lock().is_some() {
             self.commit(py)?;
         } else {
             self.abort(py);
@@ -250,7 +251,7 @@ impl Place {
         let place = self.place.get()?;
         detached(py, || {
             let bytes = data.bytes();
-            match &mut *lock(place) {
+            match &mut *place.lock() {
                 None => return Err(Failure::Python(closed())),
                 Some(Taken::Fork(fork)) => {
                     fork.write_all(bytes).map_err(Failure::of_io)?;
@@ -271,7 +272,7 @@ impl Place {
     /// 3
     fn fork(&self, py: Python<'_>) -> PyResult<Self> {
         let place = self.place.get()?;
-        let taken = detached(py, || match &mut *lock(place) {
+        let taken = detached(py, || match &mut *place.lock() {
             None => Err(Failure::Python(closed())),
             Some(Taken::Fork(fork)) => Ok(Taken::Fork(fork.fork())),
             Some(Taken::Ticket(_)) => {
@@ -291,7 +292,7 @@ impl Place {
     /// ...     place.finish()
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
         let place = self.place.get()?;
-        detached(py, || match lock(place).take() {
+        detached(py, || match place.lock().take() {
             None => Err(Failure::Python(closed())),
             Some(Taken::Fork(fork)) => Ok(fork.finish()?),
             Some(Taken::Ticket(ticket)) => Ok(ticket.done()?),
@@ -310,10 +311,10 @@ impl Place {
             return Ok(());
         }
         let place = self.place.get()?;
-        if kind.is_none() && lock(place).is_some() {
+        if kind.is_none() && place.lock().is_some() {
             return self.finish(py);
         }
-        py.detach(|| drop(lock(place).take()));
+        py.detach(|| drop(place.lock().take()));
         Ok(())
     }
 }

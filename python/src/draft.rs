@@ -1,11 +1,12 @@
 //! One file that several processes write.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use swath::drafts::{self, DraftReceipt, DraftToken, SharedDraft};
+use swath::machine::Mutex;
 use swath::sink::Durability;
 use swath::{CancelToken, OutputOptions, WriteOptions};
 
@@ -14,7 +15,7 @@ use crate::error::Failure;
 use crate::finishing::Finishing;
 use crate::input::path;
 use crate::output::Leave;
-use crate::own::{Own, lock};
+use crate::own::Own;
 use crate::park;
 use crate::words::word;
 use crate::work::{Takes, detached, run};
@@ -141,7 +142,7 @@ impl Draft {
         let receipts = receipts_of(receipts)?;
         let draft = self.draft.get()?;
         detached(py, || {
-            let draft = lock(draft).take();
+            let draft = draft.lock().take();
             let draft = draft.ok_or_else(|| {
                 let text = "the draft has ended; try: begin another one with create_shared";
                 Failure::Python(PyRuntimeError::new_err(text))
@@ -159,7 +160,7 @@ impl Draft {
     /// >>> swath.create_shared("out.txt", 3).abort()
     fn abort(&self, py: Python<'_>) -> PyResult<()> {
         let draft = self.draft.get()?;
-        py.detach(|| drop(lock(draft).take()));
+        py.detach(|| drop(draft.lock().take()));
         Ok(())
     }
 

@@ -1,11 +1,11 @@
 //! A writer that ends once, with a receipt.
 
-use std::sync::Mutex;
+use swath::machine::Mutex;
 
 use pyo3::exceptions::PyRuntimeError;
 
 use crate::error::Failure;
-use crate::own::{Own, lock};
+use crate::own::Own;
 
 /// A writer until it is finished, then its receipt.
 pub(crate) struct Finishing<W, R> {
@@ -35,7 +35,7 @@ impl<W, R: Clone> Finishing<W, R> {
         &self,
         call: impl FnOnce(&mut W) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        match &mut *lock(self.state.get()?) {
+        match &mut *self.state.get()?.lock() {
             State::Open(writer) => call(writer),
             _ => Err(self.over()),
         }
@@ -43,7 +43,7 @@ impl<W, R: Clone> Finishing<W, R> {
 
     /// The receipt; `None` until it is finished.
     pub(crate) fn receipt(&self) -> Result<Option<R>, Failure> {
-        match &*lock(self.state.get()?) {
+        match &*self.state.get()?.lock() {
             State::Finished(receipt) => Ok(Some(receipt.clone())),
             _ => Ok(None),
         }
@@ -55,7 +55,7 @@ impl<W, R: Clone> Finishing<W, R> {
         &self,
         finish: impl FnOnce(W) -> Result<R, (Option<W>, Failure)>,
     ) -> Result<R, Failure> {
-        let mut state = lock(self.state.get()?);
+        let mut state = self.state.get()?.lock();
         let receipt = match std::mem::replace(&mut *state, State::Over) {
             State::Over => return Err(self.over()),
             State::Finished(receipt) => receipt,
@@ -81,7 +81,7 @@ impl<W, R: Clone> Finishing<W, R> {
             // It goes on in the parent.
             return Ok(());
         }
-        let mut state = lock(self.state.get()?);
+        let mut state = self.state.get()?.lock();
         if matches!(*state, State::Open(_)) {
             *state = State::Over;
         }

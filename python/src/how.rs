@@ -3,13 +3,14 @@
 use std::cell::RefCell;
 use std::ffi::CString;
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use pyo3::exceptions::{
     PyOverflowError, PyRuntimeError, PyRuntimeWarning, PyTypeError, PyValueError,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
+use swath::machine::Mutex;
 use swath::{CancelToken, Engine, Extent, PageCache, Progress, ReadOptions};
 use swath_profile::{Lookup, Profiles};
 
@@ -197,13 +198,13 @@ impl Raised {
 
     /// Keeps `error` unless there is one, and ends the work.
     pub(crate) fn raise(&self, error: PyErr, token: &CancelToken) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        self.0.lock().get_or_insert(error);
         token.cancel();
     }
 
     /// Takes it out to be raised.
     pub(crate) fn take(&self) -> Option<PyErr> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0.lock().take()
     }
 }
 

@@ -3,13 +3,14 @@
 mod files;
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 use swath::ingest::{Delivery, Failures, FileOrder, IngestOptions, Symlinks};
+use swath::machine::Mutex;
 use swath::{CancelToken, ReadOptions};
 
 use crate::callback::attached;
@@ -320,7 +321,7 @@ impl Stream {
         let Ok(open) = self.open.get() else { return };
         // So that the reading thread learns that the stream is closed.
         open.items.close();
-        let worker = open.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let worker = open.worker.lock().take();
         // Its panic has been printed.
         let _ = worker.map(JoinHandle::join);
     }

@@ -1,15 +1,10 @@
 //! Values that belong to the process that made them, not to its forked children.
 
 use std::mem;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-
-/// Locks a mutex, also after a panic of another thread that held it.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use swath::machine::{Mutex, MutexGuard};
 
 /// A value whose threads and files a child of `fork` does not have: there it cannot be used, and is
 /// not taken down.

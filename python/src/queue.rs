@@ -1,8 +1,9 @@
 //! Between a thread that reads and Python: items in order, bounded by their bytes.
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use swath::machine::{Condvar, Mutex, MutexGuard};
 
 /// Items that wait to be taken.
 pub(crate) struct Queue<T> {
@@ -39,14 +40,14 @@ impl<T> Queue<T> {
     }
 
     fn state(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Waits until there is room for `bytes` more.
     pub(crate) fn give(&self, item: T, bytes: u64) -> Result<(), Closed> {
         let mut state = self.state();
         while !state.is_over && state.bytes > 0 && state.bytes + bytes > self.most {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.changed.wait(state);
         }
         if state.is_over {
             return Err(Closed);
@@ -62,7 +63,7 @@ impl<T> Queue<T> {
     pub(crate) fn take(&self, most: Duration) -> Taken<T> {
         let is_empty = |state: &mut State<T>| state.items.is_empty() && !state.is_over;
         let waited = self.changed.wait_timeout_while(self.state(), most, is_empty);
-        let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        let mut state = waited.0;
         match state.items.pop_front() {
             Some((item, bytes)) => {
                 state.bytes -= bytes;

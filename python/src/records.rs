@@ -1,6 +1,6 @@
 //! Records, block by block, passed to a function of Python.
 
-use std::sync::{Mutex, PoisonError};
+use swath::machine::Mutex;
 
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -122,7 +122,7 @@ fn combined(
 ) -> Result<Option<Py<PyAny>>, Failure> {
     // The exception of `combine`; blocks after it are ignored.
     let raised = Mutex::new(None);
-    let raised_first = || raised.lock().unwrap_or_else(PoisonError::into_inner);
+    let raised_first = || raised.lock();
     let map = |block: Block<'_>| match raised_first().take() {
         None => call.of(block),
         Some(failure) => Err(failure),
@@ -142,7 +142,7 @@ fn combined(
             .ok()
     };
     let value = records.map_reduce(map, join)?.value.flatten();
-    raised.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(value), Err)
+    raised.into_inner().map_or(Ok(value), Err)
 }
 
 /// The function, and which records it receives.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use swath::CancelToken;
+use swath::machine::Mutex;
 use swath_formats::safetensors::{
     self, Dtype, Entry, Tensor, TensorOptions, TensorOrder, TensorStream, TensorWriteOptions,
 };
@@ -81,7 +81,7 @@ impl Tensors {
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Came>> {
         self.raised.refuse_in_callback()?;
         let next = py.detach(|| {
-            let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut stream = self.stream.lock();
             stream.get_mut().next()
         });
         py.check_signals()?;
@@ -116,7 +116,7 @@ impl Tensors {
             return;
         }
         py.detach(|| {
-            self.stream.lock().unwrap_or_else(PoisonError::into_inner).get().cancel();
+            self.stream.lock().get().cancel();
         });
     }
 }

@@ -15,11 +15,12 @@ use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use swath::append::{self, Opened};
 use swath::{Buffer, ReadAt, ReadOptions, Reader, Source, SourceFacts};
+use swath_os::locks::Mutex;
 use thiserror::Error;
 
 use crate::failure::Refused;
@@ -221,7 +222,7 @@ impl ReadAt for Begun {
         let at = usize::try_from(offset).unwrap_or(usize::MAX);
         match self.head.get(at..).filter(|head| !head.is_empty()) {
             Some(mut head) => head.read(target),
-            None => self.rest.lock().unwrap_or_else(PoisonError::into_inner).read(target),
+            None => self.rest.lock().read(target),
         }
     }
 

@@ -4,12 +4,12 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
 use rustix::fs::{FileType, fstat};
 use rustix::io::Errno;
 use serde::Serialize;
+use swath_os::locks::Mutex;
 use swath_os::pipe::wait_until_writable;
 use thiserror::Error;
 
@@ -81,14 +81,14 @@ static TRUNCATED: Mutex<Option<String>> = Mutex::new(None);
 
 /// Records that the file at `path` was truncated, to be written where it is.
 pub(crate) fn truncated(path: &Path) {
-    *TRUNCATED.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.shown());
+    *TRUNCATED.lock() = Some(path.shown());
 }
 
 /// Reports, after the error `text`, that a file which was being written in place may hold a part, unless the
 /// error says so.
 pub(crate) fn complain_of_part(text: &str) {
     const PART: &str = "may hold a part of the new bytes";
-    let truncated = TRUNCATED.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let truncated = TRUNCATED.lock().take();
     if let Some(path) = truncated.filter(|_| !text.contains(PART)) {
         complain(format!("note: {path} was written in place, and {PART} now"));
     }
@@ -96,7 +96,7 @@ pub(crate) fn complain_of_part(text: &str) {
 
 /// Returns the files that were written since the last call, in a sentence; `None` without any.
 pub(crate) fn written() -> Option<String> {
-    let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut written = WRITTEN.lock();
     let paths = std::mem::take(&mut *written).join(", ");
     (!paths.is_empty()).then(|| format!("wrote {paths}"))
 }
@@ -122,8 +122,8 @@ pub(crate) fn wrote_all<P: AsRef<Path>>(
     reported: Result<()>,
 ) -> Result<()> {
     let paths = paths.into_iter().map(|path| path.as_ref().shown());
-    *TRUNCATED.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    WRITTEN.lock().unwrap_or_else(PoisonError::into_inner).extend(paths);
+    *TRUNCATED.lock() = None;
+    WRITTEN.lock().extend(paths);
     let Err(error) = left_out(reported) else { return Ok(()) };
     Err(match written() {
         None => error,

@@ -5,13 +5,14 @@
 
 use std::fmt;
 use std::io::{self, IsTerminal};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::{
     BinaryBytes, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
 };
 use swath::{Progress, ReadOptions};
+use swath_os::locks::Mutex;
 
 use crate::report::bytes_per_s;
 
@@ -57,7 +58,7 @@ impl Shown {
         if !is_large && self.start.elapsed() < PATIENCE {
             return;
         }
-        let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bar = self.bar.lock();
         let bar = bar.get_or_insert_with(|| {
             new_bar(progress.total, self.start, ProgressDrawTarget::stderr())
         });
@@ -106,7 +107,7 @@ fn whole(figure: f64) -> u64 {
 impl Drop for Bar {
     fn drop(&mut self) {
         let Some(shown) = &self.shown else { return };
-        let bar = shown.bar.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let bar = shown.bar.lock().take();
         if let Some(bar) = bar {
             bar.finish_and_clear();
         }
@@ -150,7 +151,7 @@ mod tests {
             self.write_str(line)
         }
         fn write_str(&self, text: &str) -> io::Result<()> {
-            self.0.lock().expect("whole").push_str(text);
+            self.0.lock().push_str(text);
             Ok(())
         }
         fn clear_line(&self) -> io::Result<()> {
@@ -169,7 +170,7 @@ mod tests {
         let bar = new_bar(Some(16 << 30), ago, target);
         bar.set_position(8000 << 20);
         bar.force_draw();
-        let drawn = paper.0.lock().expect("whole").clone();
+        let drawn = paper.0.lock().clone();
         // 8 MiB/s, but for the moment that drawing took.
         assert!(drawn.contains(" 8.00 MiB/s ") || drawn.contains(" 7.99 MiB/s "), "{drawn}");
         assert!(drawn.contains("17m"), "1048 seconds are left: {drawn}");

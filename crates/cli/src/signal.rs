@@ -17,7 +17,7 @@
 use std::io;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::thread::Builder;
 
 use swath::CancelToken;
@@ -25,6 +25,7 @@ use swath::machine::{EndDelay, Locks};
 use swath_os::ending::{EndingSignals, end_by, stop};
 use swath_os::group::{Group, Grouping};
 use swath_os::hidden::{self, HiddenPlace};
+use swath_os::locks::{Mutex, MutexGuard};
 
 use crate::output::complain;
 
@@ -52,7 +53,7 @@ static CHILDREN: Mutex<Vec<Weak<Mutex<Group>>>> = Mutex::new(Vec::new());
 const STACK: usize = 256 << 10;
 
 fn first() -> MutexGuard<'static, First> {
-    FIRST.lock().unwrap_or_else(PoisonError::into_inner)
+    FIRST.lock()
 }
 
 /// Which signals the thread receives.
@@ -134,14 +135,14 @@ fn wait(signals: EndingSignals, locks: Locks) {
 type Children = MutexGuard<'static, Vec<Weak<Mutex<Group>>>>;
 
 fn children() -> Children {
-    CHILDREN.lock().unwrap_or_else(PoisonError::into_inner)
+    CHILDREN.lock()
 }
 
 /// Sends a signal to the programs that the command has started.
 fn send(children: &Children, signal: i32) {
     for child in children.iter().filter_map(Weak::upgrade) {
         // A child that cannot be sent a signal goes on, and finds its pipes closed.
-        let _ = child.lock().unwrap_or_else(PoisonError::into_inner).send(signal);
+        let _ = child.lock().send(signal);
     }
 }
 

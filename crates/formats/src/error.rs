@@ -3,7 +3,8 @@
 use std::fmt::{self, Write};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+
+use swath::machine::Mutex;
 
 /// The result of every fallible function in this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -255,7 +256,7 @@ struct Told {
 
 impl Told {
     fn take(&self) -> Option<Error> {
-        self.error.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.error.lock().take()
     }
 }
 

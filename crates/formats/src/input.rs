@@ -22,10 +22,11 @@ mod flow;
 use std::io::Read;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 #[cfg(feature = "arrow")]
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use swath::machine::Mutex;
 use swath::{Buffer, Input, Output, ReadAt, ReadOptions, Source, SourceFacts};
 
 use crate::compressed::{DecompressOptions, Decompressed, Format};
@@ -391,7 +392,7 @@ fn unpacked(packed: &Opened, read: &ReadOptions, refused: Refused) -> Result<Ope
     let options = DecompressOptions::new().with_read(read.clone());
     let output = Output::stream(memory.clone(), path);
     let done = options.decompress(&packed.input, output);
-    let mut text = memory.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut text = memory.0.lock();
     if let Some(wanted) = text.refused {
         let detail = format!(
             "it decompresses to at least {wanted} bytes, and there is not enough memory"
@@ -482,7 +483,7 @@ impl Grown {
 
 impl Write for Growing {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut text = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut text = self.0.lock();
         if text.grow(bytes.len()).is_none() {
             text.refused = Some(text.bytes.len() + bytes.len());
             return Err(io::ErrorKind::OutOfMemory.into());

@@ -1,9 +1,9 @@
 //! Divides one piece of work among threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use swath::Fallback;
+use swath::machine::Mutex;
 
 /// Returns `wanted`, or the number of cores if it is 0.
 pub(crate) fn workers(wanted: usize) -> usize {
@@ -45,13 +45,13 @@ pub(crate) fn share_with<P: Send, R: Send, S: Default>(
         let mut kept = S::default();
         // Relaxed: the parts have locks of their own.
         while let Some(slot) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut slot = slot.lock();
             slot.1 = slot.0.take().map(|part| f(&mut kept, part));
         }
     };
     run(workers.min(parts.len()), &work);
     let done = parts.into_iter().map(|slot| slot.into_inner());
-    done.filter_map(|slot| slot.unwrap_or_else(PoisonError::into_inner).1).collect()
+    done.filter_map(|slot| slot.1).collect()
 }
 
 /// Runs `work` on this many threads. Not generic, so that the code that starts threads is compiled

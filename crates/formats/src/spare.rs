@@ -1,6 +1,6 @@
 //! Contexts and buffers that one worker has finished with and the next can reuse.
 
-use std::sync::{Mutex, PoisonError};
+use swath::machine::Mutex;
 
 /// Holds the items that are not in use. There are as many as were ever in use at the same time.
 #[derive(Debug)]
@@ -13,11 +13,11 @@ impl<T> Spare<T> {
 
     /// Takes one, if there is one.
     pub(crate) fn take(&self) -> Option<T> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
+        self.0.lock().pop()
     }
 
     pub(crate) fn put(&self, thing: T) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(thing);
+        self.0.lock().push(thing);
     }
 }
 

@@ -207,8 +207,9 @@ fn close_run(first: RawFd, last: RawFd) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::locks::Mutex;
     use std::fs::File;
-    use std::sync::{Barrier, Mutex};
+    use std::sync::Barrier;
 
     fn open() -> OwnedFd {
         File::open("/etc/passwd").expect("readable by all").into()
@@ -249,7 +250,7 @@ mod tests {
             flags,
             own: own.as_raw_fd(),
         };
-        *it.seen.lock().expect("no thread panics") = Some(seen);
+        *it.seen.lock() = Some(seen);
         it.told.wait();
         it.end.wait();
         File::from(own).metadata().expect("still open");
@@ -264,7 +265,7 @@ mod tests {
         std::thread::scope(|scope| {
             spawn_separated(scope, Builder::new(), &it, look).expect("a thread");
             it.told.wait();
-            let seen = it.seen.lock().expect("no thread panics").expect("it has looked");
+            let seen = it.seen.lock().expect("it has looked");
             assert_eq!((seen.blocks_alarm, seen.blocks_fault), (true, false));
             if seen.flags != -1 {
                 it.end.wait();

@@ -21,11 +21,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use libc::{c_int, c_void, siginfo_t};
 
 use crate::fault_table::{FaultTable, Found};
+use crate::locks::Mutex;
 use crate::map::Permit;
 
 const EXIT_NOT_DONE: c_int = 2;
@@ -75,7 +76,7 @@ impl<'f> From<Guard<'f>> for Permit<'f> {
 
 fn install_once() -> io::Result<()> {
     static INSTALLED: Mutex<bool> = Mutex::new(false);
-    let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut installed = INSTALLED.lock();
     if !*installed {
         let former = change_action(None)?;
         FORMER.get_or_init(|| former);

@@ -38,6 +38,7 @@
 //! | a child with the programs that it starts | [`group`] |
 //! | a folder for what a measurement makes, removed in the end | [`hidden`] |
 //! | one value from one thread to another | [`handoff`] |
+//! | mutexes that a panic leaves usable | [`locks`] |
 //! | the umask | [`umask`] |
 //! | page faults, context switches, time and peak memory | [`usage`] |
 //! | the priority of a thread's input and output | [`priority`] |
@@ -73,6 +74,7 @@ pub mod holes;
 mod kernel_text;
 pub mod limits;
 pub mod links;
+pub mod locks;
 pub mod machine;
 pub mod map;
 pub mod memory;

@@ -3,8 +3,9 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use swath::mirror::SharedDevice;
+use swath_os::locks::Mutex;
 
 use swath::{Profile, ReadOptions};
 
@@ -78,7 +79,7 @@ impl Profiles {
         let Some(store) = &self.store else { return Lookup::default() };
         let Ok(facts) = fs::metadata(path) else { return Lookup::default() };
         let device = facts.dev();
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         if let Some((_, lookup)) = known.iter().find(|it| it.0 == device) {
             return lookup.clone();
         }

@@ -55,7 +55,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
 use std::result;
-use std::sync::{Arc, MutexGuard, TryLockError};
+use std::sync::Arc;
 
 pub use commit::Committed;
 pub use fork::Fork;
@@ -79,6 +79,7 @@ use crate::append::strand::Strand;
 use crate::append::writer::lend;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
+use crate::locks::MutexGuard;
 use crate::sink::{Draft, DraftBase, FileKind, Folder, LocalFs, move_range, not_in_place};
 
 /// Begins an output that is committed to `path`, replacing what is there.
@@ -350,16 +351,12 @@ impl Append {
     }
 
     fn root(&self) -> Result<MutexGuard<'_, Root>> {
-        match self.root.try_lock() {
-            Ok(root) => Ok(root),
-            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
-            // Waiting could last for ever: the owner may be this very thread.
-            Err(TryLockError::WouldBlock) => {
-                Err(Error::new(Operation::Write, Reason::Busy, &self.output.path)
-                    .detail("another strand is writing to this output")
-                    .hint("write through the writer that the scope passes, or call `fork`"))
-            }
-        }
+        // Waiting could last for ever: the owner may be this very thread.
+        self.root.try_lock().ok_or_else(|| {
+            Error::new(Operation::Write, Reason::Busy, &self.output.path)
+                .detail("another strand is writing to this output")
+                .hint("write through the writer that the scope passes, or call `fork`")
+        })
     }
 }
 

@@ -7,10 +7,10 @@ use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{MutexGuard, PoisonError};
 
 use crate::error::Error;
 use crate::locks::Mutex;
+use crate::locks::MutexGuard;
 
 /// The payload of a panic.
 pub(crate) type Payload = Box<dyn Any + Send>;
@@ -114,7 +114,7 @@ impl<E> Failures<E> {
     }
 
     fn first(&self) -> MutexGuard<'_, First<E>> {
-        self.first.lock().unwrap_or_else(PoisonError::into_inner)
+        self.first.lock()
     }
 }
 

@@ -37,8 +37,8 @@ mod utf8;
 mod walk;
 mod worker;
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use std::thread::Scope;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -174,7 +174,7 @@ impl IngestOptions {
             }
             return Err(error);
         }
-        let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let results = results.into_inner();
         let keep_failed = self.failures == Failures::Collect;
         let walk_calls = listing.walk_calls;
         let mut ingested =

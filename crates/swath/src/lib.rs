@@ -139,6 +139,7 @@ pub mod reading {
 
 /// What a program asks of its process and machine: available memory, panics, locks of outputs, messages.
 pub mod machine {
+    pub use swath_os::locks::{Condvar, Mutex, MutexGuard};
     pub use swath_os::machine::memory_at_hand;
     pub use swath_os::panics::{caught, silence_caught_panics};
 

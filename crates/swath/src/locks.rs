@@ -1,9 +1,9 @@
-//! Mutexes, condition variables and counters that several threads change: those of `std`, which in
+//! Mutexes, condition variables and counters that several threads change: those of `swath_os::locks`, which in
 //! this crate's own tests also count how often they are used.
 //!
 //! ```text
-//! product   locks::Mutex = std::sync::Mutex                       nothing is added
-//! tests     locks::Mutex → std::sync::Mutex + 1 lock              Counts::now()
+//! product   locks::Mutex = swath_os::locks::Mutex                  nothing is added
+//! tests     locks::Mutex → swath_os::locks::Mutex + 1 lock              Counts::now()
 //! ```
 //!
 //! So a test can assert that a verb locks no more often, and wakes no more threads, with 64 workers
@@ -15,14 +15,14 @@ mod counted;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{MutexGuard, TryLockError};
-
 #[cfg(test)]
 pub(crate) use counted::{AtomicU64, AtomicUsize, Condvar, Mutex};
 #[cfg(not(test))]
 pub(crate) use std::sync::atomic::{AtomicU64, AtomicUsize};
 #[cfg(not(test))]
-pub(crate) use std::sync::{Condvar, Mutex};
+pub(crate) use swath_os::locks::{Condvar, Mutex};
+
+pub(crate) use swath_os::locks::MutexGuard;
 
 /// Locks what can be done without, such as memory that is kept. A child of fork(2) may lack the thread that has
 /// locked it, for ever: then it is `None` after a moment, as where that thread was interrupted.
@@ -32,10 +32,9 @@ pub(crate) fn lock_cache<T>(cache: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     const YIELDS: usize = 100;
     for attempt in 0..SPINS + YIELDS {
         match cache.try_lock() {
-            Ok(locked) => return Some(locked),
-            Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) if attempt < SPINS => std::hint::spin_loop(),
-            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+            Some(locked) => return Some(locked),
+            None if attempt < SPINS => std::hint::spin_loop(),
+            None => std::thread::yield_now(),
         }
     }
     None

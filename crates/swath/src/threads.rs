@@ -7,7 +7,6 @@
 
 use std::io;
 use std::ops::Range;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle, Scope};
 
@@ -56,7 +55,7 @@ pub(crate) fn beside(
         refused: Mutex::default(),
     };
     std::thread::scope(|scope| team.take_part(scope, here));
-    let refused = team.refused.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let refused = team.refused.into_inner();
     // Relaxed: all threads have been joined.
     refused.map(|why| (slots.start + team.started.load(Ordering::Relaxed), why))
 }
@@ -99,7 +98,7 @@ impl Team<'_> {
         };
         // Relaxed: a thread that does not see it yet is refused too.
         self.is_refused.store(true, Ordering::Relaxed);
-        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut refused = self.refused.lock();
         refused.get_or_insert(error);
         Some(slot)
     }
@@ -212,10 +211,10 @@ mod tests {
             let refused = run(count, &|_| {
                 all.wait();
                 let name = std::thread::current().name().map(str::to_owned);
-                threads.lock().expect("no panic").insert(name);
+                threads.lock().insert(name);
             });
             assert!(refused.is_none(), "{count} threads: {refused:?}");
-            assert_eq!(threads.into_inner().expect("no panic").len(), count);
+            assert_eq!(threads.into_inner().len(), count);
         }
     }
 
@@ -223,11 +222,11 @@ mod tests {
     fn what_runs_here_is_not_one_of_the_slots() {
         let (slots, mut here) = (Mutex::new(BTreeSet::new()), 0);
         let work = |slot: usize| {
-            slots.lock().expect("no panic").insert(slot);
+            slots.lock().insert(slot);
         };
         let refused = beside(0..5, &work, &mut || here += 1);
         assert!(refused.is_none(), "{refused:?}");
-        assert_eq!((slots.into_inner().expect("no panic"), here), ((0..5).collect(), 1));
+        assert_eq!((slots.into_inner(), here), ((0..5).collect(), 1));
     }
 
     #[test]
@@ -247,9 +246,9 @@ mod tests {
                 return;
             }
             let slots = Mutex::new(Vec::new());
-            let refused = run(5, &|slot: usize| slots.lock().expect("no panic").push(slot));
+            let refused = run(5, &|slot: usize| slots.lock().push(slot));
             assert!(refused.is_some_and(|(slot, _)| slot == 1));
-            let slots = slots.into_inner().expect("no panic");
+            let slots = slots.into_inner();
             assert_eq!(slots, [0, 1, 2, 3, 4], "its own first");
         };
         std::thread::spawn(refusing).join().expect("no panic");

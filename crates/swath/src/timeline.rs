@@ -21,7 +21,7 @@ mod sources;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use lanes::Lanes;
@@ -29,6 +29,7 @@ use sources::Sources;
 use swath_plan::words;
 
 use crate::locks::Mutex;
+use crate::locks::MutexGuard;
 
 pub(crate) use lanes::{Flight, Flights};
 pub use recorder::Recorder;
@@ -279,11 +280,11 @@ impl Timeline {
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
         // Changes under the lock are complete before anything can panic.
-        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.kept.lock()
     }
 
     fn sources(&self) -> MutexGuard<'_, Sources> {
-        self.0.sources.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.sources.lock()
     }
 }
 

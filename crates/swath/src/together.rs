@@ -64,7 +64,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use std::sync::Mutex;
+    use crate::locks::Mutex;
     use std::sync::atomic::AtomicU64;
 
     /// The sum of what was done, and how it ended.
@@ -142,12 +142,12 @@ mod tests {
             || (),
             |(), _| {
                 thread::sleep(std::time::Duration::from_millis(1));
-                named.lock().expect("whole").push(thread::current().name().map(str::to_owned));
+                named.lock().push(thread::current().name().map(str::to_owned));
                 Ok::<_, ()>(())
             },
         )
         .expect("all is done");
-        let named = named.into_inner().expect("whole");
+        let named = named.into_inner();
         assert_eq!(named.len(), 50);
         assert!(named.iter().any(|name| name.as_deref() == Some("swath-1")), "{named:?}");
     }

@@ -23,10 +23,12 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::sync::{Barrier, Mutex, PoisonError, mpsc};
+use std::sync::{Barrier, mpsc};
 use std::time::{Duration, Instant};
 
-use crate::threads::{lock, not_started};
+use swath_os::locks::Mutex;
+
+use crate::threads::not_started;
 
 /// How a file is cut, and how many threads read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,11 +128,11 @@ fn load_together(
             // After a failure too: no thread may wait for one that has gone.
             for (offset, chunk) in batch {
                 if let Err(error) = file.read_exact_at(chunk, offset) {
-                    lock(&failure).get_or_insert(error);
+                    failure.lock().get_or_insert(error);
                 }
             }
             if barrier.wait().is_leader() {
-                lock(&classes).push(start.elapsed());
+                classes.lock().push(start.elapsed());
             }
         }
     };
@@ -150,10 +152,10 @@ fn load_together(
         Ok::<(), io::Error>(())
     })?;
     let total = start.elapsed();
-    match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+    match failure.into_inner() {
         Some(error) => Err(error),
         None => {
-            let mut classes = classes.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let mut classes = classes.into_inner();
             // Two leaders may have overtaken each other on the way to the list.
             classes.sort_unstable();
             Ok(Loaded { classes, total })

@@ -20,8 +20,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::Mutex;
 use swath::OutputOptions;
+use swath_os::locks::Mutex;
 
 use anyhow::{Context, Result, ensure};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -229,10 +229,10 @@ impl Trees {
         self.by_all(&|_, bytes| {
             let own = rayon::current_thread_index().unwrap_or(0);
             // No other thread takes it: the lock is uncontended.
-            files[own].lock().expect("no panic").write_all(bytes)
+            files[own].lock().write_all(bytes)
         })?;
         for file in files {
-            file.into_inner().expect("no panic").flush()?;
+            file.into_inner().flush()?;
         }
         Ok(())
     }

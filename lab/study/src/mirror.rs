@@ -20,12 +20,12 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use swath::{ReadAt, SourceFacts};
+use swath_os::locks::Mutex;
 
-use crate::threads::{each, lock};
+use crate::threads::each;
 
 /// Bytes of one read of study A's threads here.
 const READ_SIZE: usize = 1 << 20;
@@ -59,7 +59,7 @@ impl Throttled {
     fn due(&self, len: usize) -> Instant {
         let nanos = len as u128 * 1_000_000_000 / u128::from(self.bytes_per_s);
         let busy = Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
-        let mut free_at = lock(&self.free_at);
+        let mut free_at = self.free_at.lock();
         let now = Instant::now();
         let due = free_at.map_or(now, |free_at| free_at.max(now)) + busy;
         *free_at = Some(due);

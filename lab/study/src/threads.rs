@@ -13,10 +13,11 @@
 //! ```
 
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::mpsc;
 use std::thread::{self, Builder};
 
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
+use swath_os::locks::Mutex;
 
 /// The result of [`each`].
 #[derive(Debug)]
@@ -48,7 +49,7 @@ pub fn each<P: Send, R: Send>(parts: Vec<P>, work: impl Fn(P) -> R + Sync) -> Do
     let count = parts.len();
     let parts: Vec<_> = parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
     let run = |part: &Mutex<Option<P>>| {
-        let part = lock(part).take();
+        let part = part.lock().take();
         work(part.expect("each part is taken once"))
     };
     thread::scope(|scope| {
@@ -70,15 +71,10 @@ pub fn each<P: Send, R: Send>(parts: Vec<P>, work: impl Fn(P) -> R + Sync) -> Do
     })
 }
 
-/// Locks, even after a panic: the guarded values are consistent after every statement.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Hands out items one by one, to whichever thread asks next.
 pub(crate) fn one_by_one<I: Iterator>(items: I) -> impl Fn() -> Option<I::Item> {
     let items = Mutex::new(items);
-    move || lock(&items).next()
+    move || items.lock().next()
 }
 
 /// Returns how many threads can run at the same time, including the caller's, at most `wanted`: found by

@@ -22,13 +22,13 @@
 pub mod contracts;
 pub mod graph;
 
-use crate::threads::{each, lock};
+use crate::threads::each;
 use std::io::Write;
 use std::num::NonZero;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
+use swath_os::locks::{Condvar, Mutex};
 use swath_plan::random::{fraction, word};
 
 use swath::append::{Ordered, OrderedOptions, OrderedReport};
@@ -265,11 +265,11 @@ fn write_in_order(
         let block = ticket.buffer();
         block.resize(usize::try_from(len).unwrap_or(usize::MAX), 0);
         fill(block, recipe.seed, offset / 8);
-        lock(&made).add(Generated::of(block));
+        made.lock().add(Generated::of(block));
         Ok(())
     })?;
     out.commit()?;
-    Ok(made.into_inner().unwrap_or_else(PoisonError::into_inner))
+    Ok(made.into_inner())
 }
 
 /// Fills `target` with the words of `seed` from `first_word` on.
@@ -308,11 +308,11 @@ fn write_lines(
         // Earlier blocks have their tickets, so they get their turn.
         block.truncate(queue.place(index, block));
         let more = Generated::of(block);
-        lock(&made).add(more);
+        made.lock().add(more);
         Ok(())
     })?;
     out.commit()?;
-    Ok(made.into_inner().unwrap_or_else(PoisonError::into_inner))
+    Ok(made.into_inner())
 }
 
 /// Fills `block` with the lines of block `index`.
@@ -410,8 +410,8 @@ impl Queue {
     /// Waits for the blocks before `index`; returns how many bytes of `block` there is room for.
     fn place(&self, index: u64, block: &[u8]) -> usize {
         let waiting = |state: &mut QueueState| !state.closed && state.next_index != index;
-        let state = self.moved.wait_while(lock(&self.state), waiting);
-        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        let state = self.moved.wait_while(self.state.lock(), waiting);
+        let mut state = state;
         if state.closed {
             return 0;
         }
@@ -427,7 +427,7 @@ impl Queue {
 
     /// Whether the file is full.
     fn is_closed(&self) -> bool {
-        lock(&self.state).closed
+        self.state.lock().closed
     }
 }
 

@@ -7,7 +7,7 @@
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
@@ -17,11 +17,11 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use pyo3::exceptions::{PyMemoryError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyCapsuleMethods};
+use swath::machine::Mutex;
 use swath_arrow::{ArrowFault, ArrowStream, import};
 
 use super::Table;
 use crate::callback::admitted;
-use crate::own::lock;
 use crate::park;
 
 const TO_TRY: &str = "leave it out, or convert it";
@@ -65,7 +65,7 @@ impl Given {
     pub(super) fn batches(
         &self,
     ) -> PyResult<impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send + use<>> {
-        let arrays = lock(&self.arrays).take();
+        let arrays = self.arrays.lock().take();
         let arrays = arrays.ok_or_else(|| PyValueError::new_err("the data was read before"))?;
         let schema = Arc::clone(&self.schema);
         Ok(arrays.map(move |array| batch(&schema, &array?)))

@@ -6,14 +6,15 @@
 //! ```
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyTuple};
+use swath::machine::Mutex;
 use swath_formats::table::BatchStream;
 
 use super::typed::Reading;
@@ -22,7 +23,7 @@ use crate::callback::{admitted, attached};
 use crate::error::Failure;
 use crate::how::Watch;
 use crate::input::Input;
-use crate::own::{Own, lock};
+use crate::own::Own;
 use crate::work::{Takes, is_main_thread, unlocked};
 
 /// A table in bounded memory: an iterator of ``Table``, in the order of the file.
@@ -58,7 +59,7 @@ impl Drop for Shared {
     /// library may drop this where it must not be waited for.
     fn drop(&mut self) {
         let Ok(open) = self.open.get() else { return };
-        let rest = lock(open).batches.take();
+        let rest = open.lock().batches.take();
         if self.watch.has_callback() { unlocked(|| drop(rest)) } else { drop(rest) }
     }
 }
@@ -68,7 +69,7 @@ impl Shared {
     /// the interpreter's lock. A stream that was closed has no end, but an error.
     fn advance(&self, is_library: bool) -> Result<Option<RecordBatch>, Failure> {
         self.watch.refuse_in_callback()?;
-        let mut open = lock(self.open.get()?);
+        let mut open = self.open.get()?.lock();
         if self.is_closed.load(Ordering::SeqCst) {
             let text = "the stream is closed; try: read it before close(), and within its `with` block";
             return Err(PyValueError::new_err(text).into());
@@ -97,7 +98,7 @@ impl Shared {
         self.watch.refuse_in_callback()?;
         let open = self.open.get()?;
         // Another thread may hold it that waits for the interpreter's lock.
-        Ok(py.detach(|| look(&mut lock(open))))
+        Ok(py.detach(|| look(&mut open.lock())))
     }
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {

@@ -218,7 +218,7 @@ mod tests {
         for figure in ["reads at 9.4 GB/s", "5× faster", "| 3 × |"] {
             let planted = Planted::clean();
             planted.put("README.md", &format!("# Swath\n{figure}\n"));
-            planted.finds(figures, "README.md:2: a figure, but no link to a folder of benches");
+            planted.finds(figures, "README.md:2: a figure, but no link to a folder of lab");
             let record = "lab/record/2026-11-21-2core";
             let text = format!("# Swath\n{figure}, [measured]({record}/README.md)\n");
             planted.put("README.md", &text);

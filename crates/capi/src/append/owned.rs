@@ -1,6 +1,8 @@
 //! What a handle owns until it ends; an empty shell remains for C to free.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::Arc;
+
+use swath::machine::{Mutex, MutexGuard};
 
 use crate::failure::{Failure, Result};
 use crate::status::Status;
@@ -30,7 +32,7 @@ impl<T> Shared<T> {
 
     fn lock(&self) -> MutexGuard<'_, Option<Arc<T>>> {
         // Nothing that may panic is done under it.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 
     /// Returns it for use. No lock is held during the use, so a waiting call does not block others.
@@ -62,11 +64,7 @@ impl<T> Exclusive<T> {
     }
 
     fn lock(&self) -> Result<MutexGuard<'_, Option<T>>> {
-        match self.inner.try_lock() {
-            Ok(inner) => Ok(inner),
-            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => Err(in_use(self.name)),
-        }
+        self.inner.try_lock().ok_or_else(|| in_use(self.name))
     }
 
     pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> Result<R>) -> Result<R> {

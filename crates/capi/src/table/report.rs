@@ -3,8 +3,9 @@
 use std::ffi::{CString, c_char};
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use swath::machine::{Mutex, MutexGuard};
 use swath_formats::table::{self, Changes, ColumnReport, FixedColumn, Renamed, SetAside};
 
 use crate::guard::quietly;
@@ -87,7 +88,7 @@ struct Counted {
 
 impl Counts {
     fn lock(&self) -> MutexGuard<'_, Counted> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Takes over what the library has counted.

@@ -5,8 +5,9 @@
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{IntoIter, sync_channel};
-use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, scope};
+
+use swath::machine::Mutex;
 
 /// How many items may wait to be written.
 const WAITING: usize = 2;
@@ -23,7 +24,7 @@ impl<I: Iterator> Iterator for Ahead<'_, I> {
     fn next(&mut self) -> Option<I::Item> {
         match self {
             Self::Thread(items) => items.next(),
-            Self::Here(items) => items.lock().unwrap_or_else(PoisonError::into_inner).next(),
+            Self::Here(items) => items.lock().next(),
         }
     }
 }
@@ -39,7 +40,7 @@ where
         let (give, taken) = sync_channel(WAITING);
         let make = || {
             let give = give;
-            let mut items = items.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut items = items.lock();
             // Nobody takes the rest after an error.
             while let Some(item) = items.next()
                 && give.send(item).is_ok()

@@ -1,9 +1,9 @@
 //! The frames of one output: made by any worker, kept in order for the index after them.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use swath::Fallback;
+use swath::machine::Mutex;
 
 use super::Format;
 use super::codec::Shape;
@@ -142,7 +142,7 @@ impl Framing {
             frames.push(encoder.encode(block, out).map_err(failed)?);
         }
         self.encoders.put(encoder);
-        let mut all = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.frames.lock();
         if all.len() <= index {
             all.resize_with(index + 1, Vec::new);
         }
@@ -152,7 +152,7 @@ impl Framing {
 
     /// Makes the index, once all frames are there.
     pub(crate) fn end(self) -> Result<Ended> {
-        let frames = self.frames.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let frames = self.frames.into_inner();
         let frames: Vec<Frame> = frames.into_iter().flatten().collect();
         let trailer = self.shape.trailer(&frames).map_err(|why| {
             let error = Error::compressing(&self.path, FormatReason::Unsupported, why);

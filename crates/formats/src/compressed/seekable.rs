@@ -4,8 +4,9 @@ pub(super) mod index;
 pub(super) mod picked;
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use swath::machine::Mutex;
 use swath::{Input, ReadOptions, Source};
 
 use self::index::Index;
@@ -141,7 +142,7 @@ impl Seekable {
 
     /// Returns all bytes of a frame.
     fn frame(&self, frame: usize) -> Result<Arc<Vec<u8>>> {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let last = self.last.lock().clone();
         if let Some((_, bytes)) = last.filter(|&(index, _)| index == frame) {
             return Ok(bytes);
         }
@@ -164,7 +165,7 @@ impl Seekable {
         self.decoders.put(decoder);
         let bytes = Arc::new(out);
         let kept = (frame, Arc::clone(&bytes));
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
+        *self.last.lock() = Some(kept);
         Ok(bytes)
     }
 }

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use swath::machine::{Condvar, Mutex, MutexGuard};
 
 use crate::error::{Error, FormatReason, Result};
 
@@ -44,7 +45,7 @@ impl Trim {
     pub(super) fn cut(&self, index: u64, bytes: &mut Vec<u8>) {
         let waiting = |state: &mut State| state.next < index && !state.failed;
         let state = self.turn.wait_while(self.state(), waiting);
-        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        let mut state = state;
         if state.failed {
             // An earlier item has failed, so this one is not used.
             bytes.clear();
@@ -88,7 +89,7 @@ impl Trim {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

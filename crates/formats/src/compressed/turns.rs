@@ -7,8 +7,10 @@
 //! that could not be decoded stops everything, and the stream is decoded in order from there.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use swath::machine::{Mutex, MutexGuard};
 
 use crate::error::Error;
 
@@ -114,7 +116,7 @@ impl Turns {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -9,11 +9,11 @@
 //! and prices stay in the first-level cache.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use swath::Source;
 use swath::append::{Ordered, Ticket};
+use swath::machine::Mutex;
 
 use super::columns::Contracts;
 use super::line::{self, Wrong};
@@ -64,12 +64,12 @@ pub(super) fn run(job: &Job<'_>, source: Source, output: &Ordered) -> Result<Don
         Some(block)
     });
     output.map_ordered(blocks, job.workers, |block, ticket| shared.block(block?, ticket))?;
-    Ok(shared.done.into_inner().unwrap_or_else(PoisonError::into_inner))
+    Ok(shared.done.into_inner())
 }
 
 impl Shared {
-    fn done(&self) -> std::sync::MutexGuard<'_, Done> {
-        self.done.lock().unwrap_or_else(PoisonError::into_inner)
+    fn done(&self) -> swath::machine::MutexGuard<'_, Done> {
+        self.done.lock()
     }
 
     fn path(&self) -> &Path {

@@ -2,9 +2,9 @@
 
 use std::io::{Seek, SeekFrom, sink};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
 use swath::append::{Ordered, ordered_to};
+use swath::machine::Mutex;
 use swath::{ReadOptions, Reader, Source};
 
 use super::columns::{Contracts, Part};
@@ -149,11 +149,11 @@ impl Reading {
             let block = block?;
             let mut piece = Contracts::zeroed(block.contracts)?;
             self.parse(block, &mut piece.part_mut())?;
-            let mut pieces = pieces.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut pieces = pieces.lock();
             pieces.push((ticket.index(), piece));
             Ok(())
         })?;
-        let mut pieces = pieces.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut pieces = pieces.into_inner();
         pieces.sort_unstable_by_key(|&(index, _)| index);
         let pieces: Vec<Contracts> = pieces.into_iter().map(|(_, piece)| piece).collect();
         Contracts::concat(&pieces)

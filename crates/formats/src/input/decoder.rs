@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::process;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
+use swath::machine::{Condvar, Mutex, MutexGuard};
 use swath::{Input, Output, ReadOptions};
 
 use super::check_end;
@@ -99,7 +100,7 @@ impl Decoder {
         let mut state = self.shared.state();
         self.shared.read_to(&mut state, offset);
         while state.until <= offset && state.end.is_none() {
-            state = self.shared.more.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.shared.more.wait(state);
         }
         if state.until <= offset {
             return match &mut state.end {
@@ -142,7 +143,7 @@ impl Drop for Decoder {
 
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// The text was read up to a byte: forgets what is far before it.
@@ -164,7 +165,7 @@ impl Shared {
     fn add(&self, chunk: Vec<u8>) -> Option<Vec<u8>> {
         let mut state = self.state();
         while !state.is_closed && state.until >= state.read.saturating_add(AHEAD) {
-            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.room.wait(state);
         }
         state.until += chunk.len() as u64;
         state.chunks.push_back(Arc::new(chunk));

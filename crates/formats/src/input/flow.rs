@@ -11,9 +11,10 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use swath::machine::Mutex;
 use swath::{Input, ReadAt, ReadOptions, Source, SourceFacts};
 
 use super::Opened;
@@ -176,8 +177,8 @@ impl ReadAt for FlowReader {
             target[..len].copy_from_slice(&first[..len]);
             return Ok(len);
         }
-        let mut own = lock(&self.own);
-        let known = own.take().or_else(|| lock(&flow.idle).take());
+        let mut own = self.own.lock();
+        let known = own.take().or_else(|| flow.idle.lock().take());
         let decoder = match known.filter(|decoder| decoder.reaches(offset)) {
             Some(decoder) => decoder,
             None => {
@@ -197,13 +198,9 @@ impl ReadAt for FlowReader {
 
 impl Drop for FlowReader {
     fn drop(&mut self) {
-        let own = self.own.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let own = self.own.get_mut();
         if let Some(decoder) = own.take() {
-            *lock(&self.flow.idle) = Some(decoder);
+            *self.flow.idle.lock() = Some(decoder);
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,8 +2,8 @@
 //! by bucket.
 
 use std::cmp::Reverse;
-use std::sync::{Mutex, PoisonError};
 
+use swath::machine::Mutex;
 use swath::{Array, Block};
 
 use crate::error::{Error, FormatReason};
@@ -62,21 +62,21 @@ pub(super) fn read<I: Id, V: Value>(
     };
     let pool = Mutex::new(Vec::<Partition>::new());
     let totals = job.map_blocks(Pass::Last, |block| {
-        let mut all = pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = pool.lock();
         let found = all.iter().position(|partition| partition.may_take(block.index));
         let taken = found.map(|found| all.swap_remove(found));
         drop(all);
         let mut partition = taken.unwrap_or_else(|| Partition::new(split));
         let total = scatter::<I, V>(&rules, block, by, &starts, &mut partition);
         partition.end_block(block.index);
-        pool.lock().unwrap_or_else(PoisonError::into_inner).push(partition);
+        pool.lock().push(partition);
         total
     })?;
     let total: u64 = totals.into_iter().sum();
     if job.header.entry_count.is_some_and(|declared| declared != total) {
         return Err(coo::why_not::<I, V>(job, &rules));
     }
-    let all = pool.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let all = pool.into_inner();
     let (partitions, buckets) = Partitions::new(split, all)?;
     if partitions.lens.iter().any(|&len| u32::try_from(len).is_err()) {
         let detail = "one group of adjacent rows or columns has more than 2^32 entries";
@@ -191,7 +191,7 @@ impl Build<'_, '_> {
         let buckets: Vec<_> = buckets.into_iter().map(|it| Mutex::new(Some(it))).collect();
         let lens = if options.duplicates == Duplicates::Summed {
             self.each_bucket(|index, scratch: &mut Scratch<I, V>| {
-                let bucket = buckets[index].lock().unwrap_or_else(PoisonError::into_inner);
+                let bucket = buckets[index].lock();
                 let bucket = bucket.as_ref().expect("taken in the next round");
                 scratch.build(self.partitions, bucket, index);
                 scratch.sum().map_err(|row| self.overflow(index, row))
@@ -222,8 +222,8 @@ impl Build<'_, '_> {
             })
             .collect();
         self.each_bucket(|index, scratch: &mut Scratch<I, V>| {
-            let bucket = buckets[index].lock().unwrap_or_else(PoisonError::into_inner).take();
-            let part = parts[index].lock().unwrap_or_else(PoisonError::into_inner).take();
+            let bucket = buckets[index].lock().take();
+            let part = parts[index].lock().take();
             let (bucket, mut part) = bucket.zip(part).expect("each is taken once");
             match (options.duplicates, options.order) {
                 (Duplicates::Kept, EntryOrder::File) => {

@@ -1,7 +1,7 @@
 //! Coordinates: lines are counted block by block and parsed into place. That takes one pass over
 //! the file if the header gives their number, otherwise two.
 
-use std::sync::{Mutex, PoisonError};
+use swath::machine::Mutex;
 
 use swath::{Array, Block};
 
@@ -343,7 +343,7 @@ fn place<I: Id, V: Value>(
     let placed = job.map_blocks(Pass::Last, |block| {
         let place = counted.binary_search_by_key(&block.index, |block| block.index);
         let place = place.map_err(|_| Failure::Changed)?;
-        let part = parts[place].lock().unwrap_or_else(PoisonError::into_inner).take();
+        let part = parts[place].lock().take();
         let part = part.ok_or(Failure::Changed)?;
         place_block(rules, block, counted[place].start, part)
     })?;

@@ -119,8 +119,9 @@ impl Iterator for BatchStream {
 mod tests {
     use std::io;
     use std::panic::AssertUnwindSafe;
-    use std::sync::{Arc, Condvar, Mutex};
+    use std::sync::Arc;
     use std::time::Duration;
+    use swath::machine::{Condvar, Mutex};
 
     use swath::{ReadAt, ReadOptions, SourceFacts};
 
@@ -151,16 +152,16 @@ mod tests {
             let source: Arc<dyn ReadAt> = self.clone();
             let stream = BatchStream::open(vec![Source::custom(source)], &options);
             // Its first bytes were looked at.
-            *self.read.lock().expect("no panic") = 0;
+            *self.read.lock() = 0;
             stream.expect("a table")
         }
 
         /// Waits until the text was read up to a byte; returns whether it was.
         fn is_read_to(&self, end: u64) -> bool {
-            let read = self.read.lock().expect("no panic");
+            let read = self.read.lock();
             let wait = Duration::from_secs(60);
             let waited = self.more.wait_timeout_while(read, wait, |read| *read < end);
-            !waited.expect("no panic").1.timed_out()
+            !waited.1.timed_out()
         }
     }
 
@@ -175,7 +176,7 @@ mod tests {
             let rest = &self.text[usize::try_from(offset).expect("small")..];
             let len = rest.len().min(target.len());
             target[..len].copy_from_slice(&rest[..len]);
-            let mut read = self.read.lock().expect("no panic");
+            let mut read = self.read.lock();
             *read = (*read).max(offset + len as u64);
             self.more.notify_all();
             Ok(len)
@@ -189,7 +190,7 @@ mod tests {
     fn one_round_is_parsed_ahead_of_the_caller_and_no_more() {
         let text = Watched::of_rows(1_000_000, u64::MAX);
         let mut stream = text.stream(1000);
-        assert_eq!(*text.read.lock().expect("no panic"), 0, "nothing was requested");
+        assert_eq!(*text.read.lock(), 0, "nothing was requested");
         stream.next().expect("a batch").expect("rows");
         assert!(text.is_read_to(2 * ROUND), "the second round");
         let Rest::Ahead(_) = &stream.rest else { panic!("it is parsed ahead") };
@@ -199,7 +200,7 @@ mod tests {
         }
         assert!(rows > 0 && stream.report().rows > rows, "the first batch counts");
         // A lease is of several of these small blocks.
-        let read = *text.read.lock().expect("no panic");
+        let read = *text.read.lock();
         assert!(read < text.text.len() as u64 / 2, "{read} bytes, and no other round");
         assert!(stream.report().rows < 3000, "those of the first round");
         let rest: usize = stream.by_ref().map(|batch| batch.expect("rows").num_rows()).sum();
@@ -252,10 +253,10 @@ mod tests {
             let source: Arc<dyn ReadAt> = text.clone();
             let options = BatchOptions::new().with_block_size(block_size);
             let stream = BatchStream::open(vec![Source::custom(source)], &options);
-            *text.read.lock().expect("no panic") = 0;
+            *text.read.lock() = 0;
             let rows = stream.expect("a table").map(|batch| batch.expect("rows").num_rows());
             assert_eq!(rows.sum::<usize>(), 1000);
-            assert_eq!(*text.read.lock().expect("no panic") == 0, are_kept, "{block_size}");
+            assert_eq!(*text.read.lock() == 0, are_kept, "{block_size}");
         }
     }
 }

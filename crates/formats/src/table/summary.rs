@@ -12,7 +12,7 @@
 mod fold;
 mod range;
 
-use std::sync::{Mutex, PoisonError};
+use swath::machine::Mutex;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -57,7 +57,7 @@ pub(in crate::table) fn summary(
 ) -> Result<TableSummary> {
     let mut table = Table::open(vec![source], options)?;
     let folded = table.with_all_keys(folded)?;
-    let lock = || folded.lock().unwrap_or_else(PoisonError::into_inner);
+    let lock = || folded.lock();
     let mut kinds = table.guesses.types(&table.plan);
     // A block can show that a type is wider than all of them did: negative numbers fit `i64`, and are only
     // looked for once another block has numbers beyond it.
@@ -72,7 +72,7 @@ pub(in crate::table) fn summary(
             if !nested.is_empty() {
                 parse(&table, &nested, &|_, block| lock().add_changes(&nested, &block))?;
             }
-            let folded = folded.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let folded = folded.into_inner();
             return finish(&table, kinds, folded);
         }
         parse(&table, &again, &|_, block| {
@@ -90,7 +90,7 @@ fn folded(table: &Table) -> Result<Mutex<Folded>> {
     let folded = Mutex::new(Folded::new(all.len()));
     parse(table, &all, &|file, block| {
         let ranges = fold::of_block(&block);
-        let mut folded = folded.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut folded = folded.lock();
         folded.count(file, &block);
         folded.join(&all, &block, ranges);
     })?;
@@ -145,11 +145,11 @@ fn first_rows(
         Pass { wanted, read: &read, ..pass }.each(&|piece: Piece<'_>| {
             let problem = |problem| table.error(file, problem);
             let block = parser.block(&piece, &which).map_err(problem)?;
-            let mut blocks = blocks.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut blocks = blocks.lock();
             blocks.push((piece.index, block));
             Ok(())
         })?;
-        let mut blocks = blocks.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut blocks = blocks.into_inner();
         blocks.sort_unstable_by_key(|&(index, _)| index);
         for (_, block) in blocks {
             if block.columns.iter().zip(kinds).any(|(column, kind)| column.kind != *kind) {

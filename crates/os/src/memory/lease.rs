@@ -5,9 +5,9 @@ use std::io;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Pages;
+use crate::locks::{Mutex, MutexGuard};
 
 /// Which parts are lent, and which are complete.
 #[derive(Debug, Default)]
@@ -159,7 +159,7 @@ impl<'m> Leases<'m> {
 
     fn ledger(&self) -> MutexGuard<'_, Ledger> {
         // Every change of the ledger is complete before anything can panic.
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+        self.ledger.lock()
     }
 }
 
@@ -193,7 +193,7 @@ impl WriteLease<'_> {
     /// Declares the bytes complete: readable by all threads from now on, writable by none.
     pub fn freeze(self) {
         if self.len > 0 {
-            let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut ledger = self.ledger.lock();
             ledger.freeze(self.offset, self.offset + self.len);
         }
     }
@@ -241,7 +241,7 @@ impl DerefMut for WriteLease<'_> {
 
 impl Drop for WriteLease<'_> {
     fn drop(&mut self) {
-        let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ledger = self.ledger.lock();
         ledger.return_lease(self.offset, self.offset + self.len);
     }
 }

@@ -6,7 +6,7 @@ use swath_plan::segment::manifest::Manifest;
 use swath_plan::segment::rope::Piece;
 
 use crate::append::manifest::{Entries, names};
-use crate::append::output::{Counters, Output, Target, dropped, lock, lost};
+use crate::append::output::{Counters, Output, Target, dropped, lost};
 use crate::append::sequence::{End, Sequence};
 use crate::append::start_offset::StartOffset;
 use crate::append::strand::{Strand, Written};
@@ -152,7 +152,7 @@ fn land(output: &Output, taken: Written, base: u64) -> Result<()> {
         }
     }
     let pieces: Vec<_> = pieces.into_iter().map(|piece| Mutex::new(Some(piece))).collect();
-    let land = |(): &mut (), at: usize| match lock(&pieces[at]).take() {
+    let land = |(): &mut (), at: usize| match pieces[at].lock().take() {
         Some((piece, offset)) => output.land(piece, offset),
         None => Ok(()),
     };

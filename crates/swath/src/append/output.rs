@@ -4,7 +4,7 @@ use std::io;
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use rustix::io::Errno;
 use swath_os::machine::{memory_at_hand, usable_cpus_at_start};
@@ -15,6 +15,7 @@ use swath_plan::segment::rope::{LogExtent, Rope};
 use crate::append::options::{AppendOptions, ExtentChecksums, Mode};
 use crate::append::unplaced::Unplaced;
 use crate::error::{Error, Operation, Reason, Result};
+use crate::locks::MutexGuard;
 use crate::locks::{AtomicU64, AtomicUsize, Mutex};
 use crate::observe::Observer;
 use crate::sink::writeback;
@@ -207,7 +208,7 @@ impl Output {
     /// Records `error` where it cannot be returned before the commit.
     pub(super) fn fail_untold(&self, error: Error) {
         let error = self.fail(error);
-        lock(&self.untold).get_or_insert(error);
+        self.untold.lock().get_or_insert(error);
     }
 
     /// The output is abandoned, or has been committed: memory and logs that it held for strands
@@ -218,8 +219,8 @@ impl Output {
             .set(String::from("its output was dropped or committed while a fork was open"));
         // Not under the locks: files are closed, pages unmapped.
         let target = self.target().take();
-        let logs = mem::take(&mut *lock(&self.logs));
-        let pages = mem::take(&mut *lock(&self.spare_pages));
+        let logs = mem::take(&mut *self.logs.lock());
+        let pages = mem::take(&mut *self.spare_pages.lock());
         // Segments before the folder that they are removed from.
         drop((logs, pages));
         drop(target);
@@ -227,7 +228,7 @@ impl Output {
 
     /// Returns why this cannot be committed, if it cannot.
     pub(super) fn failure(&self) -> Option<Error> {
-        lock(&self.untold).take().or_else(|| self.check().err())
+        self.untold.lock().take().or_else(|| self.check().err())
     }
 
     /// Appends bytes without a place to `rope`: in memory while there is room, otherwise
@@ -278,7 +279,7 @@ impl Output {
     }
 
     fn take_pages(&self, len: usize) -> Option<Pages> {
-        let used = lock(&self.spare_pages).pop();
+        let used = self.spare_pages.lock().pop();
         if let Some(pages) = used.filter(|pages| pages.len() >= len) {
             return Some(pages);
         }
@@ -294,7 +295,7 @@ impl Output {
         if let Unplaced::Pages { pages, .. } = piece
             && self.failed.get().is_none()
         {
-            lock(&self.spare_pages).push(pages);
+            self.spare_pages.lock().push(pages);
         }
     }
 
@@ -312,7 +313,7 @@ impl Output {
             Error::io(Operation::Write, &self.path.join(self.log_name(log.index)), error)
                 .at(bytes)
         });
-        lock(&self.logs).free.push(log);
+        self.logs.lock().free.push(log);
         if let Some(error) = error {
             return Err(self.fail(error));
         }
@@ -325,28 +326,28 @@ impl Output {
     }
 
     fn log_name(&self, index: u32) -> String {
-        let logs = lock(&self.logs);
+        let logs = self.logs.lock();
         logs.all.get(index as usize).map_or_else(String::new, |log| log.name.clone())
     }
 
     /// Returns the log `last`, so that what is written there continues where it ended, otherwise
     /// any log.
     fn take_log(&self, last: Option<u32>) -> Result<Log> {
-        let mut logs = lock(&self.logs);
+        let mut logs = self.logs.lock();
         let same = logs.free.iter().position(|log| Some(log.index) == last);
         if let Some(log) = same.map(|at| logs.free.swap_remove(at)).or_else(|| logs.free.pop())
         {
             return Ok(log);
         }
         drop(logs);
-        let made = match &*lock(&self.target) {
+        let made = match &*self.target.lock() {
             Some(Target::Folder(folder)) => folder.create_segment(),
             Some(Target::File(draft)) => draft.scratch().map(|file| (String::new(), file)),
             None => Err(Error::new(Operation::Write, Reason::Invalid, &self.path)
                 .detail("it has been committed already")),
         };
         let (name, file) = made.map_err(|error| self.fail(error))?;
-        let mut logs = lock(&self.logs);
+        let mut logs = self.logs.lock();
         let index = u32::try_from(logs.all.len()).unwrap_or(u32::MAX);
         logs.all.push(LogFile { name, file: Arc::clone(&file) });
         Ok(Log { index, file, len: 0 })
@@ -354,12 +355,12 @@ impl Output {
 
     /// Returns all logs that were made, by index.
     pub(super) fn log_files(&self) -> Vec<LogFile> {
-        lock(&self.logs).all.clone()
+        self.logs.lock().all.clone()
     }
 
     /// Returns the lengths of all logs; no strand may be writing.
     pub(super) fn log_lens(&self) -> Vec<u64> {
-        let logs = lock(&self.logs);
+        let logs = self.logs.lock();
         let mut lens = vec![0; logs.all.len()];
         for log in &logs.free {
             lens[log.index as usize] = log.len;
@@ -434,7 +435,7 @@ impl Output {
     /// Returns the target file, and the log that `extent` is in.
     fn way_of(&self, extent: LogExtent) -> Result<(&dyn FsFile, Arc<dyn FsFile>)> {
         let log = |logs: &Logs| Some(Arc::clone(&logs.all.get(extent.log as usize)?.file));
-        let way = self.file.as_deref().zip(log(&lock(&self.logs)));
+        let way = self.file.as_deref().zip(log(&self.logs.lock()));
         way.ok_or_else(|| Error::new(Operation::Write, Reason::Invalid, &self.path))
     }
 
@@ -453,7 +454,7 @@ impl Output {
     pub(super) fn release_logs(&self) {
         const MUCH: u64 = 16 << 20;
         let lens: u64 = self.log_lens().iter().sum();
-        let logs = mem::take(&mut *lock(&self.logs));
+        let logs = mem::take(&mut *self.logs.lock());
         if lens > MUCH {
             // If the thread cannot be started, they have been dropped already.
             let _ = threads::start_for_good(0, Box::new(move || drop(logs)));
@@ -462,7 +463,7 @@ impl Output {
 
     /// The target: to be committed, not for strands.
     pub(super) fn target(&self) -> MutexGuard<'_, Option<Target>> {
-        lock(&self.target)
+        self.target.lock()
     }
 }
 
@@ -478,11 +479,6 @@ pub(super) fn lost(output: &Output) -> Error {
     Error::new(Operation::Write, Reason::Poisoned, &output.path)
         .detail("a panic lost a strand and what it had written")
         .hint("write the output again")
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // The data is consistent after every statement.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// For `std::io`: `downcast` finds the error itself again.

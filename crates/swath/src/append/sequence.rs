@@ -11,7 +11,7 @@ use std::any::Any;
 use std::mem;
 use std::sync::Arc;
 
-use crate::append::output::{Counters, Output, lock};
+use crate::append::output::{Counters, Output};
 use crate::append::start_offset::StartOffset;
 use crate::append::strand::Strand;
 use crate::error::Result;
@@ -49,11 +49,11 @@ impl<E> Slot<E> {
         if matches!(ended.end, End::Well) {
             self.next.follow(ended.strand.start(), ended.strand.len());
         }
-        *lock(&self.filled) = Some(ended);
+        *self.filled.lock() = Some(ended);
     }
 
     fn is_filled(&self) -> bool {
-        lock(&self.filled).is_some()
+        self.filled.lock().is_some()
     }
 }
 
@@ -106,13 +106,13 @@ impl<E> Sequence<E> {
         let mut before = mem::take(&mut self.before).into_iter();
         while let Some((strand, slot)) = before.next() {
             let mut so_far = appended(output, whole, strand)?;
-            let ended = lock(&slot.filled).take();
+            let ended = slot.filled.lock().take();
             let Some(Ended { strand, end }) = ended else { return Ok((so_far, End::Dropped)) };
             so_far.absorb(output, *strand)?;
             if !matches!(end, End::Well) {
                 for (strand, slot) in before {
                     strand.discard(output);
-                    if let Some(ended) = lock(&slot.filled).take() {
+                    if let Some(ended) = slot.filled.lock().take() {
                         ended.strand.discard(output);
                     }
                 }

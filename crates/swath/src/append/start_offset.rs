@@ -11,8 +11,8 @@
 //! No thread waits for it. A strand checks before it writes its bytes: if its place is known,
 //! they go there directly; if not, they are kept or spilled, and moved later.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 
 use crate::locks::{AtomicU64, Mutex};
 
@@ -89,8 +89,8 @@ impl StartOffset {
         drop(done);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<(Arc<StartOffset>, u64)>> {
-        self.before.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> crate::locks::MutexGuard<'_, Option<(Arc<StartOffset>, u64)>> {
+        self.before.lock()
     }
 }
 

@@ -1,12 +1,11 @@
 //! What becomes of pieces: one consumer for each verb.
 
-use std::sync::{MutexGuard, PoisonError};
-
 use swath_plan::sequence::InOrder;
 
 use crate::error::Error;
 use crate::failures::{Failing, Failures};
 use crate::locks::Mutex;
+use crate::locks::MutexGuard;
 use crate::records::Block;
 use crate::records::piece::Piece;
 use crate::records::turns::Turns;
@@ -39,12 +38,12 @@ impl<R> Default for Values<R> {
 
 impl<R> Values<R> {
     fn put(&self, number: u64, values: Vec<R>) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         all.push((number, values));
     }
 
     fn in_order(self) -> Vec<R> {
-        let mut values = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut values = self.0.into_inner();
         values.sort_unstable_by_key(|&(number, _)| number);
         values.into_iter().flat_map(|(_, values)| values).collect()
     }
@@ -288,11 +287,11 @@ impl<I, F, T, E> Fold<I, F, T, E> {
     /// All folded values; otherwise as [`Collect::end`].
     pub(crate) fn end(self) -> Result<Vec<T>, E> {
         self.failures.end()?;
-        Ok(self.idle.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(self.idle.into_inner())
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<T>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+        self.idle.lock()
     }
 }
 

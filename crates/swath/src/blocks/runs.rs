@@ -1,7 +1,7 @@
 //! One source after the other, by the same workers: the first to find one finished opens the
 //! next.
 
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use swath_os::machine;
 use swath_os::map::Map;
@@ -16,6 +16,7 @@ use crate::blocks::plan::{BLOCK_SIZE, Plan, Start};
 use crate::blocks::stream::StreamRun;
 use crate::error::Result;
 use crate::locks::Mutex;
+use crate::locks::MutexGuard;
 use crate::observe::Observer;
 use crate::planned::Clock;
 use crate::report::Report;
@@ -45,7 +46,7 @@ pub(crate) fn run(mut records: Records<'_>, consumer: &dyn Consume) -> Result<Re
         }),
     };
     runs.run();
-    let state = runs.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let state = runs.state.into_inner();
     let report = state.report.unwrap_or_else(|| Report::serial("no source", BLOCK_SIZE));
     let fallbacks = [report.fallbacks, state.fallbacks].concat();
     let reason = match state.ended {
@@ -199,7 +200,7 @@ impl<'m> Runs<'_, 'm> {
     }
 
     fn state(&self) -> MutexGuard<'_, State<'m>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -1,6 +1,6 @@
 //! A source that only comes in order: read by one worker at a time, processed by all.
 
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use swath_os::machine;
 use swath_plan::policy::{Engine, MOST_IN_FLIGHT};
@@ -11,6 +11,7 @@ use crate::engine::stream::{Stream, report};
 use crate::error::Result;
 use crate::failures::caught;
 use crate::locks::Mutex;
+use crate::locks::MutexGuard;
 use crate::observe::Observer;
 use crate::records::flow::{Flow, LEAST_TAIL};
 use crate::records::piece::Grid;
@@ -135,6 +136,6 @@ impl StreamRun {
 
     fn reading(&self) -> MutexGuard<'_, Reading> {
         // After a panic in it a flow has ended.
-        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
+        self.reading.lock()
     }
 }

@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::io;
-use std::sync::{Arc, MutexGuard, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use swath_os::machine::memory_total;
 use swath_os::memory::{OfferedPages, Pages};
 
+use crate::locks::MutexGuard;
 use crate::locks::{Mutex, lock_cache};
 
 /// The idle memory that the default pool keeps for ever: 64 MiB.

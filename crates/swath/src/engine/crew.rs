@@ -9,12 +9,12 @@
 //! The foreman is a thread that only waits. It ends with the worker that it belongs to.
 
 use std::num::NonZeroU64;
-use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use swath_plan::crew::{Answers, Bounds, Crew, Step};
 use swath_plan::fallback::Fallback;
 
+use crate::locks::MutexGuard;
 use crate::locks::{Condvar, Mutex};
 use crate::report::Report;
 
@@ -111,13 +111,13 @@ impl Watch {
                 Step::Wait => Duration::MAX,
             };
             let woken = self.news.wait_timeout(state, wait.min(Duration::from_secs(3600)));
-            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+            state = woken.0;
         }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         // Changes under the lock are complete before anything can panic.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -9,7 +9,7 @@
 use std::convert::Infallible;
 use std::num::NonZeroU64;
 use std::path::Path;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use swath_os::priority::{IoPriority, IoPriorityGuard, set_thread_io_priority};
@@ -23,6 +23,7 @@ use super::patience::NAP;
 use super::presence::Presence;
 use crate::error::{Error, Operation};
 use crate::failures::{Failures, Payload};
+use crate::locks::MutexGuard;
 use crate::locks::{Condvar, Mutex};
 use crate::observe::Observer;
 use crate::report::{Report, Tally};
@@ -187,7 +188,7 @@ impl<S: Schedule> Running<S> {
             // Woken by a release, by a retry that is due, or by a failure; the time-out is for
             // cancellation.
             let woken = self.released.wait_timeout(state, wait);
-            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+            state = woken.0;
             state.parked -= 1;
         }
     }
@@ -364,7 +365,7 @@ impl<S: Schedule> Running<S> {
 
     pub(crate) fn state(&self) -> MutexGuard<'_, State<S>> {
         // Changes under the lock are complete before anything can panic.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

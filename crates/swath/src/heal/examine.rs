@@ -3,7 +3,7 @@
 use std::io;
 use std::num::NonZeroU64;
 use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use rustix::io::Errno;
 use swath_os::machine;
@@ -124,7 +124,7 @@ impl Examination {
         if let Some(error) = job.running.failure() {
             return Err(error);
         }
-        let found = visit.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let found = visit.found.into_inner();
         Ok(Self {
             len,
             bad: found.bad.into_iter().map(merged).collect(),
@@ -311,7 +311,7 @@ impl Look<'_> {
     }
 
     fn note(&self, extent: Extent, sums: &[Option<u64>], right: Option<u64>) {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = self.found.lock();
         let is_good = |sum: &Option<u64>| right.is_some() && *sum == right;
         if !sums.iter().any(is_good) {
             found.lost.push(extent);

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError};
 
 use swath_os::advise::{FileAdvice, advise_file};
 use swath_plan::checksums::Checksums;
@@ -213,12 +213,12 @@ impl Rewrite<'_> {
             if !matches!(sum, Ok(sum) if known == Some((extent, sum))) {
                 // Relaxed: read when all workers have ended.
                 wrong.fetch_min(extent.offset(), Ordering::Relaxed);
-                let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut failed = failed.lock();
                 *failed = failed.take().or(sum.err());
             }
             Ok(())
         })?;
-        let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let failed = failed.into_inner();
         match (wrong.into_inner(), failed) {
             (u64::MAX, _) => Ok(()),
             (at, Some(error)) => {

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use swath_plan::fallback::Fallback;
@@ -14,6 +14,7 @@ use super::listing::Listing;
 use super::options::IngestOptions;
 use super::report::Tally;
 use crate::error::{Error, Operation};
+use crate::locks::MutexGuard;
 use crate::locks::{AtomicU64, AtomicUsize, Condvar, Mutex};
 use crate::observe::Observer;
 use crate::source::Identity;
@@ -218,7 +219,7 @@ impl<'c> Claims<'c> {
             if queue.busy == 0 || !self.shares {
                 break;
             }
-            queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            queue = self.changed.wait(queue);
         }
         drop(queue);
         self.changed.notify_all();
@@ -268,7 +269,7 @@ impl<'c> Claims<'c> {
     }
 
     pub(super) fn fell_back(&self, what: Fallback) {
-        self.fallbacks.lock().unwrap_or_else(PoisonError::into_inner).push(what);
+        self.fallbacks.lock().push(what);
     }
 
     pub(super) fn most_threads(&self) -> usize {
@@ -278,7 +279,7 @@ impl<'c> Claims<'c> {
     /// Records that file `index` failed, which ends it: files before it are still read, because
     /// one of them may fail too. The first failure in input order is kept.
     pub(super) fn fail(&self, index: usize, error: Error) {
-        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failure = self.failure.lock();
         if failure.as_ref().is_none_or(|&(first, _)| index < first) {
             *failure = Some((index, error));
         }
@@ -310,7 +311,7 @@ impl<'c> Claims<'c> {
 
     /// The failure that ends it, if there is one.
     pub(super) fn failure(&self) -> Option<Error> {
-        let failed = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let failed = self.failure.lock().take();
         let cancelled = || {
             self.observer.is_cancelled().then(|| {
                 let path =
@@ -353,12 +354,12 @@ impl<'c> Claims<'c> {
     }
 
     pub(super) fn count(&self, tally: Tally) {
-        self.tally.lock().unwrap_or_else(PoisonError::into_inner).add(tally);
+        self.tally.lock().add(tally);
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
         // Changes under the lock are complete before anything can panic.
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queue.lock()
     }
 }
 

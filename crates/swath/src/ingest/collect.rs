@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use swath_os::memory::Pages;
 
@@ -231,7 +231,7 @@ impl Destination for ToArena<'_> {
 
 impl Drop for ToArena<'_> {
     fn drop(&mut self) {
-        let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut results = self.results.lock();
         results.rows.append(&mut self.found.rows);
         results.errors.append(&mut self.found.errors);
     }

@@ -10,7 +10,6 @@ mod slabs;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::PoisonError;
 
 use swath_plan::fallback::Fallback;
 use swath_plan::files::Lender;
@@ -126,7 +125,7 @@ impl<'x, F> Desk<'x, F> {
         self.exchange.returned.notify_all();
         if slabs.filled.is_empty() && patience == Patience::Waits {
             let waited = self.exchange.filled.wait_timeout(slabs, NAP);
-            slabs = waited.unwrap_or_else(PoisonError::into_inner).0;
+            slabs = waited.0;
         }
         let filled = std::mem::take(&mut slabs.filled);
         drop(slabs);

@@ -1,7 +1,5 @@
 //! What the workers of one round contribute to the report, and the sentence that describes it.
 
-use std::sync::PoisonError;
-
 use swath_plan::fallback::Fallback;
 
 use super::claims::Claims;
@@ -21,8 +19,8 @@ impl Summary {
     pub(super) fn of(claims: Claims<'_>) -> Self {
         let threads = claims.most_threads();
         let ring_depth = u64::from(claims.ring_depth());
-        let tally = claims.tally.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let fallbacks = claims.fallbacks.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let tally = claims.tally.into_inner();
+        let fallbacks = claims.fallbacks.into_inner();
         // A ring each, or a thread each.
         let each = if tally.ring_files > 0 { ring_depth } else { 1 };
         Self { tally, threads, queue_depth: threads as u64 * each, fallbacks }

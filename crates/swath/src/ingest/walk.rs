@@ -7,7 +7,6 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::{MutexGuard, PoisonError};
 
 use rustix::fs::{AtFlags, FileType, OFlags, RawDir, fstat, statat};
 use rustix::io::Errno;
@@ -19,6 +18,7 @@ use super::listing::{Listing, as_path};
 use super::options::Symlinks;
 use super::sort_names::{Found, sort_names};
 use crate::error::{Error, Operation, Result};
+use crate::locks::MutexGuard;
 use crate::locks::{Condvar, Mutex};
 use crate::observe::CancelToken;
 use crate::threads;
@@ -150,7 +150,7 @@ pub(super) fn walk(
     if cancel.is_some_and(CancelToken::is_cancelled) {
         return Err(Error::cancelled(Operation::Open, base));
     }
-    let tree = walk.tree.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let tree = walk.tree.into_inner();
     append(tree.nodes, listing);
     Ok(())
 }
@@ -180,7 +180,7 @@ fn append(mut nodes: Vec<Node>, listing: &mut Listing) {
 
 impl Walk<'_> {
     fn tree(&self) -> MutexGuard<'_, Tree> {
-        self.tree.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tree.lock()
     }
 
     /// A folder to list, waiting for one; `None` when no thread can find another one.
@@ -203,7 +203,7 @@ impl Walk<'_> {
             if tree.busy == 0 {
                 return None;
             }
-            tree = self.changed.wait(tree).unwrap_or_else(PoisonError::into_inner);
+            tree = self.changed.wait(tree);
         }
     }
 

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -207,11 +207,11 @@ pub(super) fn at_once<T: Send, E: Send>(
     let work = |(): &mut (), group: usize| {
         let calls = group * GROUP..((group + 1) * GROUP).min(count);
         let results = calls.map(&call).collect::<std::result::Result<Vec<T>, E>>()?;
-        found.lock().unwrap_or_else(PoisonError::into_inner).insert(group, results);
+        found.lock().insert(group, results);
         Ok(())
     };
     threads(count.div_ceil(GROUP), THREADS, || (), work)?;
-    let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let found = found.into_inner();
     Ok(found.into_values().flatten().collect())
 }
 

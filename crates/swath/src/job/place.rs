@@ -2,8 +2,8 @@
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError};
 
 use swath_os::writeback::start_writeback;
 use swath_plan::extent::Extent;
@@ -125,7 +125,7 @@ impl Placing<'_> {
         let hooks = self.observer.hooks();
         let sum = hooks
             .record(Activity::Write, draft.path(), place, || self.copy(unit, &*from, buffer))?;
-        let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sums = self.sums.lock();
         sums[index] = sum;
         drop(sums);
         if let (Durability::Full, Some(file)) =
@@ -180,7 +180,7 @@ impl Placing<'_> {
 
     /// Fails where what was copied is not what a receipt says.
     fn compare(&self, units: &[Unit<'_>], chosen: &[Done]) -> Result<()> {
-        let sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
+        let sums = self.sums.lock();
         let mut found = vec![Some(0); chosen.len()];
         for (unit, sum) in units.iter().zip(sums.iter()) {
             let all = &mut found[unit.segment];

@@ -1,9 +1,11 @@
-//! The types of `std`, counting. Methods that are not counted are reached through `Deref`.
+//! The types of `swath_os::locks`, counting. Methods that are not counted are reached through `Deref`.
 
 use std::ops::{Deref, DerefMut};
+use std::sync::WaitTimeoutResult;
 use std::sync::atomic::{self, Ordering};
-use std::sync::{self, LockResult, MutexGuard, WaitTimeoutResult};
 use std::time::Duration;
+
+use swath_os::locks::{self as sync, MutexGuard};
 
 static LOCKS: atomic::AtomicU64 = atomic::AtomicU64::new(0);
 static CHANGES: atomic::AtomicU64 = atomic::AtomicU64::new(0);
@@ -58,13 +60,13 @@ impl<T> Mutex<T> {
         Self(sync::Mutex::new(value))
     }
 
-    pub(crate) fn into_inner(self) -> LockResult<T> {
+    pub(crate) fn into_inner(self) -> T {
         self.0.into_inner()
     }
 }
 
 impl<T: ?Sized> Mutex<T> {
-    pub(crate) fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         count(&LOCKS);
         self.0.lock()
     }
@@ -93,10 +95,7 @@ impl Condvar {
         Self(sync::Condvar::new())
     }
 
-    pub(crate) fn wait<'m, T>(
-        &self,
-        guard: MutexGuard<'m, T>,
-    ) -> LockResult<MutexGuard<'m, T>> {
+    pub(crate) fn wait<'m, T>(&self, guard: MutexGuard<'m, T>) -> MutexGuard<'m, T> {
         let woken = self.0.wait(guard);
         count(&WAKE_UPS);
         woken
@@ -107,10 +106,9 @@ impl Condvar {
         &self,
         guard: MutexGuard<'m, T>,
         most: Duration,
-    ) -> LockResult<(MutexGuard<'m, T>, WaitTimeoutResult)> {
+    ) -> (MutexGuard<'m, T>, WaitTimeoutResult) {
         let woken = self.0.wait_timeout(guard, most);
-        let timed_out = woken.as_ref().is_ok_and(|(_, ended)| ended.timed_out());
-        if !timed_out {
+        if !woken.1.timed_out() {
             count(&WAKE_UPS);
         }
         woken

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,7 @@ use crate::engine::running::{Running, Schedule, State};
 use crate::engine::{DropBehind, Trouble};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
+use crate::locks::MutexGuard;
 use crate::prioritised::plan::{OnChunk, OnClass};
 use crate::prioritised::views::{ClassBytes, Layout, Memory};
 use crate::source::{Growth, Opened};
@@ -198,7 +199,7 @@ impl Shared {
             let elapsed = state.schedule.announced[class].unwrap_or_default();
             drop(state);
             let bytes = self.class_bytes(class, elapsed);
-            (on_class.lock().unwrap_or_else(PoisonError::into_inner))(&bytes);
+            (on_class.lock())(&bytes);
             state = self.state();
         }
         state.schedule.calling = false;
@@ -213,7 +214,7 @@ impl Shared {
     pub(super) fn call_chunks(&self, piece: usize, lines: &mut Vec<usize>) {
         let Some((on_chunk, chunks)) = &self.on_chunk else { return };
         lines.clear();
-        chunks.lock().unwrap_or_else(PoisonError::into_inner).done(piece, lines);
+        chunks.lock().done(piece, lines);
         for &line in lines.iter() {
             if let Some(chunk) = self.layout.chunk(Memory::Leased(&self.memory), line) {
                 on_chunk(&chunk);
@@ -246,7 +247,7 @@ impl Shared {
             state.schedule.waiting += 1;
             let nap = left.unwrap_or(Duration::from_secs(3600));
             let woken = self.running.news.wait_timeout(state, nap);
-            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+            state = woken.0;
             state.schedule.waiting -= 1;
         }
     }
@@ -283,7 +284,7 @@ impl Shared {
 
     /// The workers that have begun.
     pub(super) fn workers(&self) -> MutexGuard<'_, Vec<ThreadId>> {
-        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.workers.lock()
     }
 
     /// Counts this many workers more.

@@ -1,7 +1,7 @@
 //! Workers that read ahead of one position, block by block.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use swath_plan::extent::Extent;
@@ -13,6 +13,7 @@ use crate::buffer::{Buffer, BufferPool};
 use crate::engine::fill::Hands;
 use crate::engine::{Job, Trouble, Visit, worker};
 use crate::error::Result;
+use crate::locks::MutexGuard;
 use crate::locks::{Condvar, Mutex};
 use crate::observe::Observer;
 use crate::options::ReadOptions;
@@ -114,7 +115,7 @@ impl Ahead {
             if blocks.running == 0 {
                 return shared.job.running.failure().map_or(Ok(None), Err);
             }
-            blocks = shared.arrived.wait(blocks).unwrap_or_else(PoisonError::into_inner);
+            blocks = shared.arrived.wait(blocks);
         }
     }
 
@@ -147,7 +148,7 @@ impl Drop for Ended<'_> {
 
 impl Shared {
     fn blocks(&self) -> MutexGuard<'_, Blocks> {
-        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
+        self.blocks.lock()
     }
 }
 

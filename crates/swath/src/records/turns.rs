@@ -5,9 +5,10 @@
 //! once the whole is known to have failed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use crate::locks::MutexGuard;
 use crate::locks::{Condvar, Mutex};
 
 /// How often a waiting thread checks whether it is over.
@@ -110,7 +111,7 @@ impl<S> Turns<S> {
             }
             let place = place.get_or_insert_with(|| line.waiting.join(turn));
             let woken = place.moved.wait_timeout(line, NAP);
-            line = woken.unwrap_or_else(PoisonError::into_inner).0;
+            line = woken.0;
         };
         if let Some(place) = place {
             line.waiting.leave(place);
@@ -143,6 +144,6 @@ impl<S> Turns<S> {
     }
 
     pub(crate) fn line(&self) -> MutexGuard<'_, Line<S>> {
-        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+        self.line.lock()
     }
 }

@@ -1,7 +1,6 @@
 //! Kernels that process bytes in a single pass, through a map where that is faster.
 
 use std::path::Path;
-use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use swath_os::map::{Map, MapAdvice, Permit};
@@ -91,10 +90,10 @@ impl ReadOptions {
         let was_alone = job.running.presence.is_alone();
         let mut report = job.finish(planned.report)?;
         if !wanted {
-            let contest = visit.contest.as_ref().map(locked);
+            let contest = visit.contest.as_ref().map(Mutex::lock);
             settle(contest.as_deref(), &source, was_alone, &mut report);
         }
-        let value = visit.total.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let value = visit.total.into_inner();
         Ok(Scanned { value, report: clock.stop(report) })
     }
 }
@@ -136,7 +135,7 @@ impl MapKernel<'_> {
         room: &mut [u8],
         rest: Extent,
     ) -> std::result::Result<(u64, Extent), Trouble> {
-        let heat = self.contest.as_ref().map(|contest| locked(contest).next(rest));
+        let heat = self.contest.as_ref().map(|contest| contest.lock().next(rest));
         let Some((contest, heat)) = self.contest.as_ref().zip(heat) else {
             return Ok((self.of_map(hands, rest), rest));
         };
@@ -149,10 +148,10 @@ impl MapKernel<'_> {
             let from = to_usize(window.offset() - self.extent.offset());
             let len = to_usize(window.len());
             let (_, cost) = measured(true, || self.map.advise(from, len, MapAdvice::DontNeed));
-            locked(contest).cleared(&heat, cost);
+            contest.lock().cleared(&heat, cost);
         }
         if heat.counts {
-            locked(contest).took(&heat, cost);
+            contest.lock().took(&heat, cost);
         }
         Ok((value?, heat.extent))
     }
@@ -215,7 +214,7 @@ impl<'v> Visit for &'v MapKernel<'v> {
             value += more;
             rest = Extent::between(done.end(), rest.end());
         }
-        *locked(&self.total) += value;
+        *self.total.lock() += value;
         Ok(())
     }
 }
@@ -230,10 +229,6 @@ fn measured<T>(counts: bool, work: impl FnOnce() -> T) -> (T, HeatCost) {
     let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     let cpu = usage::thread_time().saturating_sub(cpu);
     (done, HeatCost { wall: nanos(wall.elapsed()), cpu: nanos(cpu) })
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn to_usize(bytes: u64) -> usize {

@@ -19,7 +19,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use rustix::io::Errno;
 use swath_os::access::Access;
@@ -236,7 +236,7 @@ impl Draft {
         }
         // One at a time: there is one such name. A panic while it is held leaves no partial
         // state.
-        let _naming = self.naming.lock().unwrap_or_else(PoisonError::into_inner);
+        let _naming = self.naming.lock();
         let (file, name) = self.claim.create(self.claim.scratch(), CLOSED).map_err(failed)?;
         folder.remove(&name).map_err(failed)?;
         Ok(file)

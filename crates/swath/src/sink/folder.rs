@@ -29,13 +29,14 @@ use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use swath_os::access::Access;
 use swath_plan::extent::Extent;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
+use crate::locks::MutexGuard;
 use crate::sink::claim::{Claim, busy, locate, remove_contents};
 use crate::sink::existing::{DraftOptions, Durability};
 use crate::sink::fs::{CLOSED, FOR_ALL, Facts, FsFile, FsFolder, write_all_at};
@@ -192,7 +193,7 @@ impl Folder {
 
     fn made(&self) -> MutexGuard<'_, Vec<Made>> {
         // Pushed to and read: a panic in between leaves no partial state.
-        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+        self.made.lock()
     }
 
     /// Makes `manifest`, which names the segments `named`, the contents of the folder.

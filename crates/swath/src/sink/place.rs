@@ -1,7 +1,6 @@
 //! Puts bytes in their place in a file: from memory, or from another file.
 
 use std::io::{self, ErrorKind};
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use crate::locks::{AtomicU64, Mutex};
@@ -70,7 +69,7 @@ impl Preallocation {
         if end <= FIRST || end <= self.end.load(Ordering::Relaxed) {
             return;
         }
-        let _growing = self.growing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _growing = self.growing.lock();
         let reserved = self.end.load(Ordering::Relaxed);
         if end <= reserved {
             return;

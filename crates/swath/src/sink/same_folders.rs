@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use rustix::io::Errno;
 
@@ -39,7 +39,7 @@ impl Fs for SameFolders {
         let located = self.fs.locate(path)?;
         let folder = located.folder.own_facts()?.identity;
         // An entry is whole or missing, also after a panic.
-        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut first = self.first.lock();
         let kept = first.entry(path.to_owned()).or_insert_with(|| Arc::clone(&located.folder));
         if kept.own_facts()?.identity == folder {
             return Ok(located);

@@ -8,7 +8,7 @@
 
 use std::fmt;
 use std::io::{self, Write};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use swath_plan::extent::Extent;
 use swath_plan::fallback::{DirectUse, Fallback};
@@ -119,7 +119,7 @@ impl Target {
     pub(crate) fn write(&self, place: &ChunkWrite, bytes: &mut Vec<u8>) -> io::Result<u64> {
         match self {
             Self::Stream(writer) => {
-                let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut writer = writer.lock();
                 writer.write_all(bytes)?;
                 Ok(0)
             }
@@ -141,9 +141,7 @@ impl Target {
     /// Writes what is left of the last unit, or flushes the stream.
     pub(crate) fn finish(&self, layout: &Layout, len: u64) -> io::Result<()> {
         match self {
-            Self::Stream(writer) => {
-                writer.lock().unwrap_or_else(PoisonError::into_inner).flush()
-            }
+            Self::Stream(writer) => writer.lock().flush(),
             Self::File { file, .. } => {
                 write_all_at(&**file, &layout.carry, len - layout.carry.len() as u64)
             }

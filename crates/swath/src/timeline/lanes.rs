@@ -2,9 +2,9 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::{MutexGuard, PoisonError};
 
 use crate::locks::Mutex;
+use crate::locks::MutexGuard;
 use crate::timeline::{Lane, Timeline};
 
 /// Lanes of one kind.
@@ -44,7 +44,7 @@ impl Lanes {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

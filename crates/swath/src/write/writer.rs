@@ -4,8 +4,8 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::num::NonZeroU64;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, PoisonError};
 
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -94,7 +94,7 @@ impl DraftWriter {
         self.placing.write_at(&*self.file, bytes, offset)?;
         let extent = Extent::between(offset, offset + bytes.len() as u64);
         // Only what is in the list is changed: a panic leaves no partial state.
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut written = self.written.lock();
         match written.last_mut() {
             Some(last) if last.end() == extent.offset() => {
                 *last = Extent::between(last.offset(), extent.end());
@@ -137,7 +137,7 @@ impl DraftWriter {
             self.file.sync().map_err(|error| Error::io(Operation::Sync, path, error))?;
         }
         self.check_current(Operation::Write)?;
-        let written = self.written.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let written = self.written.into_inner();
         let extents = merged(written).iter().map(|it| (it.offset(), it.len())).collect();
         Ok(DraftReceipt { draft: self.token.id, extents })
     }

@@ -8,10 +8,11 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use swath::ReadOptions;
 use swath::append::ordered_to;
 use swath_formats::compressed::{CompressOptions, DecompressOptions, Format};
+use swath_os::locks::Mutex;
 use swath_study::fields::contracts::unsynced;
 use swath_study::measure::{Entrant, Input, Meter, Outcome};
 use swath_study::peers::Absent;
@@ -116,7 +117,7 @@ struct Summing(Arc<Mutex<(u64, u64)>>);
 
 impl Write for Summing {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut so_far = self.0.lock().expect("no thread panics with it");
+        let mut so_far = self.0.lock();
         so_far.0 += bytes.len() as u64;
         so_far.1 += bytes.iter().map(|&byte| u64::from(byte)).sum::<u64>();
         Ok(bytes.len())
@@ -132,6 +133,6 @@ fn unpacked(path: &Path) -> Result<(u64, u64)> {
     let sum = Summing::default();
     let output = ordered_to(sum.clone(), Path::new("sum"));
     DecompressOptions::new().decompress(path, output)?;
-    let (bytes, sum) = *sum.0.lock().expect("no thread panics with it");
+    let (bytes, sum) = *sum.0.lock();
     Ok((bytes, sum))
 }

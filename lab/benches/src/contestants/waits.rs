@@ -1,7 +1,7 @@
 //! Sources that answer slowly, and ways to read them.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use crate::bench::Bench;
 use anyhow::{Context, ensure};
 use rustix::time::{ClockId, clock_gettime};
 use swath::{ReadAt, ReadOptions, Source, SourceFacts};
+use swath_os::locks::Mutex;
 use swath_study::cache;
 use swath_study::measure::{Entrant, Outcome};
 
@@ -85,7 +86,7 @@ impl ReadAt for Waiting {
             _ if time.is_zero() => {}
             Lanes::Many => sleep(time),
             Lanes::One => {
-                let _lane = self.lane.lock().unwrap_or_else(PoisonError::into_inner);
+                let _lane = self.lane.lock();
                 sleep(time);
             }
             Lanes::Busy => {

@@ -4,12 +4,11 @@ use std::io::{self, ErrorKind, Write};
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock};
 
 use swath::Positional;
 use swath::append::{Append, Committed, Fork, Ordered};
-
-use crate::threads::lock;
+use swath_os::locks::Mutex;
 
 /// Where bytes go.
 #[derive(Debug)]
@@ -37,19 +36,19 @@ impl Files {
         let mut fork = self.take()?;
         // A fork that fails is dropped, and the output cannot be committed any more.
         fork.write_all(bytes)?;
-        lock(&self.idle).push(fork);
+        self.idle.lock().push(fork);
         Ok(())
     }
 
     /// The fork that was given back last, so that a thread mostly gets its own again.
     fn take(&self) -> io::Result<Fork> {
         // Held during the fork: an output lets one thread fork at a time.
-        let mut idle = lock(&self.idle);
+        let mut idle = self.idle.lock();
         idle.pop().map_or_else(|| Ok(self.output.fork()?), Ok)
     }
 
     fn commit(self) -> io::Result<Committed> {
-        for fork in self.idle.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        for fork in self.idle.into_inner() {
             fork.finish()?;
         }
         Ok(self.output.commit()?)
@@ -126,18 +125,18 @@ impl Shared {
     }
 
     pub(super) fn take_buffer(&self) -> Vec<u8> {
-        lock(&self.idle).pop().unwrap_or_default()
+        self.idle.lock().pop().unwrap_or_default()
     }
 
     pub(super) fn give_back(&self, buffer: Vec<u8>) {
-        lock(&self.idle).push(buffer);
+        self.idle.lock().push(buffer);
     }
 
     /// Takes the target away from writers, with their unwritten records.
     pub(super) fn close(&self) -> (Option<Target>, Vec<Vec<u8>>) {
         self.is_closed.store(true, Ordering::Relaxed);
         let target = self.target.write().unwrap_or_else(PoisonError::into_inner).take();
-        (target, mem::take(&mut *lock(&self.idle)))
+        (target, mem::take(&mut *self.idle.lock()))
     }
 
     pub(super) fn commit(&self) -> io::Result<Committed> {

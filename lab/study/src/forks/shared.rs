@@ -19,16 +19,15 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Mutex, PoisonError};
 
 use rayon::ThreadPool;
+use swath_os::locks::Mutex;
 
 use super::{BUFFER, Shared, with_bytes};
 use crate::fib::{Call, Fib};
 use crate::order::linked::LinkedList;
 use crate::order::skip::SkipList;
 use crate::order::{Handle, Item, Order};
-use crate::threads::lock;
 
 /// What was left: the pieces of the file in serial order, `(log, offset, len)`, and the steals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,8 +54,8 @@ impl Nodes {
     /// The first node, or one directly after another.
     fn insert(&self, after: Option<Handle>, item: Item) -> io::Result<Handle> {
         let inserted = match (self, after) {
-            (Self::List(list), None) => Some(lock(list).push(item)),
-            (Self::List(list), Some(node)) => lock(list).insert_after(node, item),
+            (Self::List(list), None) => Some(list.lock().push(item)),
+            (Self::List(list), Some(node)) => list.lock().insert_after(node, item),
             (Self::Skip(list), None) => Some(list.push_shared(item)),
             (Self::Skip(list), Some(node)) => list.insert_after_shared(node, item),
         };
@@ -65,7 +64,7 @@ impl Nodes {
 
     fn update(&self, node: Handle, item: Item) -> io::Result<()> {
         let updated = match self {
-            Self::List(list) => lock(list).update(node, item),
+            Self::List(list) => list.lock().update(node, item),
             Self::Skip(list) => list.update_shared(node, item),
         };
         updated.map(drop).ok_or_else(|| io::Error::other("a node is gone"))
@@ -73,7 +72,7 @@ impl Nodes {
 
     fn items(&self) -> Vec<Item> {
         match self {
-            Self::List(list) => lock(list).iter().map(|it| it.1).collect(),
+            Self::List(list) => list.lock().iter().map(|it| it.1).collect(),
             Self::Skip(list) => list.iter().map(|it| it.1).collect(),
         }
     }
@@ -123,7 +122,7 @@ pub(super) fn append(
     let pieces = run.nodes.items();
     let piece = |item: Item| (item.segment as usize, item.offset, item.len);
     for log in run.logs {
-        log.into_inner().unwrap_or_else(PoisonError::into_inner).file.flush()?;
+        log.into_inner().file.flush()?;
     }
     let steals = run.steals.into_inner();
     Ok(Left { pieces: pieces.into_iter().map(piece).collect(), steals })
@@ -133,7 +132,7 @@ impl Run<'_> {
     /// Begins a strand, after its victim's node if it was stolen.
     fn strand(&self, stolen: Option<(&Strand, usize)>, call: Call) -> io::Result<()> {
         let log = rayon::current_thread_index().unwrap_or(0);
-        let start = lock(&self.logs[log]).len;
+        let start = self.logs[log].lock().len;
         let segment = u32::try_from(log).unwrap_or(u32::MAX);
         let item = Item { segment, offset: start, len: 0 };
         if let Some((victim, forks)) = stolen {
@@ -169,7 +168,7 @@ impl Run<'_> {
     }
 
     fn write(&self, strand: &Strand, bytes: &[u8]) -> io::Result<()> {
-        let mut log = lock(&self.logs[strand.log]);
+        let mut log = self.logs[strand.log].lock();
         if log.len != strand.start + strand.len.load(SeqCst) {
             return Err(io::Error::other("a strand writes after another one of its thread"));
         }

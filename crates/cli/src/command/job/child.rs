@@ -2,11 +2,12 @@
 
 use std::io;
 use std::process::{ChildStdin, ChildStdout, Command, ExitStatus};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use swath_os::group::Group;
+use swath_os::locks::{Mutex, MutexGuard};
 
 use crate::signal::start;
 
@@ -37,7 +38,7 @@ impl Running {
     }
 
     fn group(&self) -> MutexGuard<'_, Group> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Ends all of them at once. Before their input is closed: they must not take that for the end.

@@ -1,13 +1,13 @@
 //! `swath job run`: does parts by a command.
 
 use std::ffi::OsString;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
 use swath::job::Plan;
+use swath_os::locks::{Mutex, MutexGuard};
 
 use super::attempt::{Finished, Trouble, Work};
 use super::{FolderArg, no_part};
@@ -155,7 +155,7 @@ struct State {
 
 impl Crew<'_> {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn next(&self) -> Option<usize> {
@@ -221,7 +221,7 @@ impl Crew<'_> {
     }
 
     fn outcome(self) -> Result<Outcome> {
-        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.into_inner();
         if let Some(error) = state.fatal {
             return Err(error);
         }

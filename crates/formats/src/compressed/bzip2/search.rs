@@ -6,7 +6,9 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use swath::machine::{Condvar, Mutex, MutexGuard};
 
 use super::lone::{self, HEAD};
 use super::scan::{After, Kind, MOST, Scanner, Segment};
@@ -97,7 +99,7 @@ impl BlockSearch {
         let Segment { index, start, .. } = *segment;
         let waiting = |chain: &mut Chain| chain.next < index && !chain.failed;
         let chain = self.turn.wait_while(self.chain(), waiting);
-        let mut chain = chain.unwrap_or_else(PoisonError::into_inner);
+        let mut chain = chain;
         if chain.failed {
             out.clear();
             return Ok(());
@@ -232,11 +234,11 @@ impl BlockSearch {
     }
 
     fn chain(&self) -> MutexGuard<'_, Chain> {
-        self.chain.lock().unwrap_or_else(PoisonError::into_inner)
+        self.chain.lock()
     }
 
     fn scanner(&self) -> MutexGuard<'_, Scanner> {
-        self.scanner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.scanner.lock()
     }
 }
 

@@ -7,9 +7,9 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use swath::Extent;
+use swath::machine::Mutex;
 
 use crate::error::{Error, Result};
 use crate::table::text::faults::{self, Problem};
@@ -59,19 +59,19 @@ pub(in crate::table) fn keys(files: &[Records<'_>], shape: &Shape) -> Result<Fou
     let (mut error, mut is_whole, mut is_elsewhere) = (None, true, false);
     for (file, Records { pass, read }) in files.iter().enumerate() {
         let ended = pass.each(&|piece: Piece<'_>| {
-            let mut rows = lock(&shared).idle.pop().unwrap_or_default();
+            let mut rows = shared.lock().idle.pop().unwrap_or_default();
             let taken = take(file, shape, &piece, &mut rows, &shared);
-            lock(&shared).idle.push(rows);
+            shared.lock().idle.push(rows);
             taken.map_err(|problem| problem.into_error(pass.input, pass.origin).into())
         });
-        let fault = lock(&shared).fault.take();
+        let fault = shared.lock().fault.take();
         match (ended, fault) {
             (Ok(()), _) => {}
             (Err(failed), None) => return Err(failed),
             (Err(failed), Some(fault)) => {
                 // Whether other blocks were read that far is chance.
                 let is_before = |_: &Vec<u8>, at: &mut (usize, u64)| *at < (file, fault.offset);
-                let mut shared = lock(&shared);
+                let mut shared = shared.lock();
                 shared.keys.retain(is_before);
                 shared.first = shared.first.filter(|&first| first < (file, fault.record));
                 (error, is_whole) = (Some(failed), has_end(pass, &fault)?);
@@ -80,7 +80,7 @@ pub(in crate::table) fn keys(files: &[Records<'_>], shape: &Shape) -> Result<Fou
             }
         }
     }
-    let shared = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let shared = shared.into_inner();
     let (has_records, records) = (shared.first.is_some(), shared.records);
     Ok(Found { names: names(shared.keys), has_records, records, error, is_whole, is_elsewhere })
 }
@@ -123,11 +123,11 @@ fn take(
             }
             records += rows.count() as u64;
             if rows.has_many_others() {
-                keep_keys(file, part.offset, rows, &mut lock(shared));
+                keep_keys(file, part.offset, rows, &mut shared.lock());
                 rows.forget_others();
             }
         }
-        let mut shared = lock(shared);
+        let mut shared = shared.lock();
         shared.first = shared.first.into_iter().chain(first).min();
         shared.records += records;
         keep_keys(file, part.offset, rows, &mut shared);
@@ -153,8 +153,4 @@ fn keep_keys(file: usize, offset: u64, rows: &Rows, shared: &mut Shared) {
             Entry::Occupied(_) => {}
         }
     }
-}
-
-fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

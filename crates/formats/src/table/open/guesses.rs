@@ -1,8 +1,9 @@
 //! The types of columns, as far as they are known.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use arrow_schema::DataType;
+use swath::machine::{Mutex, MutexGuard};
 
 use super::plan::Plan;
 use crate::table::types::{ColumnType, Kinds, NestedType};
@@ -42,7 +43,7 @@ impl Guesses {
     }
 
     fn all(&self) -> MutexGuard<'_, Vec<Guess>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Returns what some columns can be.

@@ -10,11 +10,11 @@
 //! every number is written once, to its final place. So the result is all the memory that is needed.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
+use swath::machine::Mutex;
 use swath::{Array, Source};
 
-use super::count::{Count, Counts, counts, lock};
+use super::count::{Count, Counts, counts};
 use super::search::Search;
 use super::tally::{Filled, add_by_row};
 use crate::error::{Error, FormatReason, Result};
@@ -335,13 +335,13 @@ impl<T: Value> ArrayPlan<T> {
             pass.each(&|piece: Piece<'_>| {
                 let key = |count: &Count| (count.file, count.index);
                 let found = counts.binary_search_by_key(&(file, piece.index), key).ok();
-                let place = found.and_then(|at| lock(&places[at]).take()).unwrap_or_default();
+                let place = found.and_then(|at| places[at].lock().take()).unwrap_or_default();
                 let is_plain = found.is_some_and(|at| counts[at].is_plain);
                 self.parse(file, &piece, is_plain, place, &filled)
                     .map_err(|problem| self.table.error(file, problem).into())
             })?;
         }
-        Ok(filled.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(filled.into_inner())
     }
 
     /// Parses one block, which is plain if each of its lines is a record without quotes.
@@ -384,7 +384,7 @@ impl<T: Value> ArrayPlan<T> {
             self.missing
         };
         let rules = &plan.rules[plan.columns.first().map_or(0, |column| column.rules)];
-        let (mut rows, mut places) = lock(&self.idle).pop().unwrap_or_default();
+        let (mut rows, mut places) = self.idle.lock().pop().unwrap_or_default();
         let mut at = 0;
         let shape = if is_plain { &self.plain } else { plan.shape(0) };
         while at < part.bytes.len() {
@@ -402,8 +402,8 @@ impl<T: Value> ArrayPlan<T> {
             fill(fields, rules, now, &mut missing, &mut note).ok()?;
             out = rest;
         }
-        lock(filled).add(&plan.order, &gone, &changes);
-        lock(&self.idle).push((rows, places));
+        filled.lock().add(&plan.order, &gone, &changes);
+        self.idle.lock().push((rows, places));
         Some(out)
     }
 }

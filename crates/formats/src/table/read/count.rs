@@ -6,8 +6,8 @@
 //! ```
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use swath::machine::Mutex;
 use swath_simd::{Lines, Marks};
 
 use crate::error::Result;
@@ -64,14 +64,14 @@ fn plain(table: &Table) -> Result<Option<Vec<Count>>> {
                 are_plain.store(false, Ordering::Relaxed);
                 return Err(Ended::Enough);
             };
-            lock(&blocks).push(Count { file, index: piece.index, rows, is_plain: true });
+            blocks.lock().push(Count { file, index: piece.index, rows, is_plain: true });
             Ok(())
         })?;
         if !are_plain.load(Ordering::Relaxed) {
             return Ok(None);
         }
     }
-    let mut blocks = blocks.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut blocks = blocks.into_inner();
     blocks.sort_unstable();
     Ok(Some(blocks))
 }
@@ -89,7 +89,7 @@ fn split(table: &Table) -> Result<Counts> {
                 is_plain &= lines.is_some();
                 rows += lines.unwrap_or_else(|| found.add(file, part, shape));
             }
-            let mut counts = lock(&counts);
+            let mut counts = counts.lock();
             counts.blocks.push(Count { file, index: piece.index, rows, is_plain });
             counts.aside.append(&mut found.aside);
             counts.lines += found.lines;
@@ -97,7 +97,7 @@ fn split(table: &Table) -> Result<Counts> {
             if counts.has_fault { Err(Ended::Enough) } else { Ok(()) }
         })?;
     }
-    let mut counts = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut counts = counts.into_inner();
     counts.blocks.sort_unstable();
     counts.aside.sort_unstable();
     Ok(counts)
@@ -138,9 +138,4 @@ impl Counts {
         }
         count
     }
-}
-
-/// Locks what no panic leaves half done.
-pub(in crate::table) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

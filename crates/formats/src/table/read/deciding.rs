@@ -1,6 +1,6 @@
 //! Which records decided the types of columns.
 
-use std::sync::{Mutex, PoisonError};
+use swath::machine::Mutex;
 
 use crate::error::Result;
 use crate::table::open::report::RecordLine;
@@ -49,11 +49,11 @@ impl Table {
         for file in 0..self.files.len() {
             let pass = Pass { read: &read, ..self.pass(file) };
             pass.each(&|piece: Piece<'_>| {
-                let mut searches = searches.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut searches = searches.lock();
                 piece.parts().try_for_each(|part| searches.take(file, part))
             })?;
         }
-        let searches = searches.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let searches = searches.into_inner();
         self.decided(searches.found)
     }
 

@@ -10,9 +10,10 @@
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use swath::machine::Mutex;
 use swath::{Input, Output, ReadAt, ReadOptions, Reader, Source, SourceFacts};
 
 use super::batches::Batches;
@@ -94,7 +95,7 @@ fn unpacked(source: Source, trial: Trial) -> Result<Batches> {
     let shared = Arc::new(Mutex::new(trial));
     let output = Output::stream(Tried(Arc::clone(&shared)), &path);
     let ended = DecompressOptions::new().with_read(read).decompress(source, output);
-    let mut trial = shared.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut trial = shared.lock();
     if trial.done.is_none() {
         check_end(&path, &ended?)?;
     }
@@ -172,7 +173,7 @@ struct Tried(Arc<Mutex<Trial>>);
 
 impl Write for Tried {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut trial = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut trial = self.0.lock();
         match trial.push(bytes) {
             true => Err(io::Error::other("no more is needed")),
             false => Ok(bytes.len()),
@@ -204,7 +205,7 @@ impl ReadAt for Rest {
                 target[..len].copy_from_slice(&head[..len]);
                 Ok(len)
             }
-            None => self.rest.lock().unwrap_or_else(PoisonError::into_inner).read(target),
+            None => self.rest.lock().read(target),
         }
     }
 

@@ -6,10 +6,11 @@
 //! misfit    the type becomes wider, and the column of this block is parsed again
 //! ```
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::{Array, ArrayRef};
+use swath::machine::{Mutex, MutexGuard};
 
 use super::search::Search;
 use super::tally::Tallies;
@@ -98,7 +99,7 @@ impl<'p> Parser<'p> {
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<(Rows, Places)>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+        self.idle.lock()
     }
 
     /// Parses columns of the plan; what contradicts their types makes these wider.

@@ -6,11 +6,12 @@
 //! again     f64   f64                    from the text: no value is converted
 //! ```
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use arrow_array::{Array, new_null_array};
 use arrow_schema::DataType;
+use swath::machine::Mutex;
 use swath::machine::memory_at_hand;
 
 use super::parse::{Block, Parsed, Parser};
@@ -116,10 +117,10 @@ fn first(table: &Table, file: usize, room: &Room, parts: &mut Vec<Part>) -> Resu
         let mut block =
             parser.block(&piece, &which).map_err(|problem| table.error(file, problem))?;
         block.columns.iter_mut().for_each(|column| room.take(column));
-        lock(&done).push(Part { file, index: piece.index, block });
+        done.lock().push(Part { file, index: piece.index, block });
         Ok(())
     })?;
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut done = done.into_inner();
     done.sort_unstable_by_key(|part| part.index);
     parts.append(&mut done);
     if !room.holds_all() {
@@ -169,7 +170,7 @@ fn again(table: &Table, types: &Settled, room: &Room, parts: &mut [Part]) -> Res
             job.iter().for_each(|&column| forget(&mut part.block.columns[column]));
         }
         let slots: Vec<Mutex<&mut Part>> = parts.iter_mut().map(Mutex::new).collect();
-        let indices: Vec<u64> = slots.iter().map(|slot| lock(slot).index).collect();
+        let indices: Vec<u64> = slots.iter().map(|slot| slot.lock().index).collect();
         let parser = Parser::new(table, file);
         table.pass(file).each(&|piece: Piece<'_>| {
             if piece.index > last {
@@ -182,7 +183,7 @@ fn again(table: &Table, types: &Settled, room: &Room, parts: &mut [Part]) -> Res
             let block = parser
                 .block(&piece, &jobs[at])
                 .map_err(|problem| table.error(file, problem))?;
-            let mut part = lock(&slots[at]);
+            let mut part = slots[at].lock();
             if block.rows != part.block.rows {
                 return Err(changed(table, file).into());
             }
@@ -199,10 +200,6 @@ fn again(table: &Table, types: &Settled, room: &Room, parts: &mut [Part]) -> Res
 /// Frees the values of a column.
 fn forget(column: &mut Parsed) {
     column.values = new_null_array(&DataType::Null, 0);
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn changed(table: &Table, file: usize) -> Error {

@@ -1,6 +1,6 @@
 //! How many values of each column are not what their text says, and where the first ones are.
 
-use std::sync::Mutex;
+use swath::machine::Mutex;
 
 use crate::error::Result;
 use crate::table::open::report::Changes;

@@ -170,8 +170,9 @@ fn whole(table: &Table, data: u64, len: u64) -> Result<u64> {
 mod tests {
     use std::io::{self, Write};
     use std::os::fd::OwnedFd;
-    use std::sync::{Arc, Condvar, Mutex, mpsc};
+    use std::sync::{Arc, mpsc};
     use std::time::Duration;
+    use swath::machine::{Condvar, Mutex};
 
     use swath::{ReadAt, SourceFacts};
 
@@ -252,7 +253,7 @@ mod tests {
         fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
             let rest = &self.text[usize::try_from(offset).expect("small")..];
             if rest.is_empty() {
-                let mut state = self.state.lock().expect("no panic");
+                let mut state = self.state.lock();
                 state.0 = true;
                 self.changed.notify_all();
                 drop(self.changed.wait_while(state, |state| !state.1));
@@ -272,7 +273,7 @@ mod tests {
         let mut stream =
             BatchStream::open(vec![source], &BatchOptions::new()).expect("a table");
         assert!(stream.next().expect("a batch").expect("rows").num_rows() > 0);
-        let state = pipe.state.lock().expect("no panic");
+        let state = pipe.state.lock();
         drop(pipe.changed.wait_while(state, |state| !state.0));
         let (over, dropped) = mpsc::channel();
         let thread = std::thread::spawn(move || {
@@ -280,7 +281,7 @@ mod tests {
             over.send(()).expect("it is awaited");
         });
         let ended = dropped.recv_timeout(Duration::from_secs(30));
-        pipe.state.lock().expect("no panic").1 = true;
+        pipe.state.lock().1 = true;
         pipe.changed.notify_all();
         thread.join().expect("no panic");
         ended.expect("it did not wait for the pipe");

@@ -8,10 +8,10 @@
 //! When a round is parsed, and on which thread, is decided elsewhere.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use swath::machine::Mutex;
 use swath::{CancelToken, Extent, ReadOptions, Source};
 
 use super::pipe::Pipe;
@@ -246,12 +246,12 @@ impl Rounds {
             let problem = |problem| self.table.error(self.file, problem);
             let block = parser.block(&piece, &which).map_err(problem)?;
             let end = piece.parts().last().map_or(0, |part| part.end());
-            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut done = done.lock();
             done.0.push((piece.index, block));
             done.1 = done.1.max(end);
             Ok(())
         })?;
-        Ok(done.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(done.into_inner())
     }
 
     fn made(&mut self, file: usize, mut block: Block) -> Result<Made> {

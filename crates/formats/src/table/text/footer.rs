@@ -9,9 +9,9 @@
 //! the end are looked at.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
 
 use swath::Extent;
+use swath::machine::Mutex;
 
 use super::pass::{Ended, Pass, Piece};
 use super::record::Records;
@@ -33,7 +33,7 @@ pub(in crate::table) fn begin(pass: Pass<'_>, end: u64, count: usize) -> Result<
         let last = Mutex::new(BTreeSet::new());
         let pass = Pass { read: &read, wanted: Extent::between(from, end), ..pass };
         pass.each(&|piece: Piece<'_>| {
-            let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut last = last.lock();
             each_last(&pass, &piece, count, |at| {
                 last.insert(at);
             });
@@ -42,7 +42,7 @@ pub(in crate::table) fn begin(pass: Pass<'_>, end: u64, count: usize) -> Result<
             }
             Ok(())
         })?;
-        let last = last.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let last = last.into_inner();
         if last.len() == count || from == data {
             return Ok(last.first().copied().unwrap_or(end));
         }
@@ -57,11 +57,11 @@ pub(in crate::table) fn has_as_many(pass: Pass<'_>, count: usize) -> Result<bool
     let read = pass.read.clone().without_progress().with_workers(1);
     let pass = Pass { read: &read, ..pass };
     pass.each(&|piece: Piece<'_>| {
-        let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = found.lock();
         each_last(&pass, &piece, count, |_| *found += 1);
         if *found < count { Ok(()) } else { Err(Ended::Enough) }
     })?;
-    let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let found = found.into_inner();
     Ok(found >= count)
 }
 

@@ -1,6 +1,6 @@
 //! Where the last record begins that a limit on rows leaves.
 
-use std::sync::{Mutex, PoisonError};
+use swath::machine::Mutex;
 
 use super::pass::{Ended, Part, Pass, Piece};
 use super::rows::Rows;
@@ -18,10 +18,10 @@ pub(in crate::table) fn end(pass: Pass<'_>, shape: &Shape, limit: u64) -> Result
     let read = pass.read.clone().without_progress().with_workers(1);
     let pass = Pass { read: &read, ..pass };
     let ended = pass.each(&|piece: Piece<'_>| {
-        let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = found.lock();
         piece.parts().try_for_each(|part| found.count(part, shape))
     });
-    let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let found = found.into_inner();
     if found.known >= pass.input.len() {
         pass.input.reached_end();
     }

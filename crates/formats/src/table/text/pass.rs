@@ -11,9 +11,9 @@
 //! bytes are kept until then.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
+use swath::machine::Mutex;
 use swath::{Block, Extent, ReadOptions};
 
 use super::dialect::Dialect;
@@ -146,9 +146,7 @@ impl<'p> Pass<'p> {
             self.short_lines(each)
         };
         match ended {
-            Ok(()) => {
-                self.last(reached.into_inner().unwrap_or_else(PoisonError::into_inner), each)
-            }
+            Ok(()) => self.last(reached.into_inner(), each),
             Err(Ended::Enough) => Ok(()),
             Err(Ended::Failed(error)) => Err(error),
         }
@@ -177,7 +175,7 @@ impl<'p> Pass<'p> {
         each: &(dyn Fn(Piece<'_>) -> std::result::Result<(), Ended> + Sync),
     ) -> std::result::Result<(), Ended> {
         let turn = |looked: Looked| {
-            let mut reached = reached.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut reached = reached.lock();
             Ok(self.turn(&looked, &mut reached))
         };
         let blocks = AtomicU64::new(0);
@@ -197,7 +195,7 @@ impl<'p> Pass<'p> {
                 false => records.with_starting_in(Extent::between(from, to)),
             };
             records.map_blocks_in_turn(|block| Ok(self.look(block)), turn, map)?;
-            let open = reached.lock().unwrap_or_else(PoisonError::into_inner).open;
+            let open = reached.lock().open;
             if is_last || open >= self.wanted.end() {
                 return Ok(());
             }

@@ -1,7 +1,5 @@
 //! A loop over items on several threads, with the output of the serial loop.
 
-use std::sync::PoisonError;
-
 use swath_os::machine;
 use swath_plan::fallback::Fallback;
 
@@ -67,7 +65,7 @@ where
     /// The next item and its place. The lock is held while the window is full: the others wait
     /// for the same thing.
     fn next(&self) -> Result<Option<(I::Item, Ticket)>> {
-        let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut items = self.items.lock();
         // Put back only if the iterator returns: it is not called again after a panic.
         let Some(mut rest) = items.take() else { return Ok(None) };
         // A panic counts as an item too: its place, never filled, poisons the output.
@@ -103,7 +101,7 @@ where
         if called.is_none() {
             // Must not wait for a full window for ever: the ticket that ended has poisoned the
             // output.
-            *self.items.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            *self.items.lock() = None;
         }
     }
 }

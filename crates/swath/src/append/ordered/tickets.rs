@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
-use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use swath_os::machine;
@@ -13,6 +12,7 @@ use swath_plan::sequence::{Placed, Refused, Sequence};
 use crate::append::ordered::{OrderedOptions, OrderedReport};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::failures::{Failures, caught};
+use crate::locks::MutexGuard;
 use crate::locks::{Condvar, Mutex};
 use crate::observe::Observer;
 use crate::sink::draft::Draft;
@@ -216,7 +216,7 @@ impl Tickets {
                     self.write(work);
                     self.window()
                 }
-                None => self.placed.wait(window).unwrap_or_else(PoisonError::into_inner),
+                None => self.placed.wait(window),
             };
         }
     }
@@ -388,14 +388,14 @@ impl Tickets {
     ) -> MutexGuard<'s, Window> {
         window.waiting += 1;
         let woken = self.changed.wait_timeout(window, most.min(NAP));
-        let mut window = woken.unwrap_or_else(PoisonError::into_inner).0;
+        let mut window = woken.0;
         window.waiting -= 1;
         window
     }
 
     fn window(&self) -> MutexGuard<'_, Window> {
         // Changes under the lock are complete before anything can panic.
-        self.window.lock().unwrap_or_else(PoisonError::into_inner)
+        self.window.lock()
     }
 }
 

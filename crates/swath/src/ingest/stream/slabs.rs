@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::{MutexGuard, PoisonError};
 
 use swath_os::memory::Pages;
 use swath_plan::files::{Grant, Lender};
@@ -11,6 +10,7 @@ use super::super::claims::{Claims, NAP};
 use super::super::destination::Destination;
 use super::super::file_reader::SMALL;
 use crate::error::{Error, Operation, Reason, Result};
+use crate::locks::MutexGuard;
 use crate::locks::{Condvar, Mutex};
 
 /// A part on its way to the caller.
@@ -56,7 +56,7 @@ pub(super) struct Slabs {
 
 impl Exchange {
     pub(super) fn slabs(&self) -> MutexGuard<'_, Slabs> {
-        self.slabs.lock().unwrap_or_else(PoisonError::into_inner)
+        self.slabs.lock()
     }
 
     pub(super) fn give_back(&self, pages: Pages) {
@@ -156,7 +156,7 @@ impl<'x> ToSlabs<'x> {
                 }
                 None => {
                     let waited = self.exchange.returned.wait_timeout(slabs, NAP);
-                    waited.unwrap_or_else(PoisonError::into_inner).0
+                    waited.0
                 }
             };
         }

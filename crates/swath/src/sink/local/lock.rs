@@ -7,8 +7,8 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{File, TryLockError};
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, MutexGuard, PoisonError};
 
 use rustix::fs::fstat;
 use rustix::io::Errno;
@@ -17,6 +17,7 @@ use swath_os::file_system::is_remote;
 use swath_os::names;
 
 use super::{facts_of, unsupported};
+use crate::locks::MutexGuard;
 use crate::locks::{Condvar, Mutex};
 use crate::sink::fs::{CLOSED, Facts, FileKind, Lock};
 
@@ -62,7 +63,7 @@ static DELAYS: Mutex<u64> = Mutex::new(0);
 static ARE_FEWER: Condvar = Condvar::new();
 
 fn delays() -> MutexGuard<'static, u64> {
-    DELAYS.lock().unwrap_or_else(PoisonError::into_inner)
+    DELAYS.lock()
 }
 
 /// [`Locks::remove`] waits until it is dropped: something is made or removed that is not to be left half done, such as a
@@ -91,7 +92,7 @@ impl Drop for EndDelay {
 }
 
 fn held() -> MutexGuard<'static, Vec<Arc<Place>>> {
-    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+    HELD.lock()
 }
 
 /// The lock files of this process's writers, for a program that removes them when a signal ends it.
@@ -128,11 +129,11 @@ impl Locks {
     pub fn remove(self) -> NoLocks {
         let mut delays = delays();
         while *delays > 0 {
-            delays = ARE_FEWER.wait(delays).unwrap_or_else(PoisonError::into_inner);
+            delays = ARE_FEWER.wait(delays);
         }
         let mut held = held();
         for place in held.drain(..) {
-            let made = place.made.lock().unwrap_or_else(PoisonError::into_inner);
+            let made = place.made.lock();
             let removed = made.iter().map(|name| names::remove(&place.folder, name));
             let removed: Vec<_> = removed.collect();
             let is_left = |it: &io::Result<()>| {
@@ -158,7 +159,7 @@ impl Place {
 
     /// Whether the file under the name has the bytes of its holder, if it has any.
     fn is_unchanged(&self) -> bool {
-        let suffix = self.suffix.lock().unwrap_or_else(PoisonError::into_inner);
+        let suffix = self.suffix.lock();
         let mut bytes = [0; LONGEST_SUFFIX];
         let file = || names::open_to_read(&self.folder, &self.name);
         suffix.is_empty()
@@ -170,7 +171,7 @@ impl Place {
     /// Whether nothing is left of what its holder made. Only the lock says how that is called, where no other writer
     /// looks for it; a server may fail to remove it.
     fn is_alone(&self) -> bool {
-        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = self.made.lock();
         made.iter().all(|name| matches!(names::look(&self.folder, name), Ok(None)))
     }
 
@@ -195,10 +196,9 @@ impl Lock for LocalLock {
         }
         let mut left = [0; LONGEST_SUFFIX];
         let len = self.file.read_at(&mut left, 0)?;
-        *self.place.made.lock().unwrap_or_else(PoisonError::into_inner) = made;
+        *self.place.made.lock() = made;
         self.file.write_all_at(suffix.as_bytes(), 0)?;
-        suffix
-            .clone_into(&mut self.place.suffix.lock().unwrap_or_else(PoisonError::into_inner));
+        suffix.clone_into(&mut self.place.suffix.lock());
         swath_os::descriptors::flush(&self.file)?;
         Ok(Some(String::from_utf8_lossy(&left[..len]).into_owned()))
     }

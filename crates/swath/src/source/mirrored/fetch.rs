@@ -1,7 +1,6 @@
 //! One chunk after the other, each from a copy that has it.
 
 use std::io;
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -172,7 +171,7 @@ impl Shared {
                 Step::Wait(until) => {
                     let wait = until.map_or(NAP, |at| nap(at, now));
                     let woken = self.woken.wait_timeout(mirrors, wait);
-                    mirrors = woken.unwrap_or_else(PoisonError::into_inner).0;
+                    mirrors = woken.0;
                 }
             }
         }

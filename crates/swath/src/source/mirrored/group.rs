@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use swath_os::file_system::disk;
@@ -18,6 +18,7 @@ use super::lengths::{self, cause};
 use super::readers::Pool;
 use super::{Mirrored, Verify};
 use crate::error::{Common, Error, Operation, Reason, Result};
+use crate::locks::MutexGuard;
 use crate::locks::{Condvar, Mutex};
 use crate::profile::SharedDevice;
 use crate::report::{MirrorReport, MirrorState, Report};
@@ -219,7 +220,7 @@ impl Copies for Group {
 impl Shared {
     pub(super) fn mirrors(&self) -> MutexGuard<'_, Mirrors> {
         // Every change of the state machine is complete before anything can panic.
-        self.mirrors.lock().unwrap_or_else(PoisonError::into_inner)
+        self.mirrors.lock()
     }
 
     pub(super) fn now(&self) -> Nanos {
@@ -228,7 +229,7 @@ impl Shared {
 
     /// Memory of `len` bytes with unspecified content.
     pub(super) fn take_bounce(&self, len: usize) -> io::Result<Vec<u8>> {
-        let kept = self.bounce.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let kept = self.bounce.lock().pop_front();
         let mut bytes = kept.unwrap_or_default();
         if bytes.capacity() < len {
             bytes.clear();
@@ -240,7 +241,7 @@ impl Shared {
 
     pub(super) fn put_bounce(&self, bytes: Vec<u8>) {
         const KEPT: usize = 64;
-        let mut kept = self.bounce.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.bounce.lock();
         if kept.len() < KEPT {
             kept.push_front(bytes);
         }
@@ -283,11 +284,11 @@ impl Member {
     }
 
     pub(super) fn trouble(&self) -> Option<String> {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.trouble.lock().clone()
     }
 
     pub(super) fn is_in_trouble(&self, trouble: String) {
-        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(trouble);
+        *self.trouble.lock() = Some(trouble);
     }
 }
 

@@ -6,8 +6,9 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use crate::locks::MutexGuard;
 use crate::locks::{Condvar, Mutex};
 use crate::threads;
 
@@ -70,12 +71,12 @@ impl Pool {
                 return None;
             }
             queue.idle += 1;
-            queue = self.woken.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            queue = self.woken.wait(queue);
             queue.idle -= 1;
         }
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queue.lock()
     }
 }

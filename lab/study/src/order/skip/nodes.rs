@@ -1,8 +1,10 @@
 //! The lowest level of the skip list: every item, linked in both directions.
 
 use crate::order::{Item, Span};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use swath_os::locks::{Mutex, MutexGuard};
 
 /// The node without an item, in front of the first and after the last.
 pub(super) const HEAD: u32 = 0;
@@ -46,7 +48,7 @@ impl Node {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, bool> {
-        self.is_there.lock().unwrap_or_else(PoisonError::into_inner)
+        self.is_there.lock()
     }
 
     pub(super) fn next(&self) -> u32 {

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::mpsc::sync_channel;
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use swath_os::locks::Mutex;
 
 use super::{Machine, Rates};
 use crate::limits::{self, CHUNK_SIZE, Schedule};
@@ -61,7 +61,7 @@ fn lock_s(threads: usize) -> f64 {
     let count = Mutex::new(0_u64);
     let work = |()| {
         for _ in 0..TIMES {
-            *count.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+            *count.lock() += 1;
         }
     };
     let (_, seconds) = timed(|| each(vec![(); threads], work));
