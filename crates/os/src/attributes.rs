@@ -37,7 +37,9 @@ const BOUND_TO_THE_BYTES: [&[u8]; 3] =
 pub fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
     let (old, new) = (from.metadata()?, to.metadata()?);
     let mode = old.mode() & 0o7777 & !SET_ID;
-    let same_group = old.gid() == new.gid() || chown(to, None, Some(old.gid()))?;
+    // Some mounts report success and change nothing.
+    let same_group = old.gid() == new.gid()
+        || chown(to, None, Some(old.gid()))? && to.metadata()?.gid() == old.gid();
     if old.uid() != new.uid() {
         chown(to, Some(old.uid()), None)?;
     }
@@ -54,16 +56,22 @@ pub fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
     set_mode(to, mode)
 }
 
-/// Sets the permissions of a file, unless it has them already: some mounts refuse every change, or make another one.
+/// Sets the permissions of a file. One for its owner alone that has them is left: some mounts make every change a wider
+/// one, and those that show other permissions than a file has show none for its owner alone.
 ///
 /// # Errors
 ///
-/// Those of fchmod(2).
+/// Those of fchmod(2), unless the file has these permissions already: a mount that shows another owner than the
+/// caller for the caller's files refuses every change.
 pub fn set_mode(file: &File, mode: u32) -> io::Result<()> {
-    if file.metadata()?.mode() & 0o7777 == mode {
+    let has_it = || file.metadata().is_ok_and(|facts| facts.mode() & 0o7777 == mode);
+    if mode & 0o077 == 0 && has_it() {
         return Ok(());
     }
-    file.set_permissions(Permissions::from_mode(mode))
+    match file.set_permissions(Permissions::from_mode(mode)) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied && has_it() => Ok(()),
+        set => set,
+    }
 }
 
 /// Returns whether it was allowed.

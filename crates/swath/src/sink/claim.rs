@@ -207,6 +207,13 @@ impl Claim {
         }
     }
 
+    /// The answer to the call that gives the name did not come.
+    pub(crate) fn answer_lost(&self, error: io::Error) -> Error {
+        self.outcome_unknown(error)
+            .detail("the connection was lost while it got its name")
+            .hint("look at what has this name now; if it is what was there before, write again")
+    }
+
     /// The name was given, or may have been, and what follows failed.
     pub(crate) fn outcome_unknown(&self, error: io::Error) -> Error {
         Error::new(Operation::Commit, Reason::OutcomeUnknown, &self.path)

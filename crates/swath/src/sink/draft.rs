@@ -131,6 +131,10 @@ impl Draft {
             let readers = group.map_err(|error| claim.error(Operation::Inspect, error))?;
             candidate.give_mode(&claim, made & readers)?;
         }
+        if let Some(existing) = existing.as_ref().filter(|_| !candidate.is_in_place()) {
+            // Before the first byte: some mounts ignore the permissions of a hidden file.
+            candidate.refuse_wider(&claim, Operation::Create, existing)?;
+        }
         if options.replace == Replace::Refused {
             candidate.check_new_name(&claim)?;
         }

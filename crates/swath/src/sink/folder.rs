@@ -45,7 +45,7 @@ use crate::sink::permissions::mode_of_folder;
 
 pub(crate) use place::read_manifest;
 use place::{
-    create, create_closed, identity, inspect, open_to, readers_of, remove_emptied,
+    create, create_closed, identity, inspect, not_named, open_to, readers_of, remove_emptied,
     remove_if_there, sync_together,
 };
 
@@ -173,7 +173,7 @@ impl Folder {
         let mut attempts = 0;
         loop {
             let name = segment_name();
-            match create_closed(&*self.inside, name.as_ref(), self.unread) {
+            match create_closed(&*self.inside, name.as_ref(), self.unread, self.readers) {
                 Ok((file, identity)) => {
                     let kept = Some(Arc::clone(&file));
                     self.made().push(Made { name: name.clone(), identity, file: kept });
@@ -229,7 +229,7 @@ impl Folder {
             return Err(error);
         }
         if let Some(hidden) = self.hidden.clone() {
-            self.name_folder(&hidden, file.facts())?;
+            self.name_folder(&hidden, &*file)?;
             // What follows is written in a folder that others may look into.
             (self.readers, self.unread) = (file.access().ok(), CLOSED);
         }
@@ -344,7 +344,8 @@ impl Folder {
             let path = &path;
             move |error| Error::io(operation, path, error)
         };
-        let made = create_closed(&*self.inside, NEW_MANIFEST.as_ref(), self.unread);
+        let name = NEW_MANIFEST.as_ref();
+        let made = create_closed(&*self.inside, name, self.unread, self.readers);
         let (file, _) = made.map_err(failed(Operation::Create))?;
         write_all_at(&*file, manifest, 0).map_err(|(error, done)| {
             Error::io(Operation::Write, &path, error)
@@ -361,11 +362,14 @@ impl Folder {
 
     fn name_manifest(&self, manifest: &dyn FsFile) -> Result<()> {
         let (inside, is_new) = (&*self.inside, self.hidden.is_some());
+        let is_remote = manifest.is_remote();
         if let Err(error) = inside.rename(NEW_MANIFEST.as_ref(), MANIFEST.as_ref()) {
             return Err(match is_new {
+                // The folder is not visible yet.
                 true => self.claim.error(Operation::Commit, error),
                 false => {
-                    self.not_named(error, inside.facts(MANIFEST.as_ref()), manifest.facts())
+                    let there = inside.facts(MANIFEST.as_ref());
+                    not_named(&self.claim, error, is_remote, there, manifest.facts())
                 }
             });
         }
@@ -389,11 +393,11 @@ impl Folder {
     }
 
     /// Opens a new folder to the users who may read its manifest, and gives it its name.
-    fn name_folder(&mut self, hidden: &OsStr, manifest: io::Result<Facts>) -> Result<()> {
+    fn name_folder(&mut self, hidden: &OsStr, manifest: &dyn FsFile) -> Result<()> {
         let parent = Arc::clone(&self.claim.folder);
-        let target = self.claim.name.clone();
+        let (target, is_remote) = (self.claim.name.clone(), manifest.is_remote());
         let opened =
-            manifest.and_then(|facts| self.inside.set_mode(mode_of_folder(facts.mode)));
+            manifest.facts().and_then(|it| self.inside.set_mode(mode_of_folder(it.mode)));
         opened.map_err(|error| self.claim.error(Operation::Commit, error))?;
         let mut named = parent.rename_new(hidden, &target);
         if named.as_ref().is_err_and(|error| error.kind() == ErrorKind::Unsupported) {
@@ -402,7 +406,8 @@ impl Folder {
         }
         if let Err(error) = named {
             let is_taken = error.kind() == ErrorKind::AlreadyExists;
-            let error = self.not_named(error, parent.facts(&target), self.inside.own_facts());
+            let (there, ours) = (parent.facts(&target), self.inside.own_facts());
+            let error = not_named(&self.claim, error, is_remote, there, ours);
             if error.reason() == Reason::OutcomeUnknown {
                 self.hidden = None;
             }
@@ -424,24 +429,6 @@ impl Folder {
             settled.map_err(|error| self.claim.outcome_unknown(error))?;
         }
         Ok(())
-    }
-
-    /// The error of a step that should have moved the folder of `ours` to where `there` is.
-    fn not_named(
-        &self,
-        error: io::Error,
-        there: io::Result<Option<Facts>>,
-        ours: io::Result<Facts>,
-    ) -> Error {
-        match (there, ours) {
-            (Ok(there), Ok(ours))
-                if there.is_none_or(|there| there.identity != ours.identity) =>
-            {
-                self.claim.error(Operation::Commit, error)
-            }
-            // It reported a failure although the name is given; or the result is unknown.
-            _ => self.claim.outcome_unknown(error),
-        }
     }
 
     /// Removes the segments that the committed manifest does not name, and finishes the folder.

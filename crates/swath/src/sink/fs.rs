@@ -458,7 +458,7 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
     fn as_any(&self) -> &dyn Any;
 }
 
-impl dyn FsFile {
+impl dyn FsFile + '_ {
     /// Whether a server, another machine or a program stores its bytes.
     pub(crate) fn is_remote(&self) -> bool {
         self.descriptor().is_some_and(is_remote)

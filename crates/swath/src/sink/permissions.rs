@@ -21,9 +21,9 @@ pub(crate) fn mode_in(access: Access, file: &dyn FsFile) -> io::Result<u32> {
 pub(crate) const WIDER: &str =
     "on this mount the new file would let in more users than the one that it replaces";
 
-/// What a file allows beyond `mode`: some mounts and servers give other permissions than they are given.
+/// What a file lets read and write beyond `mode`: some mounts and servers give other permissions than they are given.
 pub(crate) fn beyond(file: &dyn FsFile, mode: u32) -> io::Result<u32> {
-    Ok(file.facts()?.mode & 0o777 & !mode)
+    Ok(file.facts()?.mode & 0o666 & !mode)
 }
 
 /// A new file of this mode, also where the mount gives new files more.

@@ -48,6 +48,8 @@ pub(crate) struct Candidate {
     is_hidden: bool,
     /// Whether it is the target itself.
     is_in_place: bool,
+    /// Whether a server or a program stores it, as found out before it gets its name.
+    is_remote: bool,
     /// Whether its permissions cannot be changed: then it is made with those that it is to have.
     is_fixed: bool,
     /// The mode of a new target; `None`: the file has it already.
@@ -132,6 +134,7 @@ impl Candidate {
             hidden,
             is_hidden: false,
             is_in_place: false,
+            is_remote: false,
             is_fixed: false,
             mode: None,
             model: None,
@@ -358,13 +361,11 @@ impl Candidate {
 
     /// The error of a step that should have given the name.
     fn not_named(&self, claim: &Claim, error: io::Error) -> Error {
-        let hidden_stands = || self.stands_under(&self.hidden).unwrap_or(false);
+        // sshfs takes a file for another one under a name that it has not given itself, and remembers names.
+        if is_lost(&error) && self.is_remote {
+            return claim.answer_lost(error);
+        }
         match self.stands(claim) {
-            // sshfs takes a file for another one under a name that it has not given itself.
-            Ok(false) if self.is_hidden && is_lost(&error) && !hidden_stands() => claim
-                .outcome_unknown(error)
-                .detail("the connection was lost while it got its name")
-                .hint("look at what has this name now; if it is the old file, write again"),
             Ok(false)
                 if self.is_hidden
                     && (error.kind() == ErrorKind::NotFound
@@ -423,6 +424,8 @@ pub(crate) fn publish(
         let ended = candidate.end_in_place(claim, options.durability, len);
         return ended.map_err(|error| error.partial(&claim.path));
     }
+    // A server that looks up open files by their names cannot say so later.
+    candidate.is_remote = candidate.file.is_remote();
     let own = candidate.cut(len);
     let own = own.map_err(|error| candidate.failed(claim, Operation::Write, error))?;
     // After the last change of its bytes, and before it may have another owner.
@@ -435,19 +438,22 @@ pub(crate) fn publish(
             return Err(claim.changed("another user has created a file there in the meantime"));
         }
         let taken = match &there {
-            Some(there) if is_new_there(there, before) && !candidate.file.is_remote() => {
-                candidate.take_least(claim, there)?
+            Some(there) if is_new_there(there, before) => {
+                candidate.take_least(claim, there, before)?
             }
             there => candidate.take_attributes(claim, there.as_ref())?,
         };
         if !taken {
             continue;
         }
-        let notes =
-            times.clone().into_iter().chain(candidate.check_mode(claim, there.as_ref())?);
+        if let Some(replaced) = there.as_ref().or(before) {
+            candidate.refuse_wider(claim, Operation::Commit, replaced)?;
+        }
+        let note = candidate.note_mode(claim, there.as_ref())?;
+        let notes = times.clone().into_iter().chain(note);
         // Bytes and length, before they become visible. Never retried if it fails.
         candidate.store(claim, options.durability)?;
-        if options.base != DraftBase::Any && candidate.file.is_remote() {
+        if options.base != DraftBase::Any && candidate.is_remote {
             // sshfs remembers attributes for many seconds, until the file is opened again.
             drop(claim.folder.open(&claim.name));
         }

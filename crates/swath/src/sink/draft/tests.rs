@@ -7,6 +7,7 @@ use crate::sink::local::LocalFs;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
+use swath_reference::fuse::BindMount;
 
 struct TestFolder(tempfile::TempDir);
 
@@ -391,16 +392,13 @@ struct LostAnswer(PathBuf);
 
 impl Hook for LostAnswer {
     fn before(&self, call: Call) -> io::Result<()> {
-        match call {
-            Call::CreateNameless => Err(io::ErrorKind::Unsupported.into()),
-            Call::Rename | Call::RenameNew => {
-                // To the client, a name that it has not given itself leads to another file.
-                fs::copy(self.0.join(".out.swath-tmp"), self.0.join("out")).expect("room");
-                fs::remove_file(self.0.join(".out.swath-tmp")).expect("mine");
-                Err(io::Error::from_raw_os_error(5))
-            }
-            _ => Ok(()),
+        if !matches!(call, Call::Rename | Call::RenameNew | Call::Link) {
+            return Ok(());
         }
+        let names = fs::read_dir(&self.0).expect("listed").flatten().map(|entry| entry.path());
+        let hidden = names.into_iter().find(|path| path.to_string_lossy().contains("-tmp"));
+        fs::rename(hidden.expect("written"), self.0.join("out")).expect("mine");
+        Err(io::Error::from_raw_os_error(5))
     }
 }
 
@@ -408,14 +406,15 @@ impl Hook for LostAnswer {
 fn a_name_whose_answer_was_lost_is_an_unknown_outcome() {
     for exists in [false, true] {
         let place = TestFolder::new();
+        let Some(mount) = BindMount::new(place.0.path(), &[]) else { return };
         if exists {
-            fs::write(place.path("out"), b"old").expect("written");
+            fs::write(mount.below().join("out"), b"old").expect("written");
         }
-        let fs = Arc::new(Hooked(Arc::new(LostAnswer(place.0.path().to_owned()))));
+        let fs = Arc::new(Hooked(Arc::new(LostAnswer(mount.below()))));
         let options = DraftOptions { fs, ..DraftOptions::default() };
-        let error = write(&place.path("out"), b"new", &options).unwrap_err();
+        let error = write(&mount.seen().join("out"), b"new", &options).unwrap_err();
         assert_eq!(error.reason(), Reason::OutcomeUnknown, "{error}");
         assert!(error.what_to_try().contains("look at what has this name"), "{error}");
-        assert_eq!(place.names(), ["out"]);
+        assert_eq!(fs::read(mount.below().join("out")).expect("there"), b"new");
     }
 }

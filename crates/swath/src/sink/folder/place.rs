@@ -13,8 +13,8 @@ use swath_os::access::Access;
 use super::SWAPPED;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
-use crate::sink::existing::{DraftOptions, Replace, explained, refuse_planted};
-use crate::sink::fs::{CLOSED, FileKind, FsFile, FsFolder, Located};
+use crate::sink::existing::{DraftOptions, Replace, is_lost, refuse_planted};
+use crate::sink::fs::{CLOSED, Facts, FileKind, FsFile, FsFolder, Located};
 use crate::sink::names::{MANIFEST, is_of_a_folder};
 use crate::sink::permissions::{WIDER, beyond, mode_in, mode_of_folder, no_wider};
 use crate::sink::place::read_whole;
@@ -52,15 +52,21 @@ pub(super) fn remove_if_there(folder: &dyn FsFolder, name: &OsStr) -> io::Result
     }
 }
 
-/// Makes a file of this mode, also where the mount gives new files more, and returns its identity too.
+/// Makes a file of this mode, also where the mount gives new files more, and returns its identity too. Fails if it lets in
+/// more users than the `readers` of the output.
 pub(super) fn create_closed(
     folder: &dyn FsFolder,
     name: &OsStr,
     mode: u32,
+    readers: Option<Access>,
 ) -> io::Result<(Arc<dyn FsFile>, (u64, u64))> {
     let file = folder.create_new(name, mode)?;
-    // In a new folder others cannot look for it.
-    let closed = if mode == CLOSED { no_wider(&*file, mode) } else { Ok(()) };
+    let closed = match readers {
+        Some(readers) if mode == CLOSED => no_wider(&*file, mode)
+            .and_then(|()| no_wider_than(&*file, mode_in(readers, &*file)? | CLOSED)),
+        // In a new folder others cannot look for it.
+        _ => Ok(()),
+    };
     match closed.and_then(|()| file.facts()) {
         Ok(facts) => Ok((file, facts.identity)),
         Err(error) => folder.remove(name).and(Err(error)),
@@ -71,9 +77,13 @@ pub(super) fn create_closed(
 pub(super) fn open_to(readers: Access, file: &dyn FsFile) -> io::Result<()> {
     let mode = mode_in(readers, file)? & 0o666;
     file.set_mode(mode)?;
+    no_wider_than(file, mode)
+}
+
+fn no_wider_than(file: &dyn FsFile, mode: u32) -> io::Result<()> {
     match beyond(file, mode)? {
         0 => Ok(()),
-        _ => Err(explained(&Errno::PERM.into(), WIDER)),
+        _ => Err(io::Error::new(ErrorKind::PermissionDenied, WIDER)),
     }
 }
 
@@ -172,4 +182,23 @@ pub(super) fn sync_together(
 ) -> std::result::Result<(), (usize, io::Error)> {
     let sync = |(): &mut (), index: usize| files[index].sync().map_err(|error| (index, error));
     threads(files.len(), MOST_SYNCS, || (), sync)
+}
+
+/// The error of a step that should have moved the folder of `ours` to where `there` is.
+pub(super) fn not_named(
+    claim: &Claim,
+    error: io::Error,
+    is_remote: bool,
+    there: io::Result<Option<Facts>>,
+    ours: io::Result<Facts>,
+) -> Error {
+    match (there, ours) {
+        // FUSE takes a file for another one under a name that it has not given itself.
+        _ if is_lost(&error) && is_remote => claim.answer_lost(error),
+        (Ok(there), Ok(ours)) if there.is_none_or(|there| there.identity != ours.identity) => {
+            claim.error(Operation::Commit, error)
+        }
+        // It reported a failure although the name is given; or the result is unknown.
+        _ => claim.outcome_unknown(error),
+    }
 }

@@ -386,3 +386,62 @@ fn mounts_that_change_permissions_let_in_nobody_else() {
         assert!(modes(&below).iter().all(|&it| it == mode), "{mode:o}: {:?}", modes(&below));
     }
 }
+
+/// A server that gives the manifest, or the folder, its name, whose answer is lost.
+#[derive(Debug)]
+struct LostAnswer(PathBuf);
+
+impl Hook for LostAnswer {
+    fn before(&self, call: Call) -> io::Result<()> {
+        let out = self.0.join("out");
+        match call {
+            Call::Rename if out.join(NEW_MANIFEST).exists() => {
+                fs::rename(out.join(NEW_MANIFEST), out.join(MANIFEST)).expect("mine");
+            }
+            Call::RenameNew => {
+                let entries = fs::read_dir(&self.0).expect("listed").flatten();
+                let mut names = entries.map(|entry| entry.path());
+                let hidden = names.find(|path| path.to_string_lossy().contains("-tmp"));
+                fs::rename(hidden.expect("made"), out).expect("mine");
+            }
+            _ => return Ok(()),
+        }
+        Err(io::Error::from_raw_os_error(5))
+    }
+}
+
+#[test]
+fn a_manifest_whose_answer_was_lost_names_segments_that_are_kept() {
+    for exists in [false, true] {
+        let place = TestFolder::new();
+        let Some(mount) = BindMount::new(&place.path(""), &[]) else { return };
+        let below = mount.below().join("out");
+        if exists {
+            write(&below, "before");
+        }
+        let fs = Arc::new(Hooked(Arc::new(LostAnswer(mount.below()))));
+        let options = DraftOptions { fs, ..DraftOptions::default() };
+        let mut folder = Folder::begin(&mount.seen().join("out"), &options).expect("begun");
+        let name = segment(&folder, b"text");
+        let error = folder.commit(name.as_bytes(), std::slice::from_ref(&name)).unwrap_err();
+        assert_eq!(error.reason(), Reason::OutcomeUnknown, "{error}");
+        drop(folder);
+        let named = fs::read_to_string(below.join(MANIFEST)).expect("there");
+        assert_eq!(
+            (&named, fs::read(below.join(&named)).expect("kept")),
+            (&name, b"text".into())
+        );
+    }
+}
+
+#[test]
+fn a_mount_that_shows_one_mode_for_all_is_written_to_again() {
+    let place = TestFolder::new();
+    let Some(mount) = BindMount::new(&place.path(""), &["--perms=0777", "--chmod-ignore"])
+    else {
+        return;
+    };
+    for text in ["first", "again"] {
+        write(&mount.seen().join("out"), text);
+    }
+}

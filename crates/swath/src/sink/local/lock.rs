@@ -245,6 +245,10 @@ impl LocalLock {
                 Err(Errno::NOENT | Errno::STALE) => continue,
                 found => facts_of(&found?),
             };
+            // Some mounts give new files more: another user could hold it.
+            if is_new && facts.mode & 0o077 != 0 {
+                let _ = swath_os::attributes::set_mode(&file, CLOSED);
+            }
             let (folder, name) = (Arc::clone(folder), name.to_owned());
             let place = Arc::new(Place {
                 folder,

@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 
 use rustix::io::Errno;
+use rustix::process::geteuid;
 use swath_plan::fallback::Fallback;
 
 use super::Candidate;
@@ -46,40 +47,68 @@ impl Candidate {
     }
 
     /// Of a file that was not there at the beginning: another user may have chosen which of this user's files it
-    /// is. So the new one lets in those whom both let in.
-    pub(super) fn take_least(&self, claim: &Claim, there: &Facts) -> Result<bool> {
-        if self.model.is_some() {
-            return self.take_attributes(claim, Some(there));
+    /// is. So the new one lets in those whom both let in, and the one that was there `before`, if one was.
+    pub(super) fn take_least(
+        &self,
+        claim: &Claim,
+        there: &Facts,
+        before: Option<&Facts>,
+    ) -> Result<bool> {
+        // sshfs may take the same file for another one: its permissions are kept.
+        let is_remote = self.is_remote;
+        if (self.model.is_some() || is_remote) && !self.take_attributes(claim, Some(there))? {
+            return Ok(false);
         }
+        let most = match before {
+            _ if self.model.is_some() => return Ok(true),
+            Some(before) if is_remote && there.mode & 0o777 & !before.mode == 0 => {
+                return Ok(true);
+            }
+            Some(before) if is_remote => Ok(before.mode & 0o777),
+            _ => self.usual_mode(),
+        };
         let old = access_of(&*self.folder, &claim.name, there).in_group(None);
-        let taken = self.usual_mode().and_then(|mode| self.file.set_mode(mode & old));
+        let taken = most.and_then(|mode| self.file.set_mode(mode & old));
         taken.map_err(|error| self.failed(claim, Operation::Commit, error)).map(|()| true)
     }
 
-    /// Fails if it lets in more users than the file that it replaces does. Returns a note if it lets in more than its
-    /// model or the caller gave it: some mounts and servers change what they are given.
-    pub(super) fn check_mode(
+    /// Fails if it lets in users whom the file that it replaces keeps out: some mounts and servers change the
+    /// permissions and the owner that they are given.
+    pub(crate) fn refuse_wider(
+        &self,
+        claim: &Claim,
+        operation: Operation,
+        replaced: &Facts,
+    ) -> Result<()> {
+        // Where files have no name at first, their permissions are the kernel's.
+        if !self.is_hidden {
+            return Ok(());
+        }
+        let own = self.file.facts().map_err(|error| claim.error(Operation::Inspect, error))?;
+        let users = [replaced.owner, geteuid().as_raw()];
+        // Its owner may read it, and others could not.
+        let is_given_away = !users.contains(&own.owner) && replaced.mode & 0o004 == 0;
+        if !is_given_away && own.mode & 0o666 & !replaced.mode == 0 {
+            return Ok(());
+        }
+        let refused = explained(&Errno::PERM.into(), WIDER);
+        Err(claim.error(operation, refused).hint("write to another name"))
+    }
+
+    /// Returns a note if it lets in more users than its model or the caller gave it.
+    pub(super) fn note_mode(
         &self,
         claim: &Claim,
         replaced: Option<&Facts>,
     ) -> Result<Option<Fallback>> {
         let failed = |error| claim.error(Operation::Inspect, error);
         let given = match (&self.model, replaced, self.mode) {
-            // Where files have no name at first, their permissions are the kernel's.
             _ if !self.is_hidden => return Ok(None),
             (Some(model), ..) => model.facts().map_err(failed)?.mode & 0o777,
-            (None, Some(there), _) => there.mode & 0o777,
             (None, None, Some(mode)) => mode,
-            (None, None, None) => return Ok(None),
+            (None, ..) => return Ok(None),
         };
         let wider = beyond(&*self.file, given).map_err(failed)?;
-        match replaced {
-            _ if wider == 0 => Ok(None),
-            Some(_) if self.model.is_none() => {
-                let refused = explained(&Errno::PERM.into(), WIDER);
-                Err(claim.error(Operation::Commit, refused).hint("write to another name"))
-            }
-            _ => Ok(Some(Fallback::ModeNotKept { given, wider })),
-        }
+        Ok((wider != 0).then_some(Fallback::ModeNotKept { given, wider }))
     }
 }
