@@ -31,6 +31,27 @@ pub(crate) enum Input {
     Memory(Held),
     /// Copies of one file.
     Copies(Vec<PathBuf>),
+    /// The input of a part of a job, opened and the same as when the job was planned.
+    Checked(swath::Input),
+}
+
+/// An input that is open: every function that reads one file takes it, and reads this file, whatever the name leads to by
+/// then.
+///
+/// >>> [piece] = swath.job.divide("words.txt")[0].pieces
+/// >>> swath.read(piece.open()).nbytes
+/// 24
+#[pyclass(frozen, module = "swath.job", name = "Input")]
+pub(crate) struct OpenInput(pub(crate) swath::Input);
+
+#[pymethods]
+impl OpenInput {
+    /// Opens what several reads take, once: all read one file, whatever its name leads to later.
+    #[new]
+    fn new(py: Python<'_>, source: Input) -> PyResult<Self> {
+        let source = source.source(None)?;
+        detached(py, || swath::Input::open(source)).map(Self)
+    }
 }
 
 /// This much is read before a user can press a key.
@@ -46,6 +67,9 @@ impl<'py> FromPyObject<'_, 'py> for Input {
         }
         if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
             return copies(&object);
+        }
+        if let Ok(input) = object.cast::<OpenInput>() {
+            return Ok(Self::Checked(input.get().0.clone()));
         }
         if let Ok(number) = object.extract::<RawFd>() {
             return opened(object.py(), number);
@@ -196,6 +220,7 @@ impl Input {
         match self {
             Self::Path(path) => Some(path),
             Self::Open(_) | Self::Memory(_) => None,
+            Self::Checked(input) => Some(input.name()),
             Self::Copies(copies) => copies.first().map(PathBuf::as_path),
         }
     }
@@ -212,7 +237,8 @@ impl Input {
             Self::Path(path) => std::fs::metadata(path),
             Self::Open(file) => file.metadata(),
             Self::Memory(held) if is_short(held.len() as u64) => return Takes::NoTime,
-            Self::Memory(_) | Self::Copies(_) => return Takes::Time,
+            Self::Checked(input) if input.len().is_some_and(is_short) => return Takes::NoTime,
+            Self::Checked(_) | Self::Memory(_) | Self::Copies(_) => return Takes::Time,
         };
         match facts {
             // A length of 0 may be a file of the kernel, of any length.
@@ -245,6 +271,7 @@ impl Input {
                 "verify= compares copies of one file; try: pass a list of paths",
             )),
             (Self::Path(path), None) => Ok(path.into()),
+            (Self::Checked(input), None) => Ok(Source::from(&input)),
             (Self::Open(file), None) => Ok(Source::file(Arc::new(file), "<open file>")),
             (Self::Memory(held), None) => Ok(Source::custom(Arc::new(Memory(Some(held))))),
         }

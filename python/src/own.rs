@@ -4,7 +4,6 @@ use std::mem;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use swath::machine::{Mutex, MutexGuard};
 
 /// A value whose threads and files a child of `fork` does not have: there it cannot be used, and is
 /// not taken down.

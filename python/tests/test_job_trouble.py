@@ -201,3 +201,41 @@ def test_messages_count_in_the_singular_too(tmp_path: Path) -> None:
     with pytest.raises(swath.ChangedError, match="it had 1 byte when the job was planned, and has 2"):
         plan.check_inputs()
     plan.abort()
+
+
+def test_an_attempt_reads_the_file_that_was_planned_or_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, other, away = tmp_path / "mine", tmp_path / "other", tmp_path / "away"
+    for folder in (mine, other):
+        folder.mkdir()
+        (folder / "in.txt").write_text("".join(f"{folder.name[0]} {n}\n" for n in range(LINES)))
+    path, secret = mine / "in.txt", other / "in.txt"
+    os.utime(secret, ns=(0, path.stat().st_mtime_ns))
+    secret.chmod(0o600)
+    from swath import _job_reading as reading
+
+    real = reading.scan_records
+
+    def scan_records(*words: Any, **how: Any) -> Any:
+        # The name leads to another file after the input was opened, and back.
+        mine.rename(away)
+        other.rename(mine)
+        found = real(*words, **how)
+        mine.rename(other)
+        away.rename(mine)
+        return found
+
+    monkeypatch.setattr(reading, "scan_records", scan_records)
+    plan = job.plan(path, tmp_path / "out", parts=1)
+    plan.commit([job.attempt(plan.part(0), bytes)])
+    plan.remove()
+    assert (tmp_path / "out").read_bytes() == path.read_bytes()
+    monkeypatch.undo()
+    plan = job.plan(path, tmp_path / "out", parts=1)
+    mine.rename(away)
+    other.rename(mine)
+    # Of the same length and time, but closed to those whom the planned one lets in.
+    with pytest.raises(swath.ChangedError, match="fewer users may read it"):
+        plan.part(0).pieces[0].open()
+    plan.abort()

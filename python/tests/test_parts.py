@@ -194,6 +194,30 @@ def test_npy_that_is_not_whole_has_no_parts(tmp_path: Path) -> None:
             swath.read_npy(path, starting_in=(0, 200))
 
 
+def test_npy_has_the_header_and_the_rows_of_one_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np = pytest.importorskip("numpy")
+    from swath import _arrays
+
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder, numbers in [(one, np.arange(100)), (other, np.arange(100.0))]:
+        folder.mkdir()
+        np.save(folder / "a.npy", numbers)
+    real = _arrays.read
+
+    def read(*words: Any, **how: Any) -> Any:
+        found = real(*words, **how)
+        if other.exists():
+            one.rename(tmp_path / "before")
+            other.rename(one)
+        return found
+
+    monkeypatch.setattr(_arrays, "read", read)
+    found = swath.read_npy(one / "a.npy", starting_in=(0, 10_000))
+    assert found.dtype == "i8" and found.tolist() == list(range(100))
+
+
 def test_types_of_columns(tmp_path: Path) -> None:
     np = pytest.importorskip("numpy")
     path = tmp_path / "table.csv"

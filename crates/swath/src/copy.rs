@@ -122,7 +122,7 @@ impl CopyOptions {
         self.read.check_whole(Operation::Read, source.name())?;
         self.refuse_same(&source, to)?;
         refuse_within(&source, to)?;
-        let mut draft = self.output.begin(to)?;
+        let mut draft = self.output.clone().with_input(source.name()).begin(to)?;
         if self.output.access.is_none() {
             permissions::take(&source, &mut draft)?;
         }

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, Unpack
 from swath._errors import named, unreadable
 from swath._given import plain
 from swath._options import ChunkOptions, WriteOptions, leave, takes
-from swath._swath import file_format, read, write_parts
+from swath._swath import JobInput, file_format, read, write_parts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -219,9 +219,11 @@ def _rows_of_npy(
 ) -> np.ndarray[Any, Any]:
     """The rows of a .npy file that begin in an extent."""
     quiet = {**how, "progress": None}
+    # Header and values are of one file, also if its name is given to another one meanwhile.
+    opened = JobInput(source)
 
     def bytes_in(first: int, length: int | None) -> Any:
-        return read(source, starting_in=(first, length), delimiter=1, **quiet)
+        return read(opened, starting_in=(first, length), delimiter=1, **quiet)
 
     begin, dtype, shape, is_fortran = _header(source, bytes(bytes_in(0, _MOST_HEADER)))
     if len(shape) == 0 or (is_fortran and len(shape) > 1):
@@ -237,7 +239,7 @@ def _rows_of_npy(
         count = shape[0] if bytes_in(*starting_in).nbytes and _holds(starting_in, begin - 1) else 0
         return _made(source, b"", 0, dtype, (count, *shape[1:]), False)
     buffer: Any = read(
-        source, offset=begin, length=end - begin, starting_in=starting_in, delimiter=width, **how
+        opened, offset=begin, length=end - begin, starting_in=starting_in, delimiter=width, **how
     )
     return _made(source, buffer, 0, dtype, (buffer.nbytes // width, *shape[1:]), False)
 

@@ -132,15 +132,15 @@ class Items(Reads):
                 end = piece.offset + piece.length
                 for at in range(piece.offset, end, step):
                     where = f", {piece.path} at bytes {at}..{min(at + step, end)}"
-                    yield from self.items(piece.path, (at, min(step, end - at)))
+                    yield from self.items(piece, (at, min(step, end - at)))
             part.check_inputs()
         except Exception as error:
             error.add_note(f"in partition {part.index}{where}")
             raise
 
-    def items(self, path: str, extent: tuple[int, int]) -> Iterator[list[Any]]:
+    def items(self, piece: job.Piece, extent: tuple[int, int]) -> Iterator[list[Any]]:
         """Those that begin in an extent."""
-        data = _bytes_of(path, extent, self.delimiter, self.workers)
+        data = _bytes_of(piece, extent, self.delimiter, self.workers)
         return map(self.made_of, _slices(data, self.delimiter), itertools.repeat(extent[0]))
 
     def made_of(self, data: Buffer, at: int) -> list[Any]:
@@ -167,10 +167,10 @@ class Run(Sequence[Any]):
         return list, ([*self],)
 
 
-def _bytes_of(path: str, extent: tuple[int, int], delimiter: Any, workers: int) -> Buffer:
-    data = swath.read(path, starting_in=extent, delimiter=delimiter, workers=workers, readonly=True)
+def _bytes_of(piece: job.Piece, extent: tuple[int, int], delimiter: Any, workers: int) -> Buffer:
+    data = swath.read(piece.open(), starting_in=extent, delimiter=delimiter, workers=workers, readonly=True)
     if extent[0] == 0:
-        refuse(path, bytes(data[:HEAD]), "lines")
+        refuse(piece.path, bytes(data[:HEAD]), "lines")
     return data
 
 
@@ -262,11 +262,11 @@ def _split(data: bytes, delimiter: bytes | str | int | None) -> list[bytes]:
 class Bytes(Items):
     """Records as bytes."""
 
-    def items(self, path: str, extent: tuple[int, int]) -> Iterator[list[bytes]]:
+    def items(self, piece: job.Piece, extent: tuple[int, int]) -> Iterator[list[bytes]]:
         if self.delimiter != "csv":
-            return super().items(path, extent)
+            return super().items(piece, extent)
         how: dict[str, Any] = {"block_size": 1, "workers": self.workers}
-        return iter([swath.scan_records(path, bytes, delimiter="csv", starting_in=extent, **how)])
+        return iter([swath.scan_records(piece.open(), bytes, delimiter="csv", starting_in=extent, **how)])
 
     def made_of(self, data: Buffer, at: int) -> list[bytes]:
         return _split(bytes(data), self.delimiter)
@@ -281,8 +281,8 @@ class Records(Reads):
 
     def of(self, piece: job.Piece) -> Views:
         extent = (piece.offset, piece.length)
-        data = _bytes_of(piece.path, extent, self.delimiter, self.workers)
-        found = Bytes(self.delimiter, self.workers).items(piece.path, extent)
+        data = _bytes_of(piece, extent, self.delimiter, self.workers)
+        found = Bytes(self.delimiter, self.workers).items(piece, extent)
         return Views([(data, [len(one) for some in found for one in some])])
 
     def joined(self, found: list[Any]) -> Views:

@@ -59,8 +59,12 @@ def blocks_of(
             length = min(stride, end - at)
             where: dict[str, Any] = {"offset": at, "length": length}
             where = where if is_cut else {"starting_in": (at, length)}
-            made = partial(scan_records, piece.path, function, delimiter=ends, **where, **how)
+            made = partial(_scanned, piece, function, delimiter=ends, **where, **how)
             yield _named(piece, at, length), made
+
+
+def _scanned(piece: Piece, function: Callable[[Any], Any], **how: Any) -> list[Any]:
+    return scan_records(piece.open(), function, **how)
 
 
 def _made_of(function: Callable[[Any], Any], block: bytes) -> list[Any]:
@@ -74,7 +78,7 @@ def _named(piece: Piece, at: int, length: int) -> str:
 def _goes_on(pieces: list[Piece]) -> bool:
     """Whether a line goes on from one piece into the next, which is of another input."""
     return any(
-        bytes(read(piece.path, offset=piece.offset + piece.length - 1, length=1, workers=1)) != b"\n"
+        bytes(read(piece.open(), offset=piece.offset + piece.length - 1, length=1, workers=1)) != b"\n"
         for piece in pieces[:-1]
     )
 
@@ -85,7 +89,7 @@ def _joined(pieces: list[Piece], size: int) -> Iterator[tuple[Piece, bytes]]:
     for piece in pieces:
         end = piece.offset + piece.length
         for at in range(piece.offset, end, size):
-            data = bytes(read(piece.path, offset=at, length=min(size, end - at), workers=1))
+            data = bytes(read(piece.open(), offset=at, length=min(size, end - at), workers=1))
             cut = data.rfind(b"\n") + 1
             if cut > 0:
                 yield piece, b"".join([*begun, data[:cut]])

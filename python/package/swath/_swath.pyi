@@ -27,7 +27,7 @@ _Edge = _Bytes | tuple[_Bytes, ...]
 class _HasFileno(Protocol):
     def fileno(self) -> int: ...
 
-_Input = _Path | int | _HasFileno | _Bytes | Sequence[_Path]
+_Input = _Path | int | _HasFileno | _Bytes | Sequence[_Path] | JobInput
 _Shards = _Input | Sequence[_Input]
 _Division = Literal["records", "lines", "bytes", "inputs", "groups"] | int
 _Symlinks = Literal["files", "skip", "follow"]
@@ -243,11 +243,16 @@ class JobPart:
     __hash__: None  # type: ignore[assignment]
 
 @final
+class JobInput:
+    def __new__(cls, source: _Input) -> Self: ...
+
+@final
 class Piece:
     path: Final[str]
     offset: Final[int]
     length: Final[int]
     extent: Final[tuple[int, int]]
+    def open(self) -> JobInput: ...
     def to_json(self) -> str: ...
     @staticmethod
     def from_json(text: str) -> Piece: ...

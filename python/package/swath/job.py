@@ -13,7 +13,7 @@ system). What is here is the contract between them::
 >>> for part in plan.parts:                      # each in any process, in any order
 ...     with part.writer() as out:
 ...         for piece in part.pieces:            # the lines that begin in these bytes
-...             lines = swath.read(piece.path, starting_in=piece.extent)
+...             lines = swath.read(piece.open(), starting_in=piece.extent)
 ...             _ = out.write(lines.tobytes().upper())
 ...     done.append(out.done)
 >>> plan.commit(done).bytes
@@ -40,6 +40,7 @@ from swath import _job_trouble, _swath
 from swath._errors import ChangedError, Error
 from swath._job_reading import blocks_of, ends_of
 from swath._swath import Committed, Done, Piece, Plan, SegmentWriter, Status, Swept
+from swath._swath import JobInput as Input
 from swath._swath import JobPart as Part
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Committed",
     "Done",
+    "Input",
     "Part",
     "Piece",
     "Plan",
@@ -161,7 +163,7 @@ def divide(
 
     Examples
     --------
-    >>> [len(swath.read(piece.path, starting_in=piece.extent))
+    >>> [len(swath.read(piece.open(), starting_in=piece.extent))
     ...  for part in swath.job.divide("words.txt", parts=2) for piece in part.pieces]
     [14, 10]
     """

@@ -10,6 +10,7 @@ use super::division::Divided;
 use super::done::{Reduced, of_text, reduced, to_text};
 use super::writer::SegmentWriter;
 use crate::error::{Failure, file_name};
+use crate::input::OpenInput;
 use crate::work::detached;
 
 /// What one process needs to know to do a part: which bytes to read, and where to write. Small, whatever the
@@ -155,6 +156,18 @@ impl Piece {
     #[getter]
     fn length(&self) -> u64 {
         self.0.len
+    }
+
+    /// Opens the input, for functions that read. Its name may lead to another file later: what is read from the
+    /// input that is returned is of the file that was checked.
+    ///
+    /// Raises ``swath.ChangedError`` if it is not what it was when the job was planned.
+    ///
+    /// >>> [piece] = swath.job.divide("words.txt")[0].pieces
+    /// >>> swath.read(piece.open(), offset=piece.offset, length=piece.length).nbytes
+    /// 24
+    fn open(&self, py: Python<'_>) -> PyResult<OpenInput> {
+        detached(py, || self.0.open()).map(OpenInput)
     }
 
     /// ``(offset, length)``, for ``starting_in=``.

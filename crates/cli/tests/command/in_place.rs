@@ -68,6 +68,23 @@ fn an_input_is_not_written_in_place() {
 }
 
 #[test]
+fn a_file_of_the_folder_that_is_copied_is_not_written_in_place() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let (segments, link) = (folder.path().join("segments"), folder.path().join("link"));
+    let made = run(["study", "fib", "9", "--mode", "segments", "-o", word(&segments)]);
+    assert_eq!(code(&made), 0, "{made:?}");
+    let whole = run(["cat", word(&segments)]).stdout;
+    for entry in fs::read_dir(&segments).expect("listed") {
+        fs::hard_link(entry.expect("there").path(), &link).expect("linked");
+        let refused = run(["cp", "--in-place", word(&segments), word(&link)]);
+        assert_eq!(code(&refused), 2, "{refused:?}");
+        assert!(stderr(&refused).contains("a part of it"), "{refused:?}");
+        assert!(run(["cat", word(&segments)]).stdout == whole);
+        fs::remove_file(&link).expect("there");
+    }
+}
+
+#[test]
 fn an_error_says_that_a_part_may_be_there() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let path = |name: &str| folder.path().join(name);

@@ -19,6 +19,8 @@ use super::data::{Done, Form, bytes_of};
 use super::files::{self, CHOSEN, COMMITTED};
 use super::place::{self, Placed};
 use super::plan::Plan;
+use rustix::process::geteuid;
+
 use crate::error::{Error, Operation, Reason, Result, counted};
 use crate::sink::claim::Claim;
 use crate::sink::fs::{Facts, FileKind, FsFolder};
@@ -90,7 +92,7 @@ impl Plan {
     fn commit_file(&self, folder: &Arc<dyn FsFolder>, done: &[Done]) -> Result<Committed> {
         let earlier = self.chosen(&**folder)?;
         let found = match &earlier {
-            Some(chosen) => self.found_at_target(chosen)?,
+            Some(chosen) => self.found_at_target(&**folder, chosen)?,
             None => None,
         };
         let chosen = match (found, &earlier) {
@@ -162,19 +164,29 @@ impl Plan {
         }
     }
 
-    /// What the commit wrote, if the target has it: looks at each byte if the length is right.
-    fn found_at_target(&self, chosen: &[Done]) -> Result<Option<Committed>> {
+    /// What the commit wrote, if the target has it: looks at each byte if the length is right. A file of another
+    /// user is not ours, unless the commit may have replaced one.
+    fn found_at_target(
+        &self,
+        folder: &dyn FsFolder,
+        chosen: &[Done],
+    ) -> Result<Option<Committed>> {
         let failed = |error| Error::io(Operation::Read, &self.target, error);
         let located = self.output.draft.fs.locate(&self.target).map_err(failed)?;
         let committed = self.report(chosen, Placed::default());
         let there = located.folder.facts(&located.name).map_err(failed)?;
-        let is_it = |it: Facts| it.kind == FileKind::File && it.len == committed.bytes;
-        if !there.is_some_and(is_it) {
+        let owners = [geteuid().as_raw(), folder.own_facts().map_err(failed)?.owner];
+        let is_ours = |it: &Facts| self.may_replace || owners.contains(&it.owner);
+        let is_it = |it: &Facts| it.kind == FileKind::File && it.len == committed.bytes;
+        if !there.is_some_and(|there| is_it(&there) && is_ours(&there)) {
             return Ok(None);
         }
         let file = located.folder.open(&located.name).map_err(failed)?;
-        let found = place::crc_of_file(&*file, committed.bytes);
-        Ok((found.map_err(failed)? == committed.crc32c).then_some(committed))
+        match place::is_placed(folder, chosen, &*file) {
+            // Without what an attempt wrote nothing says so.
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            found => Ok(found.map_err(failed)?.then_some(committed)),
+        }
     }
 
     /// The commit that gave the target its name was killed, perhaps before this.

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::fs::{FileType, OFlags, Stat};
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ use swath_plan::parts::Division;
 use super::data::{InputState, Part, PartPiece, is_exact};
 use crate::error::{Error, Operation, Reason, Result, counted};
 use crate::sink::path_text;
-use crate::source::{Input, Opened, Source, stat_of};
+use crate::source::{Input, Kind, Opened, Source, stat_of};
 
 /// An input, as it was when the job was planned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +55,11 @@ impl JobInput {
         let (path, state) = (self.path.clone(), self.state);
         let (offset, len) = (extent.offset(), extent.len());
         PartPiece { path, offset, len, is_exact: is_exact(division), state }
+    }
+
+    /// Opens it, if it is what it was.
+    pub(super) fn open(&self, extent: Extent) -> Result<Arc<Opened>> {
+        open_as(&self.path, &self.state, extent)
     }
 
     /// Fails if the input has changed.
@@ -102,20 +108,31 @@ impl PartPiece {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open(&self) -> Result<Input> {
-        let opened = Opened::open_copy(Source::from(&self.path))?;
-        // A name opens as a file, of whichever kind.
-        let file = opened.file().ok_or(ErrorKind::InvalidInput.into());
-        let now = file.and_then(|file| Ok(state_of(&stat_of(file)?, Access::of(file)?)));
-        let now = now.map_err(|error| Error::io(Operation::Inspect, &self.path, error))?;
-        compare(&self.path, &self.state, &now, self.extent(), "")?;
-        Ok(Input(opened))
+        open_as(&self.path, &self.state, self.extent()).map(Input)
     }
+}
+
+/// Opens an input, if it is what it was `then`.
+fn open_as(path: &Path, then: &InputState, extent: Extent) -> Result<Arc<Opened>> {
+    let opened = Opened::open_copy(Source::from(path))?;
+    // A name opens as a file, of whichever kind.
+    let file = opened.file().ok_or(ErrorKind::InvalidInput.into());
+    let now = file.and_then(|file| Ok(state_of(&stat_of(file)?, Access::of(file)?)));
+    let now = now.map_err(|error| Error::io(Operation::Inspect, path, error))?;
+    compare(path, then, &now, extent, "")?;
+    Ok(opened)
 }
 
 /// Files of `/proc` report a length of 0 bytes, and have some.
 fn refuse_unknown_len(path: &Path) -> Result<()> {
     let mut byte = [0];
-    let read = fs::File::open(path).and_then(|mut file| file.read(&mut byte));
+    let opened = Opened::open_copy(Source::from(path))?;
+    if matches!(opened.kind(), Kind::Stream) {
+        return Err(Error::new(Operation::Inspect, Reason::Changed, path)
+            .detail("another program has put something else in its place")
+            .hint("check what is at this path now, then plan the job again"));
+    }
+    let read = opened.file().map_or(Ok(0), |mut file| file.read(&mut byte));
     match read.map_err(|error| Error::io(Operation::Read, path, error))? {
         0 => Ok(()),
         _ => Err(Error::new(Operation::Inspect, Reason::Invalid, path)

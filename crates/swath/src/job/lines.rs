@@ -9,7 +9,7 @@
 //! parts    one\ntw  o\n|three\nfo       ur\n
 //! ```
 
-use std::fs::File;
+use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
 
 use swath_plan::extent::Extent;
@@ -123,11 +123,14 @@ impl<'p> Text<'p> {
 }
 
 fn read(input: &JobInput, offset: u64, bytes: &mut [u8]) -> Result<()> {
-    let file = File::open(&input.path)
-        .map_err(|error| Error::io(Operation::Open, &input.path, error))?;
-    file.read_exact_at(bytes, offset).map_err(|error| match input.check() {
-        Err(changed) => changed,
-        Ok(()) => Error::io(Operation::Read, &input.path, error)
-            .at(Extent::between(offset, offset + bytes.len() as u64)),
+    let extent = Extent::between(offset, offset + bytes.len() as u64);
+    // Its name may lead to another file by now.
+    let opened = input.open(extent)?;
+    let file = opened.file().ok_or(ErrorKind::InvalidInput.into());
+    file.and_then(|file| file.read_exact_at(bytes, offset)).map_err(|error| {
+        match input.check() {
+            Err(changed) => changed,
+            Ok(()) => Error::io(Operation::Read, &input.path, error).at(extent),
+        }
     })
 }

@@ -210,15 +210,28 @@ impl Placing<'_> {
     }
 }
 
-/// The CRC-32C of the first `len` bytes.
-pub(super) fn crc_of_file(file: &dyn FsFile, len: u64) -> io::Result<u32> {
-    let mut buffer = vec![0; BUFFER];
-    let (mut done, mut sum) = (0, 0);
-    while done < len {
-        let part = usize::try_from(len - done).unwrap_or(BUFFER).min(BUFFER);
-        read_exact_at(file, &mut buffer[..part], done)?;
-        sum = crc32c::crc32c_append(sum, &buffer[..part]);
-        done += part as u64;
+/// Whether a file has exactly what the chosen attempts wrote. Compares the bytes: another user could make others of the
+/// same CRC-32C.
+pub(super) fn is_placed(
+    folder: &dyn FsFolder,
+    chosen: &[Done],
+    file: &dyn FsFile,
+) -> io::Result<bool> {
+    let (mut ours, mut there) = (vec![0; BUFFER], vec![0; BUFFER]);
+    let mut place = 0;
+    for done in chosen.iter().filter(|done| done.len > 0) {
+        let segment = folder.open(done.file_name().as_ref())?;
+        let mut from = 0;
+        while from < done.len {
+            let part = usize::try_from(done.len - from).unwrap_or(BUFFER).min(BUFFER);
+            read_exact_at(&*segment, &mut ours[..part], from)?;
+            read_exact_at(file, &mut there[..part], place + from)?;
+            if ours[..part] != there[..part] {
+                return Ok(false);
+            }
+            from += part as u64;
+        }
+        place += done.len;
     }
-    Ok(sum)
+    Ok(true)
 }

@@ -119,12 +119,20 @@ impl DraftOptions {
 
     /// Fails if the target, a file of `facts`, is what its bytes are made from.
     pub(crate) fn refuse_input(&self, path: &Path, facts: &Facts) -> Result<()> {
-        let mut inputs = self.inputs.iter().filter_map(|input| fs::metadata(input).ok());
-        if !inputs.any(|input| (input.dev(), input.ino()) == facts.identity) {
+        let is_it = |path: &Path| {
+            let input = fs::metadata(path);
+            input.is_ok_and(|input| (input.dev(), input.ino()) == facts.identity)
+        };
+        // Of a folder of segments, each file.
+        let has_it = |folder: &Path| {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            entries.into_iter().any(|entry| is_it(&entry.path()))
+        };
+        if !self.inputs.iter().any(|input| is_it(input) || has_it(input)) {
             return Ok(());
         }
         Err(Error::new(Operation::Create, Reason::Invalid, path)
-            .detail("it is the input, and would be written in place")
+            .detail("it is the input, or a part of it, and would be written in place")
             .hint("write to another name"))
     }
 }

@@ -4,10 +4,12 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::num::NonZeroU64;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
+use rustix::fs::OFlags;
 use swath::OutputOptions;
 use swath::job::{Division, Form, JobOptions, Plan};
 use swath::machine::EndDelay;
@@ -229,7 +231,10 @@ fn refuse_compressed(input: &Path) -> Result<(), Refused> {
         return Ok(());
     }
     let mut head = Vec::new();
-    let read = File::open(input).and_then(|file| file.take(16).read_to_end(&mut head));
+    // Its name may lead to a pipe by now.
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let open = || File::options().read(true).custom_flags(flags).open(input);
+    let read = open().and_then(|file| file.take(16).read_to_end(&mut head));
     match read.ok().and_then(|_| Format::detect(&head)) {
         None => Ok(()),
         Some(_) => Err(Refused::new(

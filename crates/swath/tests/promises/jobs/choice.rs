@@ -113,6 +113,48 @@ fn killed(plan: &Plan, chosen: &[Done]) {
     fs::write(plan.folder().join("CHOSEN"), chosen).expect("written");
 }
 
+/// Changes bytes, and then the last four so that their CRC-32C is what it was.
+fn forged(right: &[u8]) -> Vec<u8> {
+    let table: Vec<u32> = (0..256)
+        .map(|byte| {
+            (0..8).fold(byte, |it, _| (it >> 1) ^ if it & 1 == 1 { 0x82f6_3b78 } else { 0 })
+        })
+        .collect();
+    let (body, _) = right.split_at(right.len() - 4);
+    let mut bytes = body.to_ascii_lowercase();
+    assert_ne!(bytes, body);
+    let mut reached = !crc32c::crc32c(right);
+    let steps: Vec<u32> = (0..4)
+        .map(|_| {
+            let at = (0..256_u32).find(|&at| table[at as usize] >> 24 == reached >> 24);
+            let at = at.expect("each high byte is there once");
+            reached = (reached ^ table[at as usize]) << 8;
+            at
+        })
+        .collect();
+    let mut sum = !crc32c::crc32c(&bytes);
+    for &at in steps.iter().rev() {
+        bytes.push((sum ^ at).to_le_bytes()[0]);
+        sum = (sum >> 8) ^ table[at as usize];
+    }
+    assert_eq!(crc32c::crc32c(&bytes), crc32c::crc32c(right));
+    bytes
+}
+
+#[test]
+fn another_file_of_the_same_length_and_checksum_is_not_what_was_committed() {
+    let bench = Bench::new("a\nb\nc\nd\n");
+    let plan = bench.plan(&JobOptions::new().with_parts(2).with_output(refusing()));
+    let done = all(&plan);
+    killed(&plan, &done);
+    let right = serial("a\nb\nc\nd\n");
+    fs::write(bench.output(), forged(&right)).expect("written");
+    let error = plan.commit(&done).expect_err("another program has put it there");
+    assert_eq!(error.io_kind(), ErrorKind::AlreadyExists, "{error}");
+    fs::write(bench.output(), &right).expect("written");
+    assert_eq!(plan.commit(&done).expect("found").bytes, right.len() as u64);
+}
+
 #[test]
 fn attempts_count_that_end_after_a_commit_was_killed_before_it_placed_its_own() {
     for replace in [Replace::Allowed, Replace::Refused] {
