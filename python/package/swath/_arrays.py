@@ -219,7 +219,7 @@ def _rows_of_npy(
 ) -> np.ndarray[Any, Any]:
     """The rows of a .npy file that begin in an extent."""
     quiet = {**how, "progress": None}
-    # Header and values are of one file, also if its name is given to another one meanwhile.
+    # Header and values are of one file, also if its name is given to another one in the meantime.
     opened = JobInput(source)
 
     def bytes_in(first: int, length: int | None) -> Any:
