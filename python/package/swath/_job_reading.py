@@ -63,7 +63,7 @@ def blocks_of(
             yield _named(piece, at, length), made
 
 
-def _scanned(piece: Piece, function: Callable[[Any], Any], **how: Any) -> list[Any]:
+def _scanned(piece: Piece, function: Callable[[Any], Any], **how: Any) -> Any:
     return scan_records(piece.open(), function, **how)
 
 
