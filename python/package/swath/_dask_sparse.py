@@ -26,11 +26,12 @@ class Entries(Reads):
     # The verb's keywords.
     how: dict[str, Any]
 
-    def read(self, extent: tuple[int, int]) -> Any:
-        return getattr(swath, self.verb)(self.path, "coo", starting_in=extent, **self.how)
+    def read(self, extent: tuple[int, int], source: Any = None) -> Any:
+        source = self.path if source is None else source
+        return getattr(swath, self.verb)(source, "coo", starting_in=extent, **self.how)
 
     def of(self, piece: job.Piece) -> Any:
-        return self.read(piece.extent)
+        return self.read(piece.extent, piece.open())
 
     def joined(self, found: list[Any]) -> Any:
         # A part of nothing has the shape anyway.

@@ -163,7 +163,7 @@ class Frame(_Rows):
 
     def of(self, piece: job.Piece) -> Any:
         names, types = self.columns.names, self.columns.types
-        self.check_head(piece.path)
+        self.check_head(piece)
         table = self.read(piece)
         for at, (name, kind) in enumerate(zip(names, types)):
             if kind in NULLABLE and table.validity(at) is not None:
@@ -175,11 +175,12 @@ class Frame(_Rows):
         frame.columns = names
         return _typed(frame, types)
 
-    def check_head(self, path: str) -> None:
+    def check_head(self, piece: job.Piece) -> None:
         """Fails if a file has other columns than the first one."""
-        if path != self.columns.first:
-            head = swath.read_csv(path, columns=self.chosen_keys, starting_in=(0, 0), **self.how)
-            self.check(path, head.names)
+        if piece.path != self.columns.first:
+            how = {**self.how, "columns": self.chosen_keys}
+            head = swath.read_csv(piece.open(), **how, starting_in=(0, 0))
+            self.check(piece.path, head.names)
 
     def read(self, piece: job.Piece) -> Table:
         """The rows of a piece as a table. No value is another one because the sample had others."""
@@ -210,7 +211,7 @@ class Frame(_Rows):
         keyed = zip(range(len(types)) if keys is None else keys, types)
         how = {**self.how, "columns": keys, **more}
         how["dtypes"] = {key: kind for key, kind in keyed if kind is not None}
-        table: Table = swath.read_csv(piece.path, **how, starting_in=piece.extent)
+        table: Table = swath.read_csv(piece.open(), **how, starting_in=piece.extent)
         return table
 
     def other(self, piece: job.Piece, table: Table, at: int) -> Exception:
@@ -293,11 +294,11 @@ class Numbers(_Rows):
 
         how = {**self.how, "columns": self.chosen_keys}
         if piece.path != self.columns.first:
-            head = swath.read_csv(piece.path, **how, starting_in=(0, 0))
+            head = swath.read_csv(piece.open(), **how, starting_in=(0, 0))
             self.check(piece.path, head.names)
         return _array(
             swath.read_csv(
-                piece.path, np.dtype(self.dtype), missing=self.missing, starting_in=piece.extent, **how
+                piece.open(), np.dtype(self.dtype), missing=self.missing, starting_in=piece.extent, **how
             )
         )
 
