@@ -182,11 +182,8 @@ impl Plan {
             return Ok(None);
         }
         let file = located.folder.open(&located.name).map_err(failed)?;
-        match place::is_placed(folder, chosen, &*file) {
-            // Without what an attempt wrote nothing says so.
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            found => Ok(found.map_err(failed)?.then_some(committed)),
-        }
+        let found = place::is_placed(folder, chosen, &*file).map_err(failed)?;
+        Ok(found.then_some(committed))
     }
 
     /// The commit that gave the target its name was killed, perhaps before this.

@@ -210,8 +210,8 @@ impl Placing<'_> {
     }
 }
 
-/// Whether a file has exactly what the chosen attempts wrote. Compares the bytes: another user could make others of the
-/// same CRC-32C.
+/// Whether a file has exactly what the chosen attempts wrote. Compares the bytes, as another user could make others of the
+/// same CRC-32C; only the CRC-32C where a power cut has taken what an attempt wrote.
 pub(super) fn is_placed(
     folder: &dyn FsFolder,
     chosen: &[Done],
@@ -220,16 +220,22 @@ pub(super) fn is_placed(
     let (mut ours, mut there) = (vec![0; BUFFER], vec![0; BUFFER]);
     let mut place = 0;
     for done in chosen.iter().filter(|done| done.len > 0) {
-        let segment = folder.open(done.file_name().as_ref())?;
-        let mut from = 0;
+        let mut segment = folder.open(done.file_name().as_ref()).ok();
+        let (mut from, mut is_same) = (0, true);
+        let (mut sum_there, mut sum_ours) = (0, 0);
         while from < done.len {
             let part = usize::try_from(done.len - from).unwrap_or(BUFFER).min(BUFFER);
-            read_exact_at(&*segment, &mut ours[..part], from)?;
-            read_exact_at(file, &mut there[..part], place + from)?;
-            if ours[..part] != there[..part] {
-                return Ok(false);
-            }
+            let (ours, there) = (&mut ours[..part], &mut there[..part]);
+            read_exact_at(file, there, place + from)?;
+            sum_there = crc32c::crc32c_append(sum_there, there);
+            segment = segment.filter(|segment| read_exact_at(&**segment, ours, from).is_ok());
+            sum_ours = crc32c::crc32c_append(sum_ours, ours);
+            is_same &= ours == there;
             from += part as u64;
+        }
+        let is_whole = segment.is_some() && sum_ours == done.crc32c;
+        if sum_there != done.crc32c || (is_whole && !is_same) {
+            return Ok(false);
         }
         place += done.len;
     }
