@@ -49,7 +49,7 @@ const WORKER_SHARE: u64 = 4 << 20;
 const COLD_WORKERS: u64 = 4;
 /// A kernel that reads this far ahead keeps a device busy for one thread; a second thread would
 /// break the pattern by which the kernel recognises sequential reads.
-const FAR_AHEAD: u64 = 2 << 20;
+pub const FAR_AHEAD: u64 = 2 << 20;
 /// Above this length several threads win anyway: the copying of a single thread would limit it.
 const LONG: u64 = 256 << 20;
 /// Direct reads in flight that a local device wants.
@@ -366,7 +366,8 @@ fn chunk_size(facts: &Facts, wish: u64, way: Way, fallbacks: &mut Vec<Fallback>)
 
 /// Small chunks are handed out together, to save taking a lock for each.
 fn cut(facts: &Facts, chunk_size: NonZeroU64, way: Way) -> Cut {
-    let lease = if way == Way::Direct { READ_SIZE } else { LEASE_SIZE };
+    // The kernel joins requests of a ring that are next to each other on a device, but not those of several threads.
+    let lease = if way == Way::Direct && facts.ring { READ_SIZE } else { LEASE_SIZE };
     let chunks = (lease / chunk_size).max(1);
     let size = NonZeroU64::new(chunk_size.get().saturating_mul(chunks)).unwrap_or(chunk_size);
     // Direct reads start at multiples of the unit in the file, wherever the extent does.

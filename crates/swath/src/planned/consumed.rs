@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use swath_plan::policy::{Decision, Engine, Facts, by_workers, decide};
+use swath_plan::policy::{Decision, Engine, FAR_AHEAD, Facts, PageCache, by_workers, decide};
 
 use crate::options::ReadOptions;
 
@@ -26,6 +26,9 @@ pub(crate) fn decide_to_consume(facts: &Facts, options: &ReadOptions) -> (Decisi
     let chunks = (decision.cut.size.get() / chunk_size).max(1);
     let size = chunk_size.get().saturating_mul(chunks);
     decision.cut.size = NonZeroU64::new(size).unwrap_or(chunk_size);
-    let by_lease = facts.copies > 0 || (wishes.engine == Engine::Auto && !facts.is_resident());
+    // A kernel that reads far ahead keeps the device busy, and short calls leave bytes in the processor's cache.
+    let is_ahead = facts.readahead >= FAR_AHEAD && decision.page_cache == PageCache::Keep;
+    let is_cold = wishes.engine == Engine::Auto && !facts.is_resident();
+    let by_lease = facts.copies > 0 || (is_cold && !is_ahead);
     (decision, by_lease)
 }
