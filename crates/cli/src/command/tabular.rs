@@ -248,8 +248,9 @@ pub(super) fn lost_texts(report: &TableReport, files: &[PathBuf]) -> Vec<String>
         texts.push(format!("{} {what} left out: {lines}", counted(aside.count, "line")));
     }
     if replaced > 0 {
-        let what = format!("that are not {} became U+FFFD", report.encoding);
-        texts.push(format!("{} {what}", counted(replaced, "sequence of bytes")));
+        let are = if replaced == 1 { "is" } else { "are" };
+        let what = format!("that {are} not {} became U+FFFD", report.encoding);
+        texts.push(format!("{} {what}", counted(replaced, "byte sequence")));
     }
     let names = report.renamed.iter().take(LISTED);
     let names = names.map(|Renamed { from, to, .. }| {
@@ -290,12 +291,15 @@ pub(super) fn usual_form(path: &Path, head: &[u8], args: &TableArgs) -> BatchFor
     }
 }
 
-/// Refuses bytes that are not text, unless an encoding was given. A NUL alone may be part of a text.
+/// Refuses bytes that are not text, unless an encoding was given, or what becomes of bytes that it does not have. A NUL
+/// alone may be part of a text.
 pub(super) fn refuse_binary(head: &[u8], name: &Path, args: &TableArgs) -> Result<()> {
     /// A file that is not text mostly has a NUL, and bytes that are not UTF-8, near its start.
     const LOOKED: usize = 4096;
     let is_marked = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
-    let is_given = args.encoding.as_deref().is_some_and(|it| it != "auto");
+    let is_chosen = |word: Option<&str>, usual: &str| word.is_some_and(|it| it != usual);
+    let is_given = is_chosen(args.encoding.as_deref(), "auto")
+        || is_chosen(args.encoding_errors.as_deref(), "error");
     let is_packed = compressed::Format::detect(head).is_some();
     let first = &head[..head.len().min(LOOKED)];
     // The last character may be cut.

@@ -236,6 +236,7 @@ fn what_is_no_table_is_refused_with_what_to_try() {
         ("ragged.csv", b"a,b\n1,2\n3\n"),
         ("open.csv", b"a,b\n1,\"2\n3,4\n"),
         ("latin.csv", b"a,b\nK\xf6ln,1\n"),
+        ("nul.csv", b"a,b\nK\xf6\0n,1\n"),
         ("sheet.xlsx", b"PK\x03\x04rest of an archive"),
         ("mac.csv", b"a,b\r1,2\r"),
     ]);
@@ -246,6 +247,7 @@ fn what_is_no_table_is_refused_with_what_to_try() {
         ("head none", "there is no file in this folder"),
         ("head missing", "try: check the path"),
         ("head binary", "it is not text; try: run `swath info`"),
+        ("head nul.csv", "it is not text; try: run `swath info`"),
         ("head ragged.csv", "on line 3 at byte 8: 1 field where 2 are expected"),
         ("head open.csv", "on line 2 at byte 6: a quote opens here and is never closed"),
         ("head latin.csv", "on line 2 at byte 4"),
@@ -270,12 +272,11 @@ fn what_is_no_table_is_refused_with_what_to_try() {
     assert!(told.contains("`ebcdic` is not an encoding; use utf-8, latin-1"), "{told}");
     let told = setting.refused("head latin.csv");
     assert!(told.contains("or replace such bytes with --encoding-errors"), "{told}");
-    let output = setting.run("head --json --encoding-errors replace latin.csv");
-    let json: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
-    assert_eq!(
-        (&json["replaced"], &json["first_rows"][0][0]),
-        (&1.into(), &"K\u{fffd}ln".into())
-    );
+    for (name, text) in [("latin.csv", "K\u{fffd}ln"), ("nul.csv", "K\u{fffd}\0n")] {
+        let output = setting.run(&format!("head --json --encoding-errors replace {name}"));
+        let json: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+        assert_eq!((&json["replaced"], &json["first_rows"][0][0]), (&1.into(), &text.into()));
+    }
     assert!(setting.printed("head --ragged pad ragged.csv").contains("  3    –"));
     assert_eq!(
         setting.printed("head --skip-footer 1 ragged.csv"),
@@ -874,7 +875,7 @@ fn what_the_text_lost_is_noted_with_its_file() {
         ),
         (
             "head --encoding-errors replace l.csv",
-            "l.csv: 1 sequence of bytes that are not utf-8 became U+FFFD\n",
+            "l.csv: 1 byte sequence that is not utf-8 became U+FFFD\n",
         ),
         (
             "head n.csv",
