@@ -17,7 +17,7 @@ use std::time::Duration;
 
 pub use std::sync::MutexGuard;
 
-/// See the [module](self).
+/// A mutex that a panic of its holder leaves usable.
 #[derive(Debug, Default)]
 pub struct Mutex<T: ?Sized>(sync::Mutex<T>);
 
@@ -55,7 +55,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 }
 
-/// See the [module](self).
+/// A condition variable for a [`Mutex`].
 #[derive(Debug, Default)]
 pub struct Condvar(sync::Condvar);
 

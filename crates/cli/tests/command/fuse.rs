@@ -111,7 +111,7 @@ fn permissions_that_cannot_be_changed_are_those_of_the_inputs_from_the_start() {
         let job = done(&["job", "plan", word(&out), word(&input), "--parts", "2"]);
         let job = job.trim_end();
         // What is being written lies there under its hidden name.
-        let modes = r#"find "$0" -name '.part-*' -printf '%m\n' >&2; exec cat"#;
+        let modes = r#"find "$0" -name '.part-*' -printf '%m\n' >&2 2>/dev/null; exec cat"#;
         let ran = run(["job", "run", job, "--all", "--", "sh", "-c", modes, job]);
         let told = stderr(&ran);
         assert!(code(&ran) == 0 && !told.is_empty(), "{ran:?}");
