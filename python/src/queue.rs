@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use swath::machine::{Condvar, Mutex, MutexGuard};
+use swath::machine::{Condvar, Mutex};
 
 /// Items that wait to be taken.
 pub(crate) struct Queue<T> {
@@ -39,13 +39,9 @@ impl<T> Queue<T> {
         Self { state: Mutex::new(state), changed: Condvar::new(), most }
     }
 
-    fn state(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock()
-    }
-
     /// Waits until there is room for `bytes` more.
     pub(crate) fn give(&self, item: T, bytes: u64) -> Result<(), Closed> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         while !state.is_over && state.bytes > 0 && state.bytes + bytes > self.most {
             state = self.changed.wait(state);
         }
@@ -62,7 +58,7 @@ impl<T> Queue<T> {
     /// The next item, waited for at most `most`.
     pub(crate) fn take(&self, most: Duration) -> Taken<T> {
         let is_empty = |state: &mut State<T>| state.items.is_empty() && !state.is_over;
-        let waited = self.changed.wait_timeout_while(self.state(), most, is_empty);
+        let waited = self.changed.wait_timeout_while(self.state.lock(), most, is_empty);
         let mut state = waited.0;
         match state.items.pop_front() {
             Some((item, bytes)) => {
@@ -78,13 +74,13 @@ impl<T> Queue<T> {
 
     /// Nothing more is given; what is there can be taken.
     pub(crate) fn end(&self) {
-        self.state().is_over = true;
+        self.state.lock().is_over = true;
         self.changed.notify_all();
     }
 
     /// Nothing more is taken.
     pub(crate) fn close(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.is_over = true;
         state.bytes = 0;
         let items = std::mem::take(&mut state.items);

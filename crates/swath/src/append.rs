@@ -78,8 +78,7 @@ use crate::append::start_offset::StartOffset;
 use crate::append::strand::Strand;
 use crate::append::writer::lend;
 use crate::error::{Error, Operation, Reason, Result};
-use crate::locks::Mutex;
-use crate::locks::MutexGuard;
+use crate::locks::{Mutex, MutexGuard};
 use crate::sink::{Draft, DraftBase, FileKind, Folder, LocalFs, move_range, not_in_place};
 
 /// Begins an output that is committed to `path`, replacing what is there.

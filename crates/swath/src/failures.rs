@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::Error;
 use crate::locks::Mutex;
-use crate::locks::MutexGuard;
 
 /// The payload of a panic.
 pub(crate) type Payload = Box<dyn Any + Send>;
@@ -62,14 +61,14 @@ impl<E> Failures<E> {
 
     /// Records that piece `number` failed.
     pub(crate) fn failed(&self, number: u64, error: E) {
-        keep(&mut self.first().error, number, error);
+        keep(&mut self.first.lock().error, number, error);
         // Relaxed: a flag that publishes nothing else.
         self.any.store(true, Ordering::Relaxed);
     }
 
     /// Records that the caller's code panicked with piece `number`.
     pub(crate) fn panicked(&self, number: u64, panic: Payload) {
-        keep(&mut self.first().panic, number, panic);
+        keep(&mut self.first.lock().panic, number, panic);
         self.any.store(true, Ordering::Relaxed);
     }
 
@@ -84,7 +83,7 @@ impl<E> Failures<E> {
     ///
     /// If the first failure was a panic.
     pub(crate) fn end(&self) -> Result<(), E> {
-        let mut first = self.first();
+        let mut first = self.first.lock();
         let (error, panic) = (first.error.take(), first.panic.take());
         drop(first);
         match (error, panic) {
@@ -98,7 +97,7 @@ impl<E> Failures<E> {
     /// The panic of the first piece that panicked, and its number.
     pub(crate) fn panic(&self) -> Option<(u64, Payload)> {
         // Without a lock if nothing failed: this is checked after each read.
-        if self.any() { self.first().panic.take() } else { None }
+        if self.any() { self.first.lock().panic.take() } else { None }
     }
 
     /// Resumes the first panic, if there is one, whatever else failed: errors may be its
@@ -111,10 +110,6 @@ impl<E> Failures<E> {
         if let Some((_, panic)) = self.panic() {
             resume_unwind(panic);
         }
-    }
-
-    fn first(&self) -> MutexGuard<'_, First<E>> {
-        self.first.lock()
     }
 }
 

@@ -28,8 +28,7 @@ use lanes::Lanes;
 use sources::Sources;
 use swath_plan::words;
 
-use crate::locks::Mutex;
-use crate::locks::MutexGuard;
+use crate::locks::{Mutex, MutexGuard};
 
 pub(crate) use lanes::{Flight, Flights};
 pub use recorder::Recorder;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use swath::machine::{Condvar, Mutex, MutexGuard};
+use swath::machine::{Condvar, Mutex};
 
 use crate::error::{Error, FormatReason, Result};
 
@@ -44,7 +44,7 @@ impl Trim {
     /// Waits until all items before `index` are cut, then cuts it.
     pub(super) fn cut(&self, index: u64, bytes: &mut Vec<u8>) {
         let waiting = |state: &mut State| state.next < index && !state.failed;
-        let state = self.turn.wait_while(self.state(), waiting);
+        let state = self.turn.wait_while(self.state.lock(), waiting);
         let mut state = state;
         if state.failed {
             // An earlier item has failed, so this one is not used.
@@ -70,7 +70,7 @@ impl Trim {
 
     /// Wakes the waiting threads: an item will never come.
     pub(super) fn fail(&self) {
-        self.state().failed = true;
+        self.state.lock().failed = true;
         self.turn.notify_all();
     }
 
@@ -81,15 +81,11 @@ impl Trim {
 
     /// Fails if the stream ended before the requested bytes.
     pub(super) fn check_end(&self, path: &Path) -> Result<()> {
-        let position = self.state().position;
+        let position = self.state.lock().position;
         match self.has_enough() || (self.len.is_none() && position >= self.from) {
             true => Ok(()),
             false => Err(too_short(path, position)),
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
     }
 }
 

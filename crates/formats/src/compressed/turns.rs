@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use swath::machine::{Mutex, MutexGuard};
+use swath::machine::Mutex;
 
 use crate::error::Error;
 
@@ -64,17 +64,17 @@ impl Turns {
 
     /// Whether everything that is still to come will be discarded.
     pub(super) fn has_stopped(&self) -> bool {
-        self.state().has_stopped()
+        self.state.lock().has_stopped()
     }
 
     /// Returns the error of the item that could not be decoded, once those before it are written.
     pub(super) fn failure(&self) -> Option<Error> {
-        self.state().failed.take()
+        self.state.lock().failed.take()
     }
 
     /// Returns where to continue in order, if it has stopped.
     pub(super) fn go_on(&self) -> Option<Mark> {
-        self.state().stopped.take()
+        self.state.lock().stopped.take()
     }
 
     /// Records how an item ended that decoded to `out`, and leaves in `out` what is to be written
@@ -86,7 +86,7 @@ impl Turns {
         out: &mut Vec<u8>,
         mut cut: impl FnMut(u64, &mut Vec<u8>),
     ) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let bytes = std::mem::take(out);
         if state.has_stopped() {
             return;
@@ -113,10 +113,6 @@ impl Turns {
                 }
             }
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
     }
 }
 

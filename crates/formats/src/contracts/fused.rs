@@ -60,7 +60,7 @@ pub(super) fn run(job: &Job<'_>, source: Source, output: &Ordered) -> Result<Don
     let blocks = std::iter::from_fn(|| {
         let start = Instant::now();
         let block = supply.next()?;
-        shared.done().read += start.elapsed();
+        shared.done.lock().read += start.elapsed();
         Some(block)
     });
     output.map_ordered(blocks, job.workers, |block, ticket| shared.block(block?, ticket))?;
@@ -68,10 +68,6 @@ pub(super) fn run(job: &Job<'_>, source: Source, output: &Ordered) -> Result<Don
 }
 
 impl Shared {
-    fn done(&self) -> swath::machine::MutexGuard<'_, Done> {
-        self.done.lock()
-    }
-
     fn path(&self) -> &Path {
         &self.path
     }
@@ -99,7 +95,7 @@ impl Shared {
             index += count;
             at += len;
         }
-        let mut done = self.done();
+        let mut done = self.done.lock();
         done.contracts += block.contracts as u64;
         done.bytes_in += block.len();
         done.read += times.read;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{Builder, JoinHandle};
 
-use swath::machine::{Condvar, Mutex, MutexGuard};
+use swath::machine::{Condvar, Mutex};
 use swath::{Input, Output, ReadOptions};
 
 use super::check_end;
@@ -86,7 +86,7 @@ impl Decoder {
 
     /// Whether a byte of the text, and those after it, can be read.
     pub(super) fn reaches(&self, offset: u64) -> bool {
-        let state = self.shared.state();
+        let state = self.shared.state.lock();
         offset >= state.from && !matches!(state.end, Some(End::Failed(None)))
     }
 
@@ -97,7 +97,7 @@ impl Decoder {
             let error = Error::reading(&self.name, FormatReason::Invalid, detail);
             return Err(error.hint("open it again in this process"));
         }
-        let mut state = self.shared.state();
+        let mut state = self.shared.state.lock();
         self.shared.read_to(&mut state, offset);
         while state.until <= offset && state.end.is_none() {
             state = self.shared.more.wait(state);
@@ -117,7 +117,7 @@ impl Decoder {
             target[filled..filled + len].copy_from_slice(&chunk[at..at + len]);
             filled += len;
         }
-        self.shared.read_to(&mut self.shared.state(), offset + filled as u64);
+        self.shared.read_to(&mut self.shared.state.lock(), offset + filled as u64);
         Ok(filled)
     }
 
@@ -134,7 +134,7 @@ impl Drop for Decoder {
             std::mem::forget(thread);
             return;
         }
-        self.shared.state().is_closed = true;
+        self.shared.state.lock().is_closed = true;
         self.shared.room.notify_all();
         // A panic of it was reported as an error.
         drop(thread.join());
@@ -142,10 +142,6 @@ impl Drop for Decoder {
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
-    }
-
     /// The text was read up to a byte: forgets what is far before it.
     fn read_to(&self, state: &mut State, end: u64) {
         state.read = state.read.max(end);
@@ -163,7 +159,7 @@ impl Shared {
     /// Waits until there is room for a chunk, and adds it. Returns memory for the next one; `None` if
     /// nobody reads it.
     fn add(&self, chunk: Vec<u8>) -> Option<Vec<u8>> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         while !state.is_closed && state.until >= state.read.saturating_add(AHEAD) {
             state = self.room.wait(state);
         }
@@ -200,7 +196,7 @@ struct Ending {
 
 impl Ending {
     fn end(&self, done: Result<()>) {
-        let mut state = self.shared.state();
+        let mut state = self.shared.state.lock();
         state.end = Some(match done {
             Ok(()) => {
                 // Relaxed: the lock orders it before the end.
@@ -215,7 +211,7 @@ impl Ending {
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        let mut state = self.shared.state();
+        let mut state = self.shared.state.lock();
         state.end.get_or_insert(End::Failed(None));
         self.shared.more.notify_all();
     }

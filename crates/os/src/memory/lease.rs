@@ -7,7 +7,7 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
 use super::Pages;
-use crate::locks::{Mutex, MutexGuard};
+use crate::locks::Mutex;
 
 /// Which parts are lent, and which are complete.
 #[derive(Debug, Default)]
@@ -130,7 +130,7 @@ impl<'m> Leases<'m> {
         if end > self.len {
             return None;
         }
-        let mut ledger = self.ledger();
+        let mut ledger = self.ledger.lock();
         if !ledger.is_free(offset, end) {
             return None;
         }
@@ -150,16 +150,11 @@ impl<'m> Leases<'m> {
     /// Lends a complete part for reading; `None` if not all of it is frozen.
     pub fn read(&self, offset: usize, len: usize) -> Option<&[u8]> {
         let end = offset.checked_add(len)?;
-        let inside = end <= self.len && (len == 0 || self.ledger().is_frozen(offset, end));
+        let inside = end <= self.len && (len == 0 || self.ledger.lock().is_frozen(offset, end));
         // SAFETY: the range is inside the memory.
         let start = inside.then(|| unsafe { self.start.add(offset) })?;
         // SAFETY: frozen bytes are initialised and never written again while `self` lives.
         Some(unsafe { std::slice::from_raw_parts(start.as_ptr(), len) })
-    }
-
-    fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        // Every change of the ledger is complete before anything can panic.
-        self.ledger.lock()
     }
 }
 
@@ -274,7 +269,7 @@ mod tests {
             lease.freeze();
         }
         assert_eq!(leases.read(5, 20).expect("merged")[4..6], [1, 2]);
-        assert_eq!(leases.ledger().frozen, BTreeMap::from([(0, 30)]));
+        assert_eq!(leases.ledger.lock().frozen, BTreeMap::from([(0, 30)]));
         assert!(leases.write(29, 1).is_none());
         assert!(leases.read(29, 2).is_none());
         drop(leases);

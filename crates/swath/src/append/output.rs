@@ -15,8 +15,7 @@ use swath_plan::segment::rope::{LogExtent, Rope};
 use crate::append::options::{AppendOptions, ExtentChecksums, Mode};
 use crate::append::unplaced::Unplaced;
 use crate::error::{Error, Operation, Reason, Result};
-use crate::locks::MutexGuard;
-use crate::locks::{AtomicU64, AtomicUsize, Mutex};
+use crate::locks::{AtomicU64, AtomicUsize, Mutex, MutexGuard};
 use crate::observe::Observer;
 use crate::sink::writeback;
 use crate::sink::{

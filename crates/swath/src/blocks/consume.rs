@@ -5,7 +5,6 @@ use swath_plan::sequence::InOrder;
 use crate::error::Error;
 use crate::failures::{Failing, Failures};
 use crate::locks::Mutex;
-use crate::locks::MutexGuard;
 use crate::records::Block;
 use crate::records::piece::Piece;
 use crate::records::turns::Turns;
@@ -289,10 +288,6 @@ impl<I, F, T, E> Fold<I, F, T, E> {
         self.failures.end()?;
         Ok(self.idle.into_inner())
     }
-
-    fn idle(&self) -> MutexGuard<'_, Vec<T>> {
-        self.idle.lock()
-    }
 }
 
 impl<I, F, T, E> Consume for Fold<I, F, T, E>
@@ -304,13 +299,13 @@ where
 {
     fn consume(&self, number: u64, piece: Option<Piece<'_>>, _: &dyn Fn() -> bool) {
         let Some(mut piece) = piece else { return };
-        let idle = self.idle().pop();
+        let idle = self.idle.lock().pop();
         let folded = self.failures.attempt(number, || {
             let mut value = idle.unwrap_or_else(&self.init);
             piece.try_for_each(|block| (self.fold)(&mut value, block))?;
             Ok(value)
         });
-        self.idle().extend(folded);
+        self.idle.lock().extend(folded);
     }
 
     fn failures(&self) -> &dyn Failing {

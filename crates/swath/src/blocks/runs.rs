@@ -16,7 +16,6 @@ use crate::blocks::plan::{BLOCK_SIZE, Plan, Start};
 use crate::blocks::stream::StreamRun;
 use crate::error::Result;
 use crate::locks::Mutex;
-use crate::locks::MutexGuard;
 use crate::observe::Observer;
 use crate::planned::Clock;
 use crate::report::Report;
@@ -133,7 +132,7 @@ impl<'m> Runs<'_, 'm> {
         };
         drop(first);
         if let Some((started, error)) = threads::run(wanted, &|slot| self.work(slot)) {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             state.fallbacks.push(Fallback::not_started(started, &error));
             state.started = Some(started);
         }
@@ -143,7 +142,7 @@ impl<'m> Runs<'_, 'm> {
     fn work(&self, slot: usize) {
         while let Some(run) = self.current() {
             run.work(slot, self.consumer);
-            let mut state = self.state();
+            let mut state = self.state.lock();
             if state.current.as_ref().is_some_and(|current| Arc::ptr_eq(current, &run)) {
                 state.next = run.next_start();
                 state.current = None;
@@ -152,14 +151,14 @@ impl<'m> Runs<'_, 'm> {
             // The last one to leave closes the door.
             if let Some(run) = Arc::into_inner(run) {
                 let report = run.finish(self.consumer);
-                self.state().add(report);
+                self.state.lock().add(report);
             }
         }
     }
 
     /// The source to work on; opens the next one if necessary.
     fn current(&self) -> Option<Arc<Run<'m>>> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if self.consumer.failures().any() {
             return None;
         }
@@ -197,10 +196,6 @@ impl<'m> Runs<'_, 'm> {
             }
             None => Run::Stream(Box::new(StreamRun::new(plan, source, start, observer)?)),
         })
-    }
-
-    fn state(&self) -> MutexGuard<'_, State<'m>> {
-        self.state.lock()
     }
 }
 

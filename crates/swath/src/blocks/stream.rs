@@ -11,7 +11,6 @@ use crate::engine::stream::{Stream, report};
 use crate::error::Result;
 use crate::failures::caught;
 use crate::locks::Mutex;
-use crate::locks::MutexGuard;
 use crate::observe::Observer;
 use crate::records::flow::{Flow, LEAST_TAIL};
 use crate::records::piece::Grid;
@@ -85,7 +84,7 @@ impl StreamRun {
 
     /// Where the next source starts, once this one has ended.
     pub(crate) fn next_start(&self) -> Start {
-        let reading = self.reading();
+        let reading = self.reading.lock();
         let Grid { source, .. } = reading.flow.grid;
         let block = reading.flow.grid.after(reading.flow.offset());
         Start { piece: reading.next_piece, block, source: source + 1 }
@@ -97,7 +96,7 @@ impl StreamRun {
         let is_over = || consumer.failures().any();
         let mut recorder = self.observer.recorder(self.source.name());
         loop {
-            let mut reading = self.reading();
+            let mut reading = self.reading.lock();
             // For the thread that reads it now.
             recorder.waited();
             if is_over() {
@@ -126,16 +125,11 @@ impl StreamRun {
 
     /// The report of how it went.
     pub(crate) fn finish(self) -> Report {
-        let tally = Tally { ..self.reading().flow.past.tally };
+        let tally = Tally { ..self.reading.lock().flow.past.tally };
         let mut report = report(&self.source, tally);
         report.workers = self.slots as u64;
         report.chunk_size = self.plan.block_size.get();
         report.chunks = report.bytes.div_ceil(report.chunk_size);
         report
-    }
-
-    fn reading(&self) -> MutexGuard<'_, Reading> {
-        // After a panic in it a flow has ended.
-        self.reading.lock()
     }
 }

@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 use swath_os::machine::memory_total;
 use swath_os::memory::{OfferedPages, Pages};
 
-use crate::locks::MutexGuard;
-use crate::locks::{Mutex, lock_cache};
+use crate::locks::{Mutex, MutexGuard, lock_cache};
 
 /// The idle memory that the default pool keeps for ever: 64 MiB.
 const DEFAULT_CAP: usize = 64 << 20;

@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 use swath_plan::crew::{Answers, Bounds, Crew, Step};
 use swath_plan::fallback::Fallback;
 
-use crate::locks::MutexGuard;
 use crate::locks::{Condvar, Mutex};
 use crate::report::Report;
 
@@ -44,23 +43,23 @@ impl Watch {
 
     /// The number of workers to begin with.
     pub(crate) fn first(&self) -> usize {
-        self.state().crew.first()
+        self.state.lock().crew.first()
     }
 
     /// Whether the worker of `slot`, which is idle, is one too many.
     pub(crate) fn sends_away(&self, slot: usize) -> bool {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         slot >= state.crew.first() && state.crew.leaves()
     }
 
     /// Size of the next request in bytes.
     pub(crate) fn request_size(&self) -> Option<NonZeroU64> {
-        NonZeroU64::new(self.state().crew.request_size())
+        NonZeroU64::new(self.state.lock().crew.request_size())
     }
 
     /// Nothing is left to be read: no more workers are started.
     pub(crate) fn over(&self) {
-        self.state().over = true;
+        self.state.lock().over = true;
         self.news.notify_all();
     }
 
@@ -71,7 +70,7 @@ impl Watch {
 
     /// Adds to a report how many workers there were, and why.
     pub(crate) fn tell(&self, report: &mut Report) {
-        let state = self.state();
+        let state = self.state.lock();
         let peak = state.crew.peak() as u64;
         (report.workers, report.queue_depth) = (peak, peak);
         if let Some(size) = state.crew.grown_size() {
@@ -88,19 +87,19 @@ impl Watch {
 
     /// Why there were fewer than there should have been.
     pub(crate) fn refused(&self) -> Option<Fallback> {
-        self.state().refused.clone()
+        self.state.lock().refused.clone()
     }
 
     /// Starts workers with `start` as the response times demand, until the read is over.
     pub(crate) fn lead(&self, start: &mut dyn FnMut(usize) -> std::io::Result<()>) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         while !state.over {
             let now = nanos(self.started.elapsed());
             let wait = match state.crew.step(now) {
                 Step::Start(slot) => {
                     drop(state);
                     let started = start(slot);
-                    state = self.state();
+                    state = self.state.lock();
                     if let Err(error) = started {
                         state.crew.refused();
                         state.refused = Some(Fallback::not_started(slot, &error));
@@ -113,11 +112,6 @@ impl Watch {
             let woken = self.news.wait_timeout(state, wait.min(Duration::from_secs(3600)));
             state = woken.0;
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        // Changes under the lock are complete before anything can panic.
-        self.state.lock()
     }
 }
 
@@ -147,7 +141,7 @@ impl<'w> Teller<'w> {
 
     /// Size of the next request in bytes, if it differs from the first one's.
     pub(crate) fn grown_size(&self) -> Option<usize> {
-        usize::try_from(self.watch?.state().crew.grown_size()?).ok()
+        usize::try_from(self.watch?.state.lock().crew.grown_size()?).ok()
     }
 
     /// Makes one request, and reports how long it took if the crew is being sized.
@@ -159,14 +153,14 @@ impl<'w> Teller<'w> {
         let began = Instant::now();
         if !self.has_asked {
             self.has_asked = true;
-            if watch.state().crew.asked(nanos(began - watch.started)) {
+            if watch.state.lock().crew.asked(nanos(began - watch.started)) {
                 watch.news.notify_one();
             }
         }
         let answer = request();
         match &answer {
             Ok(_) => self.landed(watch, began.elapsed()),
-            Err(_) => watch.state().crew.failed(),
+            Err(_) => watch.state.lock().crew.failed(),
         }
         answer
     }
@@ -182,7 +176,7 @@ impl<'w> Teller<'w> {
         self.has_told = true;
         let answers = std::mem::replace(&mut self.answers, NONE);
         let now = nanos(watch.started.elapsed());
-        if watch.state().crew.landed(now, answers) {
+        if watch.state.lock().crew.landed(now, answers) {
             watch.news.notify_one();
         }
     }

@@ -14,7 +14,6 @@ use super::listing::Listing;
 use super::options::IngestOptions;
 use super::report::Tally;
 use crate::error::{Error, Operation};
-use crate::locks::MutexGuard;
 use crate::locks::{AtomicU64, AtomicUsize, Condvar, Mutex};
 use crate::observe::Observer;
 use crate::source::Identity;
@@ -136,13 +135,13 @@ impl<'c> Claims<'c> {
 
     /// The number of threads to begin with.
     pub(super) fn threads(&self) -> usize {
-        self.queue().started
+        self.queue.lock().started
     }
 
     /// A thread met a file of `len` bytes: whether to start another thread, because one is
     /// missing and what is left takes longer than that if it is as long.
     pub(super) fn met_large(&self, len: u64) -> bool {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         let left = self.left(&queue);
         let useful = queue.parts.len().saturating_add(left);
         let is_much = !queue.parts.is_empty() || left as u64 * len >= WORTH_A_THREAD;
@@ -154,7 +153,7 @@ impl<'c> Claims<'c> {
 
     /// Descriptors that one thread may hold.
     pub(super) fn share(&self) -> usize {
-        let threads = self.queue().window.threads().max(1);
+        let threads = self.queue.lock().window.threads().max(1);
         swath_os::descriptors::limit().saturating_sub(16) / 2 / threads
     }
 
@@ -166,7 +165,8 @@ impl<'c> Claims<'c> {
             0 => 128,
             depth => depth,
         };
-        let threads = u32::try_from(self.queue().window.threads().max(1)).unwrap_or(u32::MAX);
+        let threads =
+            u32::try_from(self.queue.lock().window.threads().max(1)).unwrap_or(u32::MAX);
         let limit = u32::try_from(swath_os::descriptors::limit() / 2).unwrap_or(u32::MAX);
         // The memory limit of a stream also covers what comes from rings.
         let room = match (self.shares, self.options.memory_limit) {
@@ -178,7 +178,7 @@ impl<'c> Claims<'c> {
 
     /// Whether no file is left to claim.
     pub(super) fn is_drained(&self) -> bool {
-        self.left(&self.queue()) == 0
+        self.left(&self.queue.lock()) == 0
     }
 
     /// Files that are left to claim. After a failed file nothing is left; in another reading
@@ -199,7 +199,7 @@ impl<'c> Claims<'c> {
     /// The next claim, waiting as long as others may find parts; `None` when all is done. A
     /// worker that asks `again` has finished its previous claim.
     pub(super) fn next(&self, again: bool) -> Option<Claim> {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         queue.busy -= usize::from(again);
         loop {
             if self.is_stopped() {
@@ -228,7 +228,7 @@ impl<'c> Claims<'c> {
 
     /// Puts the parts of a large file before everything else.
     pub(super) fn share_out(&self, large: &Arc<Large>, part_len: usize) {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         let mut offset = 0;
         while offset < large.before.len {
             let left = usize::try_from(large.before.len - offset).unwrap_or(usize::MAX);
@@ -242,7 +242,7 @@ impl<'c> Claims<'c> {
 
     /// A thread waits for the device: whether to start another one.
     pub(super) fn missed(&self) -> bool {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         let grows = queue.window.missed();
         queue.started += usize::from(grows);
         queue.most_threads = queue.most_threads.max(queue.window.threads());
@@ -251,7 +251,7 @@ impl<'c> Claims<'c> {
 
     /// Records that a thread could not be started.
     pub(super) fn not_started(&self, error: &std::io::Error) {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         queue.window.refused();
         queue.started = queue.started.saturating_sub(1).max(1);
         queue.most_threads = queue.most_threads.min(queue.window.threads().max(1));
@@ -263,7 +263,7 @@ impl<'c> Claims<'c> {
     /// the only one.
     pub(super) fn only(&self, running: usize) {
         let running = running.max(1);
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         queue.window.only(running);
         (queue.started, queue.most_threads) = (running, running);
     }
@@ -273,7 +273,7 @@ impl<'c> Claims<'c> {
     }
 
     pub(super) fn most_threads(&self) -> usize {
-        self.queue().most_threads
+        self.queue.lock().most_threads
     }
 
     /// Records that file `index` failed, which ends it: files before it are still read, because
@@ -285,14 +285,14 @@ impl<'c> Claims<'c> {
         }
         drop(failure);
         self.failed_at.fetch_min(index, Ordering::Relaxed);
-        drop(self.queue());
+        drop(self.queue.lock());
         self.changed.notify_all();
     }
 
     pub(super) fn stop(&self) {
         // Relaxed: the failure itself is protected by a mutex.
         self.stop.store(true, Ordering::Relaxed);
-        drop(self.queue());
+        drop(self.queue.lock());
         self.changed.notify_all();
     }
 
@@ -355,11 +355,6 @@ impl<'c> Claims<'c> {
 
     pub(super) fn count(&self, tally: Tally) {
         self.tally.lock().add(tally);
-    }
-
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        // Changes under the lock are complete before anything can panic.
-        self.queue.lock()
     }
 }
 

@@ -18,7 +18,6 @@ use super::listing::{Listing, as_path};
 use super::options::Symlinks;
 use super::sort_names::{Found, sort_names};
 use crate::error::{Error, Operation, Result};
-use crate::locks::MutexGuard;
 use crate::locks::{Condvar, Mutex};
 use crate::observe::CancelToken;
 use crate::threads;
@@ -140,7 +139,7 @@ pub(super) fn walk(
         let (mut helpers, most) = (0, swath_os::machine::usable_cpus_at_start() - 1);
         while let Some(index) = walk.next(Who::First) {
             walk.list(index);
-            if helpers < most.min(HELPERS) && walk.tree().is_much() {
+            if helpers < most.min(HELPERS) && walk.tree.lock().is_much() {
                 // Refused: this thread does it alone.
                 let started = threads::start(scope, helpers + 1, &help);
                 helpers = if started.is_ok() { helpers + 1 } else { most };
@@ -179,13 +178,9 @@ fn append(mut nodes: Vec<Node>, listing: &mut Listing) {
 }
 
 impl Walk<'_> {
-    fn tree(&self) -> MutexGuard<'_, Tree> {
-        self.tree.lock()
-    }
-
     /// A folder to list, waiting for one; `None` when no thread can find another one.
     fn next(&self, who: Who) -> Option<usize> {
-        let mut tree = self.tree();
+        let mut tree = self.tree.lock();
         loop {
             if self.cancel.is_some_and(CancelToken::is_cancelled) {
                 tree.waiting.clear();
@@ -209,7 +204,7 @@ impl Walk<'_> {
 
     fn list(&self, index: usize) {
         let (path, parent) = {
-            let tree = self.tree();
+            let tree = self.tree.lock();
             (tree.nodes[index].path.clone(), tree.nodes[index].parent)
         };
         let mut node = Node { path, parent, ..Node::default() };
@@ -224,7 +219,7 @@ impl Walk<'_> {
         }
         sort_names(&node.names, &mut node.files);
         node.broken.sort_by(|(a, _), (b, _)| a.cmp(b));
-        let mut tree = self.tree();
+        let mut tree = self.tree.lock();
         for path in below {
             let at = tree.nodes.len();
             tree.nodes.push(Node { path, parent: Some(index), ..Node::default() });
@@ -240,7 +235,7 @@ impl Walk<'_> {
     /// Leaves a folder for later, when the other threads have closed theirs; `false` if there
     /// are no others.
     fn put_back(&self, index: usize) -> bool {
-        let mut tree = self.tree();
+        let mut tree = self.tree.lock();
         if tree.busy <= 1 {
             return false;
         }
@@ -339,7 +334,7 @@ impl Walk<'_> {
 
     /// Whether the folder is one of those above.
     fn is_above(&self, mut parent: Option<usize>, device: u64, inode: u64) -> bool {
-        let tree = self.tree();
+        let tree = self.tree.lock();
         while let Some(index) = parent {
             if tree.nodes[index].identity == Some((device, inode)) {
                 return true;

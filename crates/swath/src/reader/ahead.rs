@@ -13,7 +13,6 @@ use crate::buffer::{Buffer, BufferPool};
 use crate::engine::fill::Hands;
 use crate::engine::{Job, Trouble, Visit, worker};
 use crate::error::Result;
-use crate::locks::MutexGuard;
 use crate::locks::{Condvar, Mutex};
 use crate::observe::Observer;
 use crate::options::ReadOptions;
@@ -87,7 +86,7 @@ impl Ahead {
                 Ok(handle) => handles.push(handle),
                 Err(_) if handles.is_empty() => return None,
                 Err(_) => {
-                    shared.blocks().running -= workers - slot;
+                    shared.blocks.lock().running -= workers - slot;
                     break;
                 }
             }
@@ -106,7 +105,7 @@ impl Ahead {
         let shared = &self.shared;
         shared.job.release(offset);
         let mut recorder = shared.job.running.observer.recorder(shared.job.source.name());
-        let mut blocks = shared.blocks();
+        let mut blocks = shared.blocks.lock();
         loop {
             if let Some(block) = blocks.ready.remove(&offset) {
                 recorder.waited();
@@ -121,7 +120,7 @@ impl Ahead {
 
     pub(super) fn give_back(&self, block: Buffer) {
         if block.capacity() >= self.shared.room {
-            self.shared.blocks().free.push(block);
+            self.shared.blocks.lock().free.push(block);
         }
     }
 }
@@ -141,16 +140,12 @@ struct Ended<'s>(&'s Shared);
 
 impl Drop for Ended<'_> {
     fn drop(&mut self) {
-        self.0.blocks().running -= 1;
+        self.0.blocks.lock().running -= 1;
         self.0.arrived.notify_all();
     }
 }
 
-impl Shared {
-    fn blocks(&self) -> MutexGuard<'_, Blocks> {
-        self.blocks.lock()
-    }
-}
+impl Shared {}
 
 impl Visit for Shared {
     type Scratch = ();
@@ -165,7 +160,7 @@ impl Visit for Shared {
         (): &mut (),
         lease: &Lease,
     ) -> std::result::Result<(), Trouble> {
-        let used = self.blocks().free.pop();
+        let used = self.blocks.lock().free.pop();
         let mut block = match used {
             Some(block) => block,
             None => self.job.source.block(&self.pool, self.room).map_err(Trouble::fatal)?,
@@ -180,7 +175,7 @@ impl Visit for Shared {
             }
         };
         block.narrow(skip, len);
-        self.blocks().ready.insert(lease.extent.offset(), block);
+        self.blocks.lock().ready.insert(lease.extent.offset(), block);
         self.arrived.notify_all();
         Ok(())
     }

@@ -8,8 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::locks::MutexGuard;
-use crate::locks::{Condvar, Mutex};
+use crate::locks::{Condvar, Mutex, MutexGuard};
 
 /// How often a waiting thread checks whether it is over.
 const NAP: Duration = Duration::from_millis(50);

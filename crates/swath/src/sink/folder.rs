@@ -36,7 +36,6 @@ use swath_plan::extent::Extent;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
-use crate::locks::MutexGuard;
 use crate::sink::claim::{Claim, busy, locate, remove_contents};
 use crate::sink::existing::{DraftOptions, Durability};
 use crate::sink::fs::{CLOSED, FOR_ALL, Facts, FsFile, FsFolder, write_all_at};
@@ -176,7 +175,7 @@ impl Folder {
             match create_closed(&*self.inside, name.as_ref(), self.unread, self.readers) {
                 Ok((file, identity)) => {
                     let kept = Some(Arc::clone(&file));
-                    self.made().push(Made { name: name.clone(), identity, file: kept });
+                    self.made.lock().push(Made { name: name.clone(), identity, file: kept });
                     return Ok((name, file));
                 }
                 Err(error)
@@ -189,11 +188,6 @@ impl Folder {
                 }
             }
         }
-    }
-
-    fn made(&self) -> MutexGuard<'_, Vec<Made>> {
-        // Pushed to and read: a panic in between leaves no partial state.
-        self.made.lock()
     }
 
     /// Makes `manifest`, which names the segments `named`, the contents of the folder.
@@ -263,7 +257,7 @@ impl Folder {
     /// Fails if a segment is gone, or one of this writer is another file: a writer to whose target this folder was
     /// moved takes them for strays, and a member of the group may put another in its place.
     fn check_segments(&self, named: &BTreeSet<String>) -> Result<()> {
-        let made = self.made();
+        let made = self.made.lock();
         let ours: HashMap<&str, _> = made.iter().map(|it| (&*it.name, it.identity)).collect();
         for name in named {
             let there = self.inside.facts(name.as_ref());
@@ -311,7 +305,7 @@ impl Folder {
         })?;
         let last = unsynced.iter().filter(|(_, _, is_last)| *is_last);
         let last: BTreeSet<&String> = last.map(|(name, _, _)| name).collect();
-        for made in self.made().iter_mut().filter(|made| last.contains(&made.name)) {
+        for made in self.made.lock().iter_mut().filter(|made| last.contains(&made.name)) {
             made.file = None;
         }
         Ok(())
@@ -320,7 +314,7 @@ impl Folder {
     /// The segments among `named` of which the device may lack bytes, and whether no strand can
     /// write to them any more. A copy, so that segments can be made while others are synced.
     fn unsynced(&self, named: &BTreeSet<String>) -> Vec<(String, Arc<dyn FsFile>, bool)> {
-        let made = self.made();
+        let made = self.made.lock();
         let named = made.iter().filter(|made| named.contains(&made.name));
         named
             .filter_map(|made| {
@@ -459,7 +453,7 @@ impl Drop for Folder {
     fn drop(&mut self) {
         self.inside.release();
         // FUSE and NFS keep what is open under another name in the folder: closed first.
-        let made: Vec<String> = self.made().drain(..).map(|made| made.name).collect();
+        let made: Vec<String> = self.made.lock().drain(..).map(|made| made.name).collect();
         // What cannot be removed now is removed by the next writer of this target.
         if let Some(hidden) = &self.hidden {
             let _ = remove_contents(&*self.inside);

@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::locks::Mutex;
-use crate::locks::MutexGuard;
 use crate::timeline::{Lane, Timeline};
 
 /// Lanes of one kind.
@@ -27,7 +26,7 @@ impl Lanes {
 
     /// The lowest lane that is free; `None` if there are as many as possible.
     pub(super) fn acquire(&self) -> Option<Lane> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if let Some(Reverse(index)) = state.free.pop() {
             return Some(Lane(self.first | index));
         }
@@ -40,11 +39,7 @@ impl Lanes {
     }
 
     pub(super) fn release(&self, lane: Lane) {
-        self.state().free.push(Reverse(lane.index()));
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
+        self.state.lock().free.push(Reverse(lane.index()));
     }
 }
 

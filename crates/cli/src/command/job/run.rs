@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
 use swath::job::Plan;
-use swath_os::locks::{Mutex, MutexGuard};
+use swath_os::locks::Mutex;
 
 use super::attempt::{Finished, Trouble, Work};
 use super::{FolderArg, no_part};
@@ -154,12 +154,8 @@ struct State {
 }
 
 impl Crew<'_> {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
-    }
-
     fn next(&self) -> Option<usize> {
-        self.state().take(&self.parts)
+        self.state.lock().take(&self.parts)
     }
 
     fn work(&self) {
@@ -168,7 +164,7 @@ impl Crew<'_> {
             let ended = self.work.attempt(part);
             // A signal that ended the command ends this program too, and needs no report.
             let_it_end();
-            let mut state = self.state();
+            let mut state = self.state.lock();
             state.running -= 1;
             match ended {
                 Ok(finished) => {

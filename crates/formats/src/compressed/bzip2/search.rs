@@ -98,7 +98,7 @@ impl BlockSearch {
     ) -> Result<()> {
         let Segment { index, start, .. } = *segment;
         let waiting = |chain: &mut Chain| chain.next < index && !chain.failed;
-        let chain = self.turn.wait_while(self.chain(), waiting);
+        let chain = self.turn.wait_while(self.chain.lock(), waiting);
         let mut chain = chain;
         if chain.failed {
             out.clear();
@@ -134,7 +134,7 @@ impl BlockSearch {
         let first = segment.start / 8;
         let mut bytes = segment.bytes.clone();
         for step in 1..=MOST_FALSE_MARKS {
-            let next = self.scanner().look_at(segment.index + step)?;
+            let next = self.scanner.lock().look_at(segment.index + step)?;
             let Some(next) = next.filter(|_| segment.kind == Kind::Block) else {
                 if step == 1 && segment.kind == Kind::Block {
                     return Err(self.truncated(segment.start));
@@ -158,7 +158,7 @@ impl BlockSearch {
 
     /// Records what a segment is, and settles every segment whose turn has come.
     fn settle(&self, index: u64, known: Known) -> Result<()> {
-        let mut chain = self.chain();
+        let mut chain = self.chain.lock();
         chain.known.insert(index, known);
         self.go_on(chain)
     }
@@ -179,7 +179,7 @@ impl BlockSearch {
         let next = chain.next;
         drop(chain);
         self.turn.notify_all();
-        self.scanner().forget_before(next);
+        self.scanner.lock().forget_before(next);
         outcome
     }
 
@@ -211,7 +211,7 @@ impl BlockSearch {
 
     /// Fails if the last stream has no end.
     pub(crate) fn check_end(&self) -> Result<()> {
-        let chain = self.chain();
+        let chain = self.chain.lock();
         match chain.over {
             Some(_) => Ok(()),
             None => Err(self.truncated(chain.at)),
@@ -220,7 +220,7 @@ impl BlockSearch {
 
     /// Wakes the waiting threads: a segment before theirs has failed.
     pub(crate) fn fail(&self) {
-        self.chain().failed = true;
+        self.chain.lock().failed = true;
         self.turn.notify_all();
     }
 
@@ -232,25 +232,17 @@ impl BlockSearch {
         let what = "the bzip2 stream is incomplete";
         Error::decompressing(&self.path, FormatReason::Truncated, what).at(bit / 8)
     }
-
-    fn chain(&self) -> MutexGuard<'_, Chain> {
-        self.chain.lock()
-    }
-
-    fn scanner(&self) -> MutexGuard<'_, Scanner> {
-        self.scanner.lock()
-    }
 }
 
 impl Split for Arc<BlockSearch> {
     fn next(&mut self) -> Result<Option<Work>> {
-        let segment: Option<Arc<Segment>> = self.scanner().next()?;
+        let segment: Option<Arc<Segment>> = self.scanner.lock().next()?;
         Ok(segment.map(Work::Segment))
     }
 
     fn tally(&self) -> Tally {
-        let bytes_in = self.scanner().supply().offset();
-        let chain = self.chain();
+        let bytes_in = self.scanner.lock().supply().offset();
+        let chain = self.chain.lock();
         let rest = match chain.over {
             Some(After::Other(at)) => Some(at..bytes_in),
             _ => None,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::{Array, ArrayRef};
-use swath::machine::{Mutex, MutexGuard};
+use swath::machine::Mutex;
 
 use super::search::Search;
 use super::tally::Tallies;
@@ -98,10 +98,6 @@ impl<'p> Parser<'p> {
         Self { plan, shape, file, guesses, idle, rows }
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<(Rows, Places)>> {
-        self.idle.lock()
-    }
-
     /// Parses columns of the plan; what contradicts their types makes these wider.
     pub(in crate::table) fn block(
         &self,
@@ -138,7 +134,7 @@ impl<'p> Parser<'p> {
                     None => again.push(slot),
                 }
             }
-            self.idle().push((run.rows, run.places));
+            self.idle.lock().push((run.rows, run.places));
             if again.is_empty() {
                 // Relaxed: a hint.
                 self.rows.store(run.count, Ordering::Relaxed);
@@ -179,7 +175,7 @@ impl<'p> Parser<'p> {
     fn run(&self, piece: &Piece<'_>, job: &mut Job<'_>) -> Result<Run, Stopped> {
         let capacity = self.rows.load(Ordering::Relaxed);
         let builder = |&slot: &usize| Some(self.builder(job, slot, capacity));
-        let (rows, places) = self.idle().pop().unwrap_or_default();
+        let (rows, places) = self.idle.lock().pop().unwrap_or_default();
         let mut run = Run {
             rows,
             places,

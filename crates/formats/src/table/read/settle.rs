@@ -11,8 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::{Array, new_null_array};
 use arrow_schema::DataType;
-use swath::machine::Mutex;
-use swath::machine::memory_at_hand;
+use swath::machine::{Mutex, memory_at_hand};
 
 use super::parse::{Block, Parsed, Parser};
 use super::tally::Tallies;

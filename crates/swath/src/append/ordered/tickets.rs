@@ -12,8 +12,7 @@ use swath_plan::sequence::{Placed, Refused, Sequence};
 use crate::append::ordered::{OrderedOptions, OrderedReport};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::failures::{Failures, caught};
-use crate::locks::MutexGuard;
-use crate::locks::{Condvar, Mutex};
+use crate::locks::{Condvar, Mutex, MutexGuard};
 use crate::observe::Observer;
 use crate::sink::draft::Draft;
 use crate::sink::target::{ChunkWrite, Layout, Target, refused};
@@ -139,13 +138,13 @@ impl Tickets {
     /// Announces that `workers` are about to take tickets.
     pub(super) fn widen(&self, workers: usize) {
         if self.window_is_free {
-            self.window().sequence.widen(2 * workers);
+            self.window.lock().sequence.widen(2 * workers);
             self.changed.notify_all();
         }
     }
 
     pub(super) fn fell_back(&self, what: Fallback) {
-        self.window().written.fallbacks.push(what);
+        self.window.lock().written.fallbacks.push(what);
     }
 
     /// The next number and an empty buffer, waiting at most `most`. A waiting thread writes in
@@ -153,7 +152,7 @@ impl Tickets {
     pub(super) fn take(&self, most: Duration) -> Result<Option<(u64, Vec<u8>)>> {
         let _panic = OnPanic::of(self);
         let began = Instant::now();
-        let mut window = self.window();
+        let mut window = self.window.lock();
         loop {
             self.look_for_trouble(&mut window)?;
             if let Some(index) = window.sequence.take() {
@@ -163,7 +162,7 @@ impl Tickets {
                 Some(work) => {
                     drop(window);
                     self.write(work);
-                    self.window()
+                    self.window.lock()
                 }
                 None if began.elapsed() >= most => return Ok(None),
                 None => self.wait(window, most.saturating_sub(began.elapsed())),
@@ -174,7 +173,7 @@ impl Tickets {
     /// Takes chunk `index` back, and writes what can be written now.
     pub(super) fn give_back(&self, index: u64, bytes: Vec<u8>) -> Result<()> {
         let _panic = OnPanic::of(self);
-        let mut window = self.window();
+        let mut window = self.window.lock();
         let len = bytes.len() as u64;
         match window.sequence.deposit(index, len, bytes) {
             Ok(()) => {}
@@ -206,7 +205,7 @@ impl Tickets {
     }
 
     fn write_until_complete(&self) {
-        let mut window = self.window();
+        let mut window = self.window.lock();
         while !window.is_complete && window.failure.is_none() {
             window = match self.next_work(&mut window) {
                 Some(work) => {
@@ -214,7 +213,7 @@ impl Tickets {
                     // The next one may have a place as well.
                     self.placed.notify_one();
                     self.write(work);
-                    self.window()
+                    self.window.lock()
                 }
                 None => self.placed.wait(window),
             };
@@ -223,7 +222,7 @@ impl Tickets {
 
     /// Announces that `count` threads have begun to [`write_on`](Self::write_on).
     pub(super) fn hire(&self, count: usize) {
-        self.window().writers = count;
+        self.window.lock().writers = count;
     }
 
     /// Writes chunks until none has a place, or another thread is writing and only one may.
@@ -235,7 +234,7 @@ impl Tickets {
             let Some(work) = self.next_work(&mut window) else { return Ok(()) };
             drop(window);
             self.write(work);
-            window = self.window();
+            window = self.window.lock();
         }
     }
 
@@ -270,13 +269,13 @@ impl Tickets {
 
     /// Records that number `index` will not come back.
     pub(super) fn abandon(&self, index: u64) {
-        self.window().sequence.abandon(index);
+        self.window.lock().sequence.abandon(index);
         self.changed.notify_all();
     }
 
     /// Ends writing because of `error`, unless there is another failure already.
     pub(super) fn close(&self, error: Error) {
-        let mut window = self.window();
+        let mut window = self.window.lock();
         window.failure.get_or_insert(error);
         window.sequence.cut_at(0);
         drop(window);
@@ -287,7 +286,7 @@ impl Tickets {
     /// Records that a thread panicked while it wrote: the chunk that it had taken out will not
     /// be written.
     fn panicked(&self) {
-        self.window().has_panicked = true;
+        self.window.lock().has_panicked = true;
         let panicked = std::io::Error::other("a writing thread panicked");
         self.close(self.failed(Error::io(Operation::Write, &self.path, panicked)));
     }
@@ -299,7 +298,7 @@ impl Tickets {
     /// If one of them panicked, or a thread that only writes did while it wrote: errors of the
     /// others are its consequence.
     pub(super) fn end<E>(&self, failures: &Failures<E>) -> std::result::Result<(), E> {
-        if self.window().has_panicked {
+        if self.window.lock().has_panicked {
             self.panics.resume();
             failures.resume();
         }
@@ -308,7 +307,7 @@ impl Tickets {
 
     /// Waits until all chunks are in their place, and finishes the target.
     pub(super) fn complete(&self) -> Result<OrderedReport> {
-        let mut window = self.window();
+        let mut window = self.window.lock();
         loop {
             self.look_for_trouble(&mut window)?;
             let held = window.sequence.held();
@@ -392,11 +391,6 @@ impl Tickets {
         window.waiting -= 1;
         window
     }
-
-    fn window(&self) -> MutexGuard<'_, Window> {
-        // Changes under the lock are complete before anything can panic.
-        self.window.lock()
-    }
 }
 
 /// One write; ends it for the others too, even if the writer of a stream panics.
@@ -410,7 +404,7 @@ struct Ended<'s> {
 
 impl Drop for Ended<'_> {
     fn drop(&mut self) {
-        let mut window = self.tickets.window();
+        let mut window = self.tickets.window.lock();
         window.writing -= 1;
         window.sequence.written();
         let panicked = || Err(std::io::Error::other("the writer panicked"));

@@ -10,8 +10,7 @@ use super::super::claims::{Claims, NAP};
 use super::super::destination::Destination;
 use super::super::file_reader::SMALL;
 use crate::error::{Error, Operation, Reason, Result};
-use crate::locks::MutexGuard;
-use crate::locks::{Condvar, Mutex};
+use crate::locks::{Condvar, Mutex, MutexGuard};
 
 /// A part on its way to the caller.
 pub(super) struct Piece {

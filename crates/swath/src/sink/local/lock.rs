@@ -17,8 +17,7 @@ use swath_os::file_system::is_remote;
 use swath_os::names;
 
 use super::{facts_of, unsupported};
-use crate::locks::MutexGuard;
-use crate::locks::{Condvar, Mutex};
+use crate::locks::{Condvar, Mutex, MutexGuard};
 use crate::sink::fs::{CLOSED, Facts, FileKind, Lock};
 
 /// How often a lock file may vanish under our hands; each time another writer has got further.

@@ -8,7 +8,6 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
-use crate::locks::MutexGuard;
 use crate::locks::{Condvar, Mutex};
 use crate::threads;
 
@@ -32,13 +31,13 @@ struct Queue {
 impl Pool {
     /// Ends its threads, once they have finished their current reads.
     pub(super) fn close(&self) {
-        self.queue().closed = true;
+        self.queue.lock().closed = true;
         self.woken.notify_all();
     }
 
     /// Gives `order` to a thread; starts one, named after `copy`, if all are busy.
     pub(super) fn submit(self: &Arc<Self>, copy: usize, order: Order) {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         queue.orders.push_back(order);
         if queue.idle >= queue.orders.len() {
             drop(queue);
@@ -53,7 +52,7 @@ impl Pool {
         };
         if let Err(error) = threads::start_for_good(copy, Box::new(work)) {
             // If other threads exist they will take it; otherwise it fails here.
-            let order = self.queue().orders.pop_back();
+            let order = self.queue.lock().orders.pop_back();
             if let Some(order) = order {
                 order(Err(error));
             }
@@ -62,7 +61,7 @@ impl Pool {
 
     /// The next order, waiting for it.
     fn take(&self) -> Option<Order> {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         loop {
             if let Some(order) = queue.orders.pop_front() {
                 return Some(order);
@@ -74,9 +73,5 @@ impl Pool {
             queue = self.woken.wait(queue);
             queue.idle -= 1;
         }
-    }
-
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock()
     }
 }
