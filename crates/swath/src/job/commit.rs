@@ -13,14 +13,13 @@
 use std::io::ErrorKind;
 use std::sync::Arc;
 
+use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 
 use super::data::{Done, Form, bytes_of};
 use super::files::{self, CHOSEN, COMMITTED};
 use super::place::{self, Placed};
 use super::plan::Plan;
-use rustix::process::geteuid;
-
 use crate::error::{Error, Operation, Reason, Result, counted};
 use crate::sink::claim::Claim;
 use crate::sink::fs::{Facts, FileKind, FsFolder};

@@ -32,7 +32,7 @@ use rustix::io::Errno;
 use crate::error::{Common, Error, Operation, Reason, Result};
 use crate::sink::fs::{CLOSED, FOR_ALL, FileKind, Fs, FsFile, FsFolder, Located, Lock};
 use crate::sink::names::{MANIFEST, Names, beside, is_of_a_folder};
-use crate::sink::permissions::no_wider;
+use crate::sink::permissions::close_to;
 
 /// A target under lock.
 #[derive(Debug)]
@@ -171,7 +171,7 @@ impl Claim {
             return self.create(name, FOR_ALL);
         }
         let (file, name) = self.create(name, CLOSED)?;
-        match no_wider(&*file, CLOSED) {
+        match close_to(&*file, CLOSED) {
             Ok(()) => Ok((file, name)),
             Err(error) => self.folder.remove(&name).and(Err(error)),
         }

@@ -356,7 +356,7 @@ impl Folder {
 
     fn name_manifest(&self, manifest: &dyn FsFile) -> Result<()> {
         let (inside, is_new) = (&*self.inside, self.hidden.is_some());
-        let is_remote = manifest.is_remote();
+        let is_remote = !is_new && manifest.is_remote();
         if let Err(error) = inside.rename(NEW_MANIFEST.as_ref(), MANIFEST.as_ref()) {
             return Err(match is_new {
                 // The folder is not visible yet.

@@ -21,14 +21,23 @@ pub(crate) fn mode_in(access: Access, file: &dyn FsFile) -> io::Result<u32> {
 pub(crate) const WIDER: &str =
     "on this mount the new file would let in more users than the one that it replaces";
 
-/// What a file lets read and write beyond `mode`: some mounts and servers give other permissions than they are given.
-pub(crate) fn beyond(file: &dyn FsFile, mode: u32) -> io::Result<u32> {
-    Ok(file.facts()?.mode & 0o666 & !mode)
+/// The reading and writing that `mode` allows beyond `given`: some mounts and servers give a file other permissions than
+/// it is given.
+pub(crate) fn beyond(mode: u32, given: u32) -> u32 {
+    mode & 0o666 & !given
 }
 
-/// A new file of this mode, also where the mount gives new files more.
-pub(crate) fn no_wider(file: &dyn FsFile, mode: u32) -> io::Result<()> {
-    if beyond(file, mode)? == 0 { Ok(()) } else { file.set_mode(mode) }
+/// Gives a new file this mode, if the mount has given it more.
+pub(crate) fn close_to(file: &dyn FsFile, mode: u32) -> io::Result<()> {
+    if beyond(file.facts()?.mode, mode) == 0 { Ok(()) } else { file.set_mode(mode) }
+}
+
+/// Fails if a file lets in more users than `mode` does.
+pub(crate) fn refuse_beyond(file: &dyn FsFile, mode: u32) -> io::Result<()> {
+    match beyond(file.facts()?.mode, mode) {
+        0 => Ok(()),
+        _ => Err(io::Error::new(io::ErrorKind::PermissionDenied, WIDER)),
+    }
 }
 
 /// The permissions that both the source and the folder allow. New files are made without the

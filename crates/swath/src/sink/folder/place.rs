@@ -1,4 +1,5 @@
-//! Where a folder of segments is, and what is there already.
+//! The steps of writing a folder of segments: what is there already, how its files are made, opened to readers, stored and
+//! removed, and which error follows from a name that was not given.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
@@ -16,7 +17,7 @@ use crate::sink::claim::Claim;
 use crate::sink::existing::{DraftOptions, Replace, is_lost, refuse_planted};
 use crate::sink::fs::{CLOSED, Facts, FileKind, FsFile, FsFolder, Located};
 use crate::sink::names::{MANIFEST, is_of_a_folder};
-use crate::sink::permissions::{WIDER, beyond, mode_in, mode_of_folder, no_wider};
+use crate::sink::permissions::{close_to, mode_in, mode_of_folder, refuse_beyond};
 use crate::sink::place::read_whole;
 use crate::together::threads;
 
@@ -62,8 +63,8 @@ pub(super) fn create_closed(
 ) -> io::Result<(Arc<dyn FsFile>, (u64, u64))> {
     let file = folder.create_new(name, mode)?;
     let closed = match readers {
-        Some(readers) if mode == CLOSED => no_wider(&*file, mode)
-            .and_then(|()| no_wider_than(&*file, mode_in(readers, &*file)? | CLOSED)),
+        Some(readers) if mode == CLOSED => close_to(&*file, mode)
+            .and_then(|()| refuse_beyond(&*file, mode_in(readers, &*file)? | CLOSED)),
         // In a new folder others cannot look for it.
         _ => Ok(()),
     };
@@ -77,14 +78,7 @@ pub(super) fn create_closed(
 pub(super) fn open_to(readers: Access, file: &dyn FsFile) -> io::Result<()> {
     let mode = mode_in(readers, file)? & 0o666;
     file.set_mode(mode)?;
-    no_wider_than(file, mode)
-}
-
-fn no_wider_than(file: &dyn FsFile, mode: u32) -> io::Result<()> {
-    match beyond(file, mode)? {
-        0 => Ok(()),
-        _ => Err(io::Error::new(ErrorKind::PermissionDenied, WIDER)),
-    }
+    refuse_beyond(file, mode)
 }
 
 /// Removes a folder whose files have just been removed. FUSE learns after a while that a file was closed, and until then

@@ -88,7 +88,7 @@ impl Candidate {
         let users = [replaced.owner, geteuid().as_raw()];
         // Its owner may read it, and others could not.
         let is_given_away = !users.contains(&own.owner) && replaced.mode & 0o004 == 0;
-        if !is_given_away && own.mode & 0o666 & !replaced.mode == 0 {
+        if !is_given_away && beyond(own.mode, replaced.mode) == 0 {
             return Ok(());
         }
         let refused = explained(&Errno::PERM.into(), WIDER);
@@ -108,7 +108,7 @@ impl Candidate {
             (None, None, Some(mode)) => mode,
             (None, ..) => return Ok(None),
         };
-        let wider = beyond(&*self.file, given).map_err(failed)?;
+        let wider = beyond(self.file.facts().map_err(failed)?.mode, given);
         Ok((wider != 0).then_some(Fallback::ModeNotKept { given, wider }))
     }
 }
