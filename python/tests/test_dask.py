@@ -418,6 +418,32 @@ def test_many_files_are_read_together(tmp_path: Path) -> None:
     assert pickle.loads(pickle.dumps(first)) == first
 
 
+def test_whole_files_are_those_that_were_checked(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "file").write_bytes(b"public")
+    [part] = job.divide([tmp_path / "in" / "file"], parts=1, division="groups")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").write_bytes(b"of another")
+
+    class Exchanged:
+        """A part whose folder is another one except while it is checked."""
+
+        index, pieces = part.index, part.pieces
+
+        def check_inputs(self) -> None:
+            if (tmp_path / "aside").exists():
+                (tmp_path / "in").rename(tmp_path / "other")
+                (tmp_path / "aside").rename(tmp_path / "in")
+            part.check_inputs()
+            (tmp_path / "in").rename(tmp_path / "aside")
+            (tmp_path / "other").rename(tmp_path / "in")
+
+    from swath._dask_reading import Whole
+
+    with pytest.raises(swath.ChangedError):
+        Whole(1)(Exchanged())  # type: ignore[arg-type]
+
+
 # Writing.
 
 

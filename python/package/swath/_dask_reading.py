@@ -318,12 +318,8 @@ class Whole(Reads):
 
     workers: int
 
-    def __call__(self, part: job.Part) -> list[tuple[str, Buffer]]:
-        part.check_inputs()
-        files = swath.ingest([piece.path for piece in part.pieces], workers=self.workers)
-        part.check_inputs()
-        places = zip(files.paths, memoryview(files.offsets), memoryview(files.lengths))
-        return [(path, files.arena[at : at + length]) for path, at, length in places]
+    def of(self, piece: job.Piece) -> list[tuple[str, Buffer]]:
+        return [(piece.path, swath.read(piece.open(), workers=self.workers))]
 
 
 # Bags.

@@ -274,7 +274,7 @@ def ingest(
 ) -> Any:
     """Returns a bag of whole files: pairs of a path and a `swath.Buffer`.
 
-    Each partition reads its files at once with `swath.ingest`, into one block of memory.
+    Each partition reads its files, which must be those that the client looked at.
 
     Parameters
     ----------
