@@ -1,22 +1,17 @@
 //! The table of cases: one file per group.
 
 mod appends;
-mod classes;
 mod cold;
 mod compress;
 mod copy;
 mod files;
 mod fork;
 mod graph;
-mod insert;
 mod levels;
 mod memory;
 mod mirrors;
 mod ordered;
-mod price;
 mod reader;
-mod regret;
-mod seek;
 mod small;
 mod sum;
 mod table;
@@ -41,7 +36,7 @@ use swath_study::measure::Entrants;
 use swath_study::results::State;
 use texts::Recipes;
 
-use What::{Appends, Archive, File, Files, Forks, Items, Text, Waits};
+use What::{Appends, Archive, File, Files, Forks, Text, Waits};
 
 /// Many files in a state.
 type OfFiles = fn(&Setting<'_>) -> Result<Entrants>;
@@ -51,8 +46,6 @@ type OfFiles = fn(&Setting<'_>) -> Result<Entrants>;
 enum What {
     /// One file.
     File(Size, fn(&Bench, Size) -> Result<Entrants>),
-    /// No file, but this many items in order.
-    Items(fn(&Bench, usize) -> Result<Entrants>),
     /// No file, but this many threads that fork.
     Forks(usize, fn(&Bench, usize) -> Result<Entrants>),
     /// No file, but this many records to append.
@@ -74,11 +67,6 @@ const fn case(group: &'static str, what: What) -> Entry {
     Entry { group, what }
 }
 
-/// The number of items that are kept in order, and its label.
-const fn item_count(quick: bool) -> (usize, &'static str) {
-    if quick { (1000, "1k") } else { (1_000_000, "1M") }
-}
-
 const ALL: &[Entry] = &[
     case("small", File(Size::Small, small::build)),
     case("warm", File(Size::Medium, warm::build)),
@@ -94,13 +82,6 @@ const ALL: &[Entry] = &[
     case("sum", File(Size::Medium, sum::build)),
     case("sum", File(Size::Large, sum::build)),
     case("newlines", File(Size::Large, sum::build_newlines)),
-    case("regret-warm", File(Size::Small, |b, s| regret::build(b, s, Residency::Warm))),
-    case("regret-warm", File(Size::Medium, |b, s| regret::build(b, s, Residency::Warm))),
-    case("regret-warm", File(Size::Large, |b, s| regret::build(b, s, Residency::Warm))),
-    case("regret-cold", File(Size::Medium, |b, s| regret::build(b, s, Residency::Cold))),
-    case("regret-cold", File(Size::Large, |b, s| regret::build(b, s, Residency::Cold))),
-    case("regret-half", File(Size::Large, |b, s| regret::build(b, s, Residency::Half))),
-    case("classes", File(Size::Study, classes::build)),
     case("ordered", File(Size::Large, ordered::build)),
     case("ordered-memory", File(Size::Medium, ordered::build_memory)),
     case("cp", File(Size::Large, copy::build)),
@@ -113,12 +94,6 @@ const ALL: &[Entry] = &[
     case("memory", File(Size::Large, memory::build)),
     case("files-warm", Files(Shape::WARM, State::Warm, files::build_warm)),
     case("files-cold", Files(Shape::COLD, State::Cold, files::build_cold)),
-    case("files-study", Files(Shape::SMALL, State::Warm, files::build_study)),
-    case("files-study", Files(Shape::MEDIUM, State::Warm, files::build_study)),
-    case("files-study", Files(Shape::LARGE, State::Warm, files::build_study)),
-    case("files-study-cold", Files(Shape::SMALL, State::Cold, files::build_study)),
-    case("files-study-cold", Files(Shape::MEDIUM, State::Cold, files::build_study)),
-    case("files-study-cold", Files(Shape::LARGE, State::Cold, files::build_study)),
     case("files-calls", Files(Shape::COLD, State::None, files::build_calls)),
     case("tuned-files", Files(Shape::COLD, State::Warm, tuned::build_files)),
     case("tuned-files-cold", Files(Shape::COLD, State::Cold, tuned::build_files)),
@@ -146,14 +121,9 @@ const ALL: &[Entry] = &[
     case("compress", Archive(Packing::Zstd)),
     case("compress", Archive(Packing::Gzip)),
     case("compress", Archive(Packing::Bzip2)),
-    case("fib", Forks(1, fork::build_fib)),
-    case("fib", Forks(2, fork::build_fib)),
-    case("fib", Forks(4, fork::build_fib)),
     case("join", Forks(1, fork::build_join)),
     case("join", Forks(2, fork::build_join)),
     case("stitch", Forks(2, fork::build_stitch)),
-    case("seek", Items(seek::build)),
-    case("order-at-once", Items(insert::build_at_once)),
     case("coo", Text(Recipes::Pattern, graph::build_coo)),
     case("csr", Text(Recipes::Pattern, graph::build_csr)),
     case("mtx-write", Text(Recipes::Pattern, graph::build_write)),
@@ -167,7 +137,6 @@ const ALL: &[Entry] = &[
     case("memory", Text(Recipes::Integers, memory::build_table)),
     case("memory", Text(Recipes::Doubles, memory::build_table)),
     case("memory", Text(Recipes::Fixed, memory::build_table)),
-    case("price", Text(Recipes::Contracts, price::build)),
     case("levels-coo", Text(Recipes::Pattern, levels::build_coo)),
     case("levels-csr", Text(Recipes::Pattern, levels::build_csr)),
     case("levels-table", Text(Recipes::Integers, levels::build_table)),
@@ -185,7 +154,6 @@ impl Entry {
     fn id_of(&self, quick: bool) -> String {
         let label = match self.what {
             What::File(size, _) => size.label(quick),
-            What::Items(_) => item_count(quick).1,
             What::Appends(count) => return format!("{}-{count}", self.group),
             What::Archive(packing) => packing.word(),
             What::Text(recipe, _) => recipe.word(),
@@ -213,7 +181,6 @@ impl Entry {
         match self.what {
             What::File(size, build) => build(bench, size),
             What::Forks(threads, build) => build(bench, threads),
-            What::Items(build) => build(bench, item_count(bench.quick).0),
             What::Appends(count) => {
                 appends::build(bench, if bench.quick { 100 } else { count })
             }
@@ -221,8 +188,7 @@ impl Entry {
             What::Text(recipe, build) => build(bench, &recipe.make(bench)?),
             What::Files(shape, state, build) => {
                 let files = shape.make(bench)?;
-                let repeats = if state == State::Warm { shape.repeats() } else { 1 };
-                build(&Setting { bench, files, state, repeats })
+                build(&Setting { bench, files, state })
             }
             What::Waits(answering) => waits::build(bench, answering),
         }

@@ -51,6 +51,7 @@ impl Counters {
             ("instructions", counter(Hardware::INSTRUCTIONS, with_kernel)),
             ("cycles", counter(Hardware::CPU_CYCLES, with_kernel)),
             ("cache_misses", counter(Hardware::CACHE_MISSES, with_kernel)),
+            ("l1_load_misses", counter(misses(CacheId::L1D), with_kernel)),
             ("branch_misses", counter(Hardware::BRANCH_MISSES, with_kernel)),
             ("tlb_misses", counter(misses(CacheId::DTLB), with_kernel)),
         ];

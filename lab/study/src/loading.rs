@@ -25,6 +25,7 @@
 //! ```
 
 use std::fs::File;
+use std::hint::black_box;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -37,7 +38,7 @@ use crate::threads::each;
 /// How it is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// Threads; 1 is the sequential way.
+    /// Threads that are started; 0 is the sequential way.
     pub threads: usize,
     /// Bytes of one call, or of one copy out of the map; at least 1.
     pub chunk_size: usize,
@@ -79,16 +80,29 @@ fn load_mapped(path: &PathBuf, target: &mut [u8], how: Load) -> io::Result<()> {
     })
 }
 
-/// Maps a file of `len` bytes and unmaps it, as study A did: nothing of it is read or copied.
+/// Maps a file of `len` bytes and unmaps it, as study A did: nothing of it is read or copied. Each thread
+/// counts the bytes of its share, a chunk at a time.
 ///
 /// # Errors
 ///
-/// If it cannot be opened or mapped.
-pub fn map_without_reading(path: &Path, len: usize) -> io::Result<()> {
+/// If it cannot be opened or mapped, or a thread cannot be started.
+pub fn map_without_reading(path: &Path, len: usize, how: Load) -> io::Result<()> {
     let file = File::open(path)?;
     let guard = Guard::install(&file, path)?;
     let map = Map::new(&guard, 0, len, MapFlags::default())?;
-    map.advise(0, len, MapAdvice::Sequential)
+    map.advise(0, len, MapAdvice::Sequential)?;
+    let share = len.div_ceil(how.threads.max(1));
+    let shares = (0..how.threads).map(|thread| share.min(len.saturating_sub(thread * share)));
+    let counted = each(shares.collect(), |share| {
+        (0..share)
+            .step_by(how.chunk_size)
+            .fold(0, |count, at| black_box(count + how.chunk_size.min(share - at)))
+    });
+    let counted: usize = counted.all()?.into_iter().sum();
+    if how.threads > 0 && counted != len {
+        return Err(io::Error::other(format!("{counted} bytes counted of {len}")));
+    }
+    Ok(())
 }
 
 /// Gives each thread an equal share, and `read` one chunk of it after the other.
@@ -106,7 +120,7 @@ fn in_shares(
         }
         Ok(())
     };
-    if how.threads <= 1 {
+    if how.threads == 0 {
         return work(0, target);
     }
     let shares: Vec<(usize, &mut [u8])> = target.chunks_mut(share_len).enumerate().collect();
@@ -126,7 +140,7 @@ mod tests {
             for copy in &copies {
                 std::fs::write(copy, &right).expect("room");
             }
-            for threads in [1, 2, 3, 8, 20] {
+            for threads in [0, 1, 2, 3, 8, 20] {
                 for chunk_size in [1, 512, 1024, 1 << 20] {
                     for (mapped, count) in [(false, 1), (false, 3), (true, 1)] {
                         let how = Load { threads, chunk_size, mapped };

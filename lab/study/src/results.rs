@@ -64,6 +64,14 @@ pub struct Results {
     pub timelines: Vec<Timeline>,
 }
 
+impl Results {
+    /// Processors of the machine; 0 if unknown.
+    pub fn cores(&self) -> usize {
+        let fact = self.machine.iter().find(|(name, _)| name == "cores");
+        fact.and_then(|(_, cores)| cores.parse().ok()).unwrap_or(0)
+    }
+}
+
 /// One run of one engine: what each worker did, and when.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timeline {

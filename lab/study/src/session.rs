@@ -33,6 +33,7 @@ use crate::results::{
 };
 use crate::summary;
 use swath_os::hidden::Hidden;
+use swath_os::machine;
 use swath_profile::stats::Summary;
 
 pub use folder::{ResultsFolder, begin};
@@ -201,11 +202,12 @@ pub fn judged_anew(mut results: Results) -> Results {
     let folders: Vec<String> =
         results.folders.iter().map(|folder| folder.path.clone()).collect();
     let (seed, is_full) = (results.method.seed, results.method.extent == Extent::Full.word());
+    let cores = results.cores();
     for one in &mut results.experiments {
         let Some(known) = experiments::ALL.iter().find(|known| known.id == one.id) else {
             continue;
         };
-        let places = Places { folders: &folders, seed, noise: one.noise };
+        let places = Places { folders: &folders, seed, noise: one.noise, cores };
         one.claims = known.judged(&one.runs, places);
         // Runs of an earlier version have the sizes of that version.
         if !one.scale.is_empty() {
@@ -400,7 +402,12 @@ fn measure(
     measured.runs.retain(|run| run.series != CONTROL);
     let folders: Vec<String> =
         settings.data.iter().map(|data| data.display().to_string()).collect();
-    let judged = Places { folders: &folders, seed: settings.seed, noise: measured.noise };
+    let judged = Places {
+        folders: &folders,
+        seed: settings.seed,
+        noise: measured.noise,
+        cores: machine::usable_cpus(),
+    };
     measured.claims = chosen.judged(&measured.runs, judged);
     measured.wall_seconds = Some(begun.elapsed().as_secs_f64());
     measured

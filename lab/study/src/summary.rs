@@ -217,7 +217,7 @@ mod tests {
                     finding(State::Cold, Holds::No),
                 ],
             },
-            Claimed { source: Source::read("Nothing.", ""), ..Claimed::default() },
+            Claimed { source: Source::quoted("Nothing.", "§1"), ..Claimed::default() },
         ];
         let run =
             Run { series: "pool".into(), x: 2.0, seconds: 0.5, bytes: 10, ..Run::default() };

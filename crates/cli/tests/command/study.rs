@@ -25,7 +25,8 @@ fn the_list_is_json_when_it_is_asked_for() {
     let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let list = json.as_array().expect("a list");
     assert_eq!(list.len(), 2);
-    assert_eq!(list[1]["claims"][0]["source"]["words"], "in practice as effective");
+    let words = list[1]["claims"][0]["source"]["words"].as_str().expect("words");
+    assert!(words.contains("in practice as effective"), "{words}");
     for one in list {
         for claim in one["claims"].as_array().expect("claims") {
             assert!(claim["rule"].as_str().is_some_and(|rule| !rule.is_empty()), "{claim}");
@@ -75,8 +76,9 @@ fn an_earlier_study_is_judged_anew_and_reported() {
     earlier_study(&study, 1.8);
     let output = swath().args(["study", "report"]).arg(&study).output().expect("started");
     assert_eq!(code(&output), 0, "{}", stderr(&output));
-    let counts = "1 claim of the five studies, judged separately for warm and cold files, gave \
-                  1 verdict: 1 holds here, 0 do not hold, 0 are undecided.";
+    // The range is what was measured; what threads gain by it was not.
+    let counts = "2 claims of the five studies, judged separately for warm and cold files, gave \
+                  2 verdicts: 1 holds here, 0 do not hold, 1 is undecided, 0 cannot be asked here.";
     assert!(stdout(&output).contains(counts), "{}", stdout(&output));
     for left in ["summary.md", "report.html"] {
         let text = fs::read_to_string(study.join(left)).expect("left");

@@ -33,19 +33,10 @@ const fn shape(files: u64, size: u64, label: &'static str) -> Shape {
 impl Shape {
     pub(crate) const WARM: Self = shape(100_000, 10_000, "100k-10kB");
     pub(crate) const COLD: Self = shape(20_000, 10_000, "20k-10kB");
-    /// Study B's three.
-    pub(crate) const SMALL: Self = shape(500, 10_000, "500-10kB");
-    pub(crate) const MEDIUM: Self = shape(124, 1_000_000, "124-1MB");
-    pub(crate) const LARGE: Self = shape(31, 3_600_000, "31-3.6MB");
 
     /// Its label.
     pub(crate) fn label(self) -> &'static str {
         self.label
-    }
-
-    /// Reads in one timed run, of files in the page cache: those of study B's small ones are short.
-    pub(crate) fn repeats(self) -> u64 {
-        if self == Self::SMALL { 20 } else { 1 }
     }
 
     /// Makes them: fewer and smaller ones for smoke tests.
@@ -91,19 +82,9 @@ pub(super) fn build_cold(cold: &Setting<'_>) -> Result<Entrants> {
     }
     entrants.here.extend([cold.by_ring(), cold.fresh()]);
     entrants.here.extend(THREADS.map(|threads| cold.manager(threads)));
-    entrants.goals.push(beside_managers());
+    let managers = THREADS.map(files::manager_name);
+    entrants.goals.push(Goal::speed(files::FRESH, 0.95, &managers));
     Ok(entrants)
-}
-
-fn beside_managers() -> Goal {
-    Goal::speed(files::FRESH, 0.95, &THREADS.map(files::manager_name))
-}
-
-/// Compares with every number of threads that study B tried.
-pub(super) fn build_study(setting: &Setting<'_>) -> Result<Entrants> {
-    let mut here = vec![setting.fresh()];
-    here.extend(THREADS.map(|threads| setting.manager(threads)));
-    Ok(Entrants::new(here, [beside_managers()]))
 }
 
 /// Calls of a program that reads a tree from the page cache.

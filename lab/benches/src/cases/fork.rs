@@ -1,4 +1,5 @@
-//! Parallel strands against separate files, the serial program, and no output at all.
+//! The cost of a join, and of a commit that moves spilled bytes. The study's `e-fib` and `e-files` compare
+//! parallel strands with separate files and with the serial program.
 
 use crate::bench::Bench;
 use anyhow::{Context, Result};
@@ -11,38 +12,7 @@ use swath::append::{self, AppendOptions, Writer};
 use swath::sink::Durability;
 use swath_os::file_system::{FileSystem, file_system};
 use swath_study::cache;
-use swath_study::fields::forked::Forked;
-use swath_study::forks::{BUFFER, Leave};
 use swath_study::measure::{Entrant, Entrants, Goal, Meter, Outcome};
-
-const SERIAL: &str = "serial writer";
-const OWN_FILES: &str = "each thread its own file, a call a write";
-const SEGMENTS: &str = "swath segments";
-const PLAIN: &str = "swath plain";
-
-/// All writers, the serial one first.
-const WAYS: [(&str, Leave); 7] = [
-    (SERIAL, Leave::Serial { buffer: BUFFER }),
-    ("serial writer, a call a write", Leave::Serial { buffer: 0 }),
-    (OWN_FILES, Leave::OwnFiles { buffer: 0 }),
-    ("each thread its own file, buffered", Leave::OwnFiles { buffer: BUFFER }),
-    (SEGMENTS, Leave::Segments { checksums: true }),
-    ("swath segments, no checksums", Leave::Segments { checksums: false }),
-    (PLAIN, Leave::Plain),
-];
-
-/// Study E's benchmark, nothing synced.
-pub(super) fn build_fib(bench: &Bench, threads: usize) -> Result<Entrants> {
-    let forked = Forked::new(&bench.stage, bench.pick(23, 8), threads)?;
-    let here = WAYS.map(|(name, how)| forked.entrant(name, how));
-    let mut goals = vec![Goal::speed(SEGMENTS, 0.98, &[OWN_FILES])];
-    if threads == 2 {
-        goals.push(Goal::speed(SEGMENTS, 1.8, &[SERIAL]));
-        let share = if kind(bench)? == FileSystem::Xfs { 1.5 } else { 1.0 };
-        goals.push(Goal::speed(PLAIN, share, &[SERIAL]));
-    }
-    Ok(Entrants::new(here, goals))
-}
 
 fn kind(bench: &Bench) -> Result<FileSystem> {
     Ok(file_system(&File::open(bench.stage.output(""))?)?)

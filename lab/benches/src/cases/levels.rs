@@ -1,11 +1,12 @@
 //! Processors with narrower vectors: the same work with a limit on the level.
 
 use crate::bench::Bench;
-use crate::cases::price::contracts;
 use crate::contestants::text::{self, Text};
 use anyhow::Result;
 use std::path::Path;
+use std::rc::Rc;
 use swath_simd::{Level, limit_level};
+use swath_study::fields::contracts::Contracts;
 use swath_study::fields::graph::{self, Found};
 use swath_study::measure::{Entrant, Entrants, Goal, Meter};
 use swath_study::peers::Absent;
@@ -35,7 +36,8 @@ fn parsed(bench: &Bench, text: &Text, parse: Parse) -> Entrants {
 }
 
 pub(super) fn build_price(bench: &Bench, text: &Text) -> Result<Entrants> {
-    let contracts = contracts(bench, text)?;
+    let input = Rc::clone(&text.input);
+    let contracts = Contracts::of(&bench.stage, input, text.found.values)?;
     Ok(levels(|name| contracts.entrant(name, Form::Swath, bench.workers, State::Warm)))
 }
 

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::ops::{Add, Deref};
 use std::path::Path;
 use std::rc::Rc;
-use swath::{Block, BufferPool, Engine, PageCache, ReadOptions, Scanned};
+use swath::{Block, BufferPool, ReadOptions, Scanned};
 use swath_study::cache;
 use swath_study::fields::sums;
 use swath_study::limits::{self, Schedule};
@@ -186,12 +186,6 @@ impl Setting<'_> {
     }
 }
 
-/// A name and its settings.
-pub(crate) struct Named {
-    pub(crate) name: String,
-    pub(crate) options: ReadOptions,
-}
-
 /// The one call that needs no settings.
 pub(crate) const PLAIN_READ: &str = "swath::read";
 /// Sums through the reader that reads ahead.
@@ -286,28 +280,6 @@ impl Scan {
             }
         }
     }
-}
-
-/// Every setting that a careful user might fix by hand.
-pub(crate) fn fixed(page_cache: PageCache) -> Vec<Named> {
-    let (word, rings): (_, &[usize]) = match page_cache {
-        PageCache::Bypass => ("bypass", &[8, 16]),
-        _ => ("keep", &[]),
-    };
-    let options = ReadOptions::new().with_page_cache(page_cache);
-    let serial = options.clone().with_engine(Engine::Serial);
-    let pool = |workers: usize| {
-        let options = options.clone().with_engine(Engine::Pool).with_workers(workers);
-        Named { name: format!("pool {workers} {word}"), options }
-    };
-    let ring = |&depth: &usize| {
-        let options = options.clone().with_engine(Engine::Ring).with_queue_depth(depth);
-        Named { name: format!("ring {depth} {word}"), options }
-    };
-    let mut all = vec![Named { name: format!("serial {word}"), options: serial }];
-    all.extend([1, 2, 4, 8].map(pool));
-    all.extend(rings.iter().map(ring));
-    all
 }
 
 /// Reads with the standard library, into a vector.

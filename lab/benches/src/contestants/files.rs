@@ -11,24 +11,15 @@ use swath_study::fields::grove::{Grove, of_files};
 use swath_study::many::bare::Bare;
 use swath_study::many::manager::manage;
 use swath_study::many::{Glance, plain};
-use swath_study::measure::{Entrant, Meter, Outcome};
+use swath_study::measure::{Entrant, Outcome};
 use swath_study::peers::Absent;
 use swath_study::results::State;
 
-/// Files in a state, read a few times in one timed run.
+/// Files in a state.
 pub(crate) struct Setting<'b> {
     pub(crate) bench: &'b Bench,
     pub(crate) files: Rc<Grove>,
     pub(crate) state: State,
-    pub(crate) repeats: u64,
-}
-
-/// Times some reads of all files, and checks the last. Dropping it is not timed.
-fn last<M>(repeats: u64, meter: &mut Meter, read: impl Fn() -> Result<M>) -> Result<M> {
-    meter.measure(|| {
-        (1..repeats).try_for_each(|_| read().map(drop))?;
-        read()
-    })?
 }
 
 /// Five bare calls a file, into one buffer for each thread.
@@ -56,12 +47,11 @@ impl Setting<'_> {
         name: &str,
         read: impl Fn(&Grove) -> Result<Glance> + 'static,
     ) -> Entrant {
-        let repeats = self.repeats;
         let entrant = self.files.entrant(name, self.state, 0, move |files, meter| {
-            let Glance { bytes, sum, .. } = last(repeats, meter, || read(files))?;
+            let Glance { bytes, sum, .. } = meter.measure(|| read(files))??;
             Ok(Outcome { bytes, checksum: sum })
         });
-        entrant.giving(self.files.glance.sum).times(repeats)
+        entrant.giving(self.files.glance.sum)
     }
 
     /// Times reads that bring their own memory for all bytes; `look` sums them afterwards.
@@ -71,11 +61,10 @@ impl Setting<'_> {
         read: impl Fn(&Grove) -> Result<M> + 'static,
         look: impl Fn(&M) -> Outcome + 'static,
     ) -> Entrant {
-        let (repeats, own) = (self.repeats, self.files.len());
-        let entrant = self.files.entrant(name, self.state, own, move |files, meter| {
-            Ok(look(&last(repeats, meter, || read(files))?))
-        });
-        entrant.times(repeats)
+        // Dropping what was read is not timed.
+        self.files.entrant(name, self.state, self.files.len(), move |files, meter| {
+            Ok(look(&meter.measure(|| read(files))??))
+        })
     }
 
     /// An entrant that reads every file into memory of its own.

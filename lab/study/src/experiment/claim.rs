@@ -1,5 +1,8 @@
 //! A study's claim, the rule that judges it, and the verdicts: one for each state of the files.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use crate::results::{Claimed, Finding, Holds, Run, Selected, Source, State};
 
 use super::Experiment;
@@ -7,17 +10,64 @@ use super::Experiment;
 /// Series with this prefix are the limits of the others.
 const LIMITS: &str = "limit:";
 
-/// A claim of a study, or a question of our own.
+/// A claim of a study, or a question of our own; its words are in `experiments/claims.txt`.
 #[derive(Clone)]
 pub struct Claim {
     /// The experiment's id, with a suffix if it has several claims.
     pub id: &'static str,
-    /// Its words.
-    pub source: Source,
-    /// When it holds, in a sentence.
-    pub rule: &'static str,
     /// Judges the runs on files in a state.
     pub judge: fn(&Selected<'_>, State) -> Finding,
+}
+
+impl Claim {
+    /// The claim of that name.
+    pub const fn new(id: &'static str, judge: fn(&Selected<'_>, State) -> Finding) -> Self {
+        Self { id, judge }
+    }
+
+    /// Its words.
+    pub fn source(&self) -> Source {
+        self.wording().map_or_else(Source::default, |it| it.source.clone())
+    }
+
+    /// When it holds, in a sentence.
+    pub fn rule(&self) -> &'static str {
+        self.wording().map_or("", |it| it.rule.as_str())
+    }
+
+    fn wording(&self) -> Option<&'static ClaimWords> {
+        WORDS.get(self.id)
+    }
+}
+
+/// The words of a claim, and its rule.
+struct ClaimWords {
+    source: Source,
+    rule: String,
+}
+
+/// Each claim's, by its name.
+static WORDS: LazyLock<BTreeMap<&'static str, ClaimWords>> =
+    LazyLock::new(|| all_words(include_str!("../experiments/claims.txt")));
+
+/// Blocks of lines: the name and the section, the words in quotation marks or after `?`, the rule after `=`.
+fn all_words(text: &'static str) -> BTreeMap<&'static str, ClaimWords> {
+    let blocks = text.split("\n\n").filter(|block| !block.starts_with('#'));
+    blocks.filter_map(words_of).collect()
+}
+
+fn words_of(block: &'static str) -> Option<(&'static str, ClaimWords)> {
+    let (head, rest) = block.trim().split_once('\n')?;
+    let rest = rest.replace('\n', " ");
+    if let Some(question) = rest.strip_prefix("? ") {
+        let rule = "None: the numbers are reported, and nothing is judged by them.".to_owned();
+        let source = Source::asked(question.to_owned());
+        return Some((head, ClaimWords { source, rule }));
+    }
+    let (id, section) = head.split_once(", ")?;
+    let (words, rule) = rest.strip_prefix('“')?.split_once("” = ")?;
+    let source = Source::quoted(words.to_owned(), section);
+    Some((id, ClaimWords { source, rule: rule.to_owned() }))
 }
 
 /// The size of an experiment with `--full` beside that of the study.
@@ -54,6 +104,8 @@ pub struct Places<'p> {
     pub seed: u64,
     /// The spread of the control.
     pub noise: Option<f64>,
+    /// Processors of the machine; 0 if unknown.
+    pub cores: usize,
 }
 
 impl Experiment {
@@ -67,8 +119,8 @@ impl Experiment {
             [State::Warm, State::Cold, State::None].into_iter().filter(has).collect();
         let claimed = self.claims.iter().map(|claim| Claimed {
             id: claim.id.to_owned(),
-            source: claim.source.clone(),
-            rule: claim.rule.to_owned(),
+            source: claim.source(),
+            rule: claim.rule().to_owned(),
             verdicts: states.iter().map(|&state| verdict(claim, runs, places, state)).collect(),
         });
         claimed.collect()
@@ -78,7 +130,9 @@ impl Experiment {
 /// Merges the findings of all folders: where they differ, the verdict is open.
 fn verdict(claim: &Claim, runs: &[Run], places: Places<'_>, state: State) -> Finding {
     let in_folder = |folder| {
-        let runs = Selected::new(runs, folder, places.seed).with_noise(places.noise);
+        let runs = Selected::new(runs, folder, places.seed)
+            .with_noise(places.noise)
+            .with_cores(places.cores);
         Finding { state, ..(claim.judge)(&runs, state) }
     };
     let findings: Vec<Finding> = (0..places.folders.len().max(1)).map(in_folder).collect();

@@ -27,12 +27,16 @@ pub struct Point {
     bounds: Vec<Bound>,
     /// Both sides have intervals of their own, and they overlap.
     overlaps: bool,
+    /// This machine cannot decide it.
+    is_elsewhere: bool,
+    /// What follows the number: `×` after a ratio.
+    unit: &'static str,
 }
 
 impl Point {
     /// `{}` in `sentence` stands for the measured number, which must keep to `bound`.
     pub fn new(sentence: impl Into<String>, measured: Option<Interval>, bound: Bound) -> Self {
-        Self { sentence: sentence.into(), measured, bounds: vec![bound], overlaps: false }
+        Self { bounds: vec![bound], ..Self::told(sentence, measured) }
     }
 
     /// As [`new`](Self::new), from one number to another.
@@ -48,7 +52,37 @@ impl Point {
 
     /// A sentence that decides nothing.
     pub fn told(sentence: impl Into<String>, measured: Option<Interval>) -> Self {
-        Self { sentence: sentence.into(), measured, bounds: Vec::new(), overlaps: false }
+        let (bounds, overlaps) = (Vec::new(), false);
+        let sentence = sentence.into();
+        Self { sentence, measured, bounds, overlaps, is_elsewhere: false, unit: "×" }
+    }
+
+    /// A number with a unit in place of a ratio.
+    pub fn in_unit(self, unit: &'static str) -> Self {
+        Self { unit, ..self }
+    }
+
+    /// A point that decides nothing on this machine, with the reason.
+    pub fn elsewhere(why: impl Into<String>) -> Self {
+        Self { is_elsewhere: true, ..Self::words(why) }
+    }
+
+    /// This point if there are at least `least` processors, or if their number is not known; else the need
+    /// of them, beside the number.
+    pub fn from_cores(self, runs: &Selected<'_>, least: usize) -> Self {
+        match runs.cores() {
+            0 => self,
+            cores if cores >= least => self,
+            cores => Self {
+                sentence: format!(
+                    "{}; this is judged from {least} processors on, and here are {cores}",
+                    self.sentence
+                ),
+                bounds: Vec::new(),
+                is_elsewhere: true,
+                ..self
+            },
+        }
     }
 
     /// Words without a gap, which decide nothing.
@@ -100,12 +134,12 @@ impl Point {
         let Some(measured) = self.measured else {
             return format!(
                 "not measured in enough rounds: {}",
-                self.sentence.replace("{}", "… ×")
+                self.sentence.replace("{}", &format!("… {}", self.unit))
             );
         };
         let digits =
             self.bounds.iter().map(|&bound| digits(&measured, bound)).max().unwrap_or(DIGITS);
-        let told = self.sentence.replace("{}", &rounded(&measured, digits));
+        let told = self.sentence.replace("{}", &rounded(&measured, digits, self.unit));
         if self.bounds.is_empty() {
             return told;
         }
@@ -138,13 +172,14 @@ fn digits(measured: &Interval, bound: Bound) -> usize {
 }
 
 /// A ratio with its interval; large ones are printed without decimals.
-fn rounded(measured: &Interval, digits: usize) -> String {
+fn rounded(measured: &Interval, digits: usize, unit: &str) -> String {
     let digits = if measured.lower >= 100.0 { 0 } else { digits };
     let Interval { estimate, lower, upper } = measured;
-    format!("{estimate:.digits$} × [{lower:.digits$}, {upper:.digits$}]")
+    format!("{estimate:.digits$} {unit} [{lower:.digits$}, {upper:.digits$}]")
 }
 
-/// Holds if all of `points` hold; does not hold if one of them does not.
+/// Holds if all of `points` hold; does not hold if one of them does not. Else, if one of them cannot be
+/// asked here, neither can all.
 pub fn all_of(runs: &Selected<'_>, points: &[Point]) -> Finding {
     finding(runs, points, Holds::No, Holds::Yes)
 }
@@ -172,6 +207,8 @@ fn finding(
     let verdicts: Vec<Holds> = judged.map(|point| point.holds(noise)).collect();
     let verdict = if verdicts.contains(&decisive) {
         decisive
+    } else if points.iter().any(|point| point.is_elsewhere) {
+        Holds::NotHere
     } else if verdicts.is_empty() || verdicts.contains(&Holds::Undecided) {
         Holds::Undecided
     } else {
@@ -251,6 +288,30 @@ mod tests {
         }
         let because = all_of(&runs(0.4), &[near]).because;
         assert!(because.contains("spread by 40 %"), "{because}");
+    }
+
+    #[test]
+    fn too_few_processors_decide_only_what_does_not_hold() {
+        let verdict = |cores, other: Point| {
+            let runs = runs(0.0).with_cores(cores);
+            let points = [point(1.1, 1.3).from_cores(&runs, 8), other];
+            all_of(&runs, &points).verdict
+        };
+        assert_eq!(verdict(2, point(1.1, 1.3)), Holds::NotHere);
+        assert_eq!(verdict(2, point(0.7, 0.9)), Holds::No);
+        assert_eq!(
+            (verdict(8, point(1.1, 1.3)), verdict(0, point(1.1, 1.3))),
+            (Holds::Yes, Holds::Yes)
+        );
+        let because = all_of(
+            &runs(0.0).with_cores(2),
+            &[point(1.1, 1.3).from_cores(&runs(0.0).with_cores(2), 8)],
+        )
+        .because;
+        assert_eq!(
+            because,
+            "It is 1.20 × [1.10, 1.30] as fast; this is judged from 8 processors on, and here are 2"
+        );
     }
 
     #[test]

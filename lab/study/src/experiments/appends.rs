@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 
-use super::shape::{charts, metric, over, powers_of_two, quoted, read};
-use crate::experiment::{Experiment, Point, Scale, Study, all_of};
+use super::shape::{charts, metric, over, powers_of_two};
+use crate::experiment::{Claim, Experiment, Point, Scale, Study, all_of, told};
 use crate::fields::forked::Forked;
 use crate::forks::{BUFFER, Leave, Shared};
 use crate::measure::{Entrants, Stage};
@@ -27,15 +27,20 @@ pub(super) const TREE: Experiment = Experiment {
     study: Study::E,
     figure: "time and speed-up of fib by threads, each call writing 10 KB: without I/O, in serial \
              order, in files without order",
-    claims: &[read(
-        "e-fib",
-        "Serial-append costs little: it is about as fast as threads that write files of their \
-             own in no order.",
-        "",
-        "Swath's segments are at least 0.9 × as fast as files without order, each with its best \
-         number of threads, and at least as fast as the serial writer.",
-        judge_tree,
-    )],
+    claims: &[
+        Claim::new("e-fib", judge_linear),
+        Claim::new("e-fib-overhead", |runs, _| {
+            let (own, bare) = (best(runs, SKIP), best(runs, OWN_FILES_BUFFERED));
+            let sentence = "E's own scheme is {} as fast as files without order";
+            all_of(runs, &[Point::new(sentence, runs.speed_up(own, bare), Bound::AtLeast(0.9))])
+        }),
+        Claim::new("e-fib-parallelism", |runs, _| {
+            let parallelism = runs.value(best(runs, SEGMENTS), "parallelism", 1.0);
+            let point = Point::new("work over span is {}", parallelism, Bound::AtLeast(150.0));
+            all_of(runs, &[point.in_unit("")])
+        }),
+        Claim::new("e-fib-swath", tell_tree),
+    ],
     scale: FIB,
     least_rounds: 5,
     charts: || {
@@ -52,6 +57,7 @@ pub(super) const TREE: Experiment = Experiment {
             (NOTHING, Leave::Nowhere),
             (SERIAL, Leave::Serial { buffer: BUFFER }),
             (OWN_FILES_BUFFERED, Leave::OwnFiles { buffer: BUFFER }),
+            (SKIP, Leave::StudyE(Shared::Skip)),
             (SEGMENTS, Leave::Segments { checksums: true }),
             (PLAIN, Leave::Plain),
         ];
@@ -63,14 +69,25 @@ pub(super) const TREE: Experiment = Experiment {
 pub(super) const FILES: Experiment = Experiment {
     id: "e-files",
     figure: "time to write the same bytes to one shared file, to a file a thread, and by one thread",
-    claims: &[read(
-        "e-files",
-        "Threads that write one shared file get in each other's way; separate files are faster.",
-        "",
-        "Files of their own are at least 1.1 × as fast as one shared file, written to its end and at \
-         known places, with the number of threads above one that is best for the shared file.",
-        judge_files,
-    )],
+    claims: &[
+        Claim::new("e-files", judge_files),
+        Claim::new("e-files-places", |runs, state| {
+            let several = runs.best_of(ONE_FILE_PLACES, state, |x| x > 1.0).unwrap_or(2.0);
+            let ratio = runs.speed_up(key(ONE_FILE_PLACES, several), key(ONE_FILE_PLACES, 1.0));
+            let sentence = format!("{several} threads at known places are {{}} as fast as one");
+            all_of(runs, &[Point::new(sentence, ratio, Bound::AtMost(1.1)).from_cores(runs, 2)])
+        }),
+        Claim::new("e-files-only", judge_only),
+        Claim::new("e-files-best", |runs, _| {
+            let own = best(runs, OWN_FILES);
+            let points = [SERIAL, ONE_FILE, ONE_FILE_PLACES, SEGMENTS, PLAIN].map(|series| {
+                let ratio = runs.speed_up(own, best(runs, series));
+                let sentence = format!("they are {{}} as fast as {series}");
+                Point::new(sentence, ratio, Bound::AtLeast(0.95))
+            });
+            all_of(runs, &points)
+        }),
+    ],
     charts: || charts_with([]),
     entrants: |stage| {
         let ways = [
@@ -91,14 +108,10 @@ pub(super) const ORDERS: Experiment = Experiment {
     id: "e-append-orders",
     figure: "figure 6: time of fib by threads, each call appending 10 KB, with a linked list and with \
              a skip list that keep the order",
-    claims: &[quoted(
-        "e-append-orders",
-        "in practice as effective",
-        "figure 6",
-        "The whole program with the skip list is at least 0.9 × as fast as with the linked list, each \
-         with its best number of threads.",
-        judge_orders,
-    )],
+    claims: &[
+        Claim::new("e-append-orders", judge_orders),
+        Claim::new("e-append-orders-scale", |runs, _| all_of(runs, &[linear(runs, SKIP)])),
+    ],
     scale: Scale { minutes: 11, ..FIB },
     charts: || {
         charts_with([("steals", metric("steals")), ("nodes of the order", metric("extents"))])
@@ -154,28 +167,61 @@ fn best<'s>(runs: &Selected<'_>, series: &'s str) -> Key<'s> {
     key(series, runs.best(series, State::None).unwrap_or(1.0))
 }
 
-fn judge_tree(runs: &Selected<'_>, _: State) -> Finding {
+/// The speed-up of a series with as many threads as processors.
+fn linear(runs: &Selected<'_>, series: &str) -> Point {
+    let cores = runs.cores() as f64;
+    let places = runs.places(series, State::None).into_iter();
+    let most = places.filter(|&x| x <= cores).fold(1.0, f64::max);
+    let ratio = runs.speed_up(key(series, most), key(series, 1.0)).filter(|_| most > 1.0);
+    let sentence = format!("{series}: {most} threads are {{}} as fast as one");
+    Point::new(sentence, ratio, Bound::AtLeast(0.8 * most)).from_cores(runs, 2)
+}
+
+fn judge_linear(runs: &Selected<'_>, _: State) -> Finding {
+    all_of(runs, &[linear(runs, NOTHING), linear(runs, SKIP)])
+}
+
+fn tell_tree(runs: &Selected<'_>, _: State) -> Finding {
     let (bare, ordered) = (best(runs, OWN_FILES_BUFFERED), best(runs, SEGMENTS));
     let points = [
-        Point::new(
+        Point::told(
             format!(
                 "{} by {} threads are {{}} as fast as files without order by {}",
                 ordered.series, ordered.x, bare.x
             ),
             runs.speed_up(ordered, bare),
-            Bound::AtLeast(0.9),
         ),
-        Point::new(
+        Point::told(
             "they are {} as fast as the serial writer",
             runs.speed_up(ordered, key(SERIAL, 1.0)),
-            Bound::AtLeast(1.0),
+        ),
+        Point::told(
+            "and {} as fast as E's own scheme",
+            runs.speed_up(ordered, best(runs, SKIP)),
         ),
         Point::told(
             "one plain file is {} as fast as files without order",
             runs.speed_up(best(runs, PLAIN), bare),
         ),
     ];
-    all_of(runs, &points).with_limit(runs.speed_up(ordered, bare))
+    told(&points).with_limit(runs.speed_up(ordered, bare))
+}
+
+fn judge_only(runs: &Selected<'_>, _: State) -> Finding {
+    let serial = key(SERIAL, 1.0);
+    let beside = |series, bound| {
+        let way = best(runs, series);
+        let sentence =
+            format!("{series} by {} threads: {{}} as fast as the serial writer", way.x);
+        Point::new(sentence, runs.speed_up(way, serial), bound).from_cores(runs, 2)
+    };
+    let points = [
+        beside(OWN_FILES, Bound::AtLeast(1.1)),
+        beside(ONE_FILE, Bound::AtMost(1.1)),
+        beside(ONE_FILE_PLACES, Bound::AtMost(1.1)),
+        beside(PLAIN, Bound::AtMost(1.1)),
+    ];
+    all_of(runs, &points)
 }
 
 fn judge_files(runs: &Selected<'_>, state: State) -> Finding {

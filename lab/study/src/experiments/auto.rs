@@ -3,8 +3,8 @@
 use anyhow::Result;
 use swath::{BufferPool, Engine, PageCache, ReadOptions};
 
-use super::shape::{asked, named_charts, states};
-use crate::experiment::{Experiment, Point, Scale, Study, told};
+use super::shape::{named_charts, states};
+use crate::experiment::{Claim, Experiment, Point, Scale, Study, told};
 use crate::fields::sums::mapped;
 use crate::measure::{Entrants, Outcome, Stage};
 use crate::results::{Finding, Key, Measure, Selected, State};
@@ -26,11 +26,7 @@ pub(super) const AUTO_AND_FIXED: Experiment = Experiment {
     id: "s-auto",
     study: Study::S,
     figure: "bandwidth of `auto` and of each engine fixed by hand, keeping the page cache",
-    claims: &[asked(
-        "s-auto",
-        "How fast is `auto` beside the best engine fixed by hand, for each verb and length? 0.97 is the goal.",
-        judge,
-    )],
+    claims: &[Claim::new("s-auto", judge)],
     scale: Scale { study: "", other: "64 MiB, 1 and 4 GiB", minutes: 4 },
     least_rounds: 5,
     charts: || named_charts("verb and length", &PLACES, [("bandwidth", Measure::Rate)]),

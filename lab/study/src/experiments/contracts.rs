@@ -3,13 +3,13 @@
 use anyhow::Result;
 
 use super::limit::{MEMORY, memory};
-use super::shape::{busy, charts, fastest, metric, over, powers_of_two, read, states};
-use crate::experiment::{Experiment, Point, Scale, Study, all_of};
+use super::shape::{busy, charts, fastest, fastest_of, metric, over, powers_of_two, states};
+use crate::experiment::{Claim, Experiment, Point, Scale, Study, all_of};
 use crate::fields::contracts::Contracts;
 use crate::measure::{Entrants, Stage};
 use crate::pricing::Form;
 use crate::results::{Chart, Finding, Key, Measure, Selected, State};
-use swath_profile::stats::{Bound, Interval};
+use swath_profile::stats::Bound;
 
 const BEFORE: &str = "line by line";
 const AFTER: &str = "study C's form";
@@ -24,22 +24,10 @@ pub(super) const SCALING: Experiment = Experiment {
     study: Study::C,
     figure: "time, scaling and load of Black-Scholes by threads: line by line, in bulk, and Swath",
     claims: &[
-        read(
-            "c-scaling",
-            "Read in bulk, parsed and formatted by all threads and written in bulk, the whole \
-                 program is faster than line by line.",
-            "",
-            "With as many threads as cores it is at least 1.1 × as fast as line by line.",
-            judge_speed,
-        ),
-        read(
-            "c-scaling-serial",
-            "Less of the program is serial in bulk than line by line.",
-            "",
-            "By Amdahl's law, fitted in each round to the times up to as many threads as cores, its \
-             serial share is smaller; shares whose intervals overlap decide nothing.",
-            judge_share,
-        ),
+        Claim::new("c-scaling", judge_speed),
+        Claim::new("c-scaling-15", judge_fifteen),
+        Claim::new("c-scaling-time", judge_time),
+        Claim::new("c-scaling-amdahl", judge_amdahl),
     ],
     scale: Scale { study: "2.5 million contracts", other: "4 million contracts", minutes: 11 },
     least_rounds: 5,
@@ -89,7 +77,7 @@ fn by_threads(stage: &Stage) -> Result<Entrants> {
 /// The limit of all entrants; its place is the number of cores.
 const LIMIT: Key<'_> = Key { series: MEMORY, x: 0.0, state: State::None };
 
-/// More threads than processors do not add workers.
+/// The number of processors: more threads do not add workers.
 fn cores(runs: &Selected<'_>) -> f64 {
     runs.places(LIMIT.series, LIMIT.state).first().copied().unwrap_or(1.0)
 }
@@ -104,37 +92,46 @@ fn judge_speed(runs: &Selected<'_>, state: State) -> Finding {
     };
     let sentence =
         format!("with {} the program in bulk is {{}} as fast as line by line", counted(most));
-    let points = [
+    let share = |series| runs.serial_share(series, state, cores);
+    let serial = "the serial share in bulk is {} that of line by line";
+    let ratio = runs.share_ratio(AFTER, BEFORE, state, cores);
+    let mut points = vec![
         Point::new(sentence, compared(AFTER, BEFORE), Bound::AtLeast(1.1)),
         Point::told("swath is {} as fast as in bulk", compared(SWATH, AFTER)),
+        Point::new(serial, ratio, Bound::AtMost(1.0)).apart(share(AFTER), share(BEFORE)),
     ];
+    points.extend(FORMS.map(|(series, _)| {
+        Point::told(format!("{series}, the serial share is {{}}"), share(series))
+            .in_unit("of the time")
+    }));
     let best = fastest(runs, SWATH, state);
     all_of(runs, &points).with_limit(runs.speed_up(best, Key { x: cores, ..LIMIT }))
 }
 
-fn judge_share(runs: &Selected<'_>, state: State) -> Finding {
-    let cores = cores(runs);
-    let share = |series| runs.serial_share(series, state, cores);
-    let told = |name: &str, series| {
-        let text = share(series).map_or_else(
-            || "not measured".to_owned(),
-            |Interval { estimate, lower, upper }| {
-                format!("{estimate:.2} [{lower:.2}, {upper:.2}]")
-            },
-        );
-        Point::words(format!("of the time {name} {text} is serial"))
-    };
-    let ratio = runs.share_ratio(AFTER, BEFORE, state, cores);
-    let points = [
-        Point::new(
-            "the serial share in bulk is {} that of line by line",
-            ratio,
-            Bound::AtMost(1.0),
-        )
-        .apart(share(AFTER), share(BEFORE)),
-        told("line by line", BEFORE),
-        told("in bulk", AFTER),
-        told("swath", SWATH),
-    ];
+fn judge_fifteen(runs: &Selected<'_>, state: State) -> Finding {
+    let below = fastest_of(runs, BEFORE, state, |x| x <= 15.0);
+    let above = fastest_of(runs, BEFORE, state, |x| x > 15.0);
+    let sentence = format!("line by line, {} threads are {{}} as fast as {}", above.x, below.x);
+    let point = Point::new(sentence, runs.speed_up(above, below), Bound::AtMost(1.05));
+    all_of(runs, &[point.from_cores(runs, 16)])
+}
+
+fn judge_time(runs: &Selected<'_>, state: State) -> Finding {
+    let most = Key { series: BEFORE, x: cores(runs), state };
+    let points = [("reading", "read_share", 0.5), ("writing", "write_share", 0.1)].map(
+        |(name, metric, least)| {
+            let sentence = format!("with {} threads, {name} line by line takes {{}}", most.x);
+            let share = runs.value(most, metric, 1.0);
+            let point = Point::new(sentence, share, Bound::AtLeast(least));
+            point.in_unit("of the time").from_cores(runs, 16)
+        },
+    );
     all_of(runs, &points)
+}
+
+fn judge_amdahl(runs: &Selected<'_>, state: State) -> Finding {
+    let share = runs.serial_share(BEFORE, state, cores(runs));
+    let sentence = "line by line, the serial share is {}";
+    let point = Point::new(sentence, share, Bound::AtLeast(1.0 / 16.0)).in_unit("of the time");
+    all_of(runs, &[point.from_cores(runs, 2)])
 }

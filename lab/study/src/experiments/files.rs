@@ -48,9 +48,9 @@ pub(super) const SMALL: Experiment = Experiment {
 /// Its files of a megabyte.
 pub(super) const MEDIUM: Experiment = Experiment {
     id: "b-medium",
-    figure: "time to load 124 files of 1 MB by threads, 20 trials",
+    figure: "time to load 124 files of 1 MB by threads",
     claims: claims::MEDIUM,
-    scale: Scale { study: "124 files of 1 MB", other: "", minutes: 2 },
+    scale: Scale { study: "124 files of 1 MB, one trial", other: "20 trials", minutes: 2 },
     entrants: |stage| by_threads(stage, stage.pick(4, 16, 124), large(stage, 1_000_000)),
     ..SMALL
 };
@@ -58,9 +58,9 @@ pub(super) const MEDIUM: Experiment = Experiment {
 /// Its large files.
 pub(super) const LARGE: Experiment = Experiment {
     id: "b-large",
-    figure: "time to load 31 files of 3.6 MB by threads, 20 trials",
+    figure: "time to load 31 files of 3.6 MB by threads",
     claims: claims::LARGE,
-    scale: Scale { study: "31 files of 3.6 MB", other: "", minutes: 2 },
+    scale: Scale { study: "31 files of 3.6 MB, one trial", other: "20 trials", minutes: 2 },
     entrants: |stage| by_threads(stage, stage.pick(2, 4, 31), large(stage, 3_600_000)),
     ..SMALL
 };

@@ -7,8 +7,8 @@ use anyhow::Result;
 use swath::{ReadOptions, Scanned};
 
 use super::limit::{MEMORY, memory};
-use super::shape::{chart, over, read, states};
-use crate::experiment::{Experiment, Point, Scale, Study, all_of};
+use super::shape::{chart, over, states};
+use crate::experiment::{Claim, Experiment, Point, Scale, Study, all_of};
 use crate::fields::contracts::unsynced;
 use crate::fields::graph::rows;
 use crate::fields::sums::mapped;
@@ -29,15 +29,7 @@ pub(super) const LOADING: Experiment = Experiment {
     id: "d-graph",
     study: Study::D,
     figure: "bandwidth per file of a byte sum, and of loading the same graph to compressed rows",
-    claims: &[read(
-        "d-graph",
-        "Going through a mapped file is far faster than loading the graph in it: parsing, not \
-             reading, is what a graph loader waits for.",
-        "",
-        "Of the largest graph, a sum of its bytes is at least 3 × as fast as loading it, with one \
-         thread and with all.",
-        judge,
-    )],
+    claims: &[Claim::new("d-graph", judge)],
     scale: Scale {
         study: "graphs that would have to be downloaded",
         other: "graphs of the same kind that are made here, up to 1 GB",

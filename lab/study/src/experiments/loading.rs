@@ -19,8 +19,11 @@ use crate::workload::Kind;
 
 const SEQUENTIAL: &str = "sequential";
 pub(super) const PARALLEL: &str = "parallel chunks";
-const MIRRORED: &str = "two mirrors";
+const MIRRORED: &str = "mirrors";
+/// Copies that they read, as in the study.
+pub(super) const FOUR: usize = 4;
 const MAPPED: &str = "memory map";
+const MANY_THREADS: &str = "parallel chunks, 32 threads";
 /// As in the study: the mapped bytes are not read.
 const UNREAD_MAP: &str = "memory map, not read";
 const SWATH: &str = "swath";
@@ -84,7 +87,7 @@ pub(super) const CHUNKS: Experiment = Experiment {
         let counted = [
             ("voluntary context switches", metric("voluntary_switches")),
             ("page faults", metric("minor_faults")),
-            ("cache misses", metric("cache_misses")),
+            ("misses of the first cache", metric("l1_load_misses")),
             ("instructions", metric("instructions")),
         ];
         let mut all = vec![chart("time by chunk size", x, Measure::Seconds).log_x().log_y()];
@@ -102,7 +105,7 @@ pub(super) const COPIES: Experiment = Experiment {
     claims: claims::COPIES,
     scale: Scale {
         study: "up to six copies",
-        other: "six copies of 500 MB; how large the study's were is not noted",
+        other: "six copies of 500 MB, a size that the study does not state",
         minutes: 5,
     },
     charts: || {
@@ -204,13 +207,15 @@ impl Loading {
 
     /// Maps the file and unmaps it. The timed part has read nothing, so the bytes are read and added up
     /// afterwards, untimed.
-    fn unread_map(self: &Rc<Self>, series: &str, x: f64, state: State) -> Entrant {
+    fn unread_map(self: &Rc<Self>, x: f64, state: State, threads: usize) -> Entrant {
         let here = Rc::clone(self);
         let load = move |target: &mut [u8], meter: &mut Meter| {
-            meter.count(|| map_without_reading(&here.input.path, target.len()))??;
-            Ok(load(&here.paths(1), target, Load { chunk_size: 1 << 20, ..own(1) })?)
+            meter.count(|| {
+                map_without_reading(&here.input.path, target.len(), own(threads))
+            })??;
+            Ok(load(&here.paths(1), target, Load { chunk_size: 1 << 20, ..own(0) })?)
         };
-        self.input.filling(&self.pages, series, state, load).at(x, state)
+        self.input.filling(&self.pages, UNREAD_MAP, state, load).at(x, state)
     }
 
     /// One of the study's own ways.
@@ -246,7 +251,7 @@ impl Loading {
         let (how, mapped) = (own(threads), Load { mapped: true, ..own(threads) });
         [
             self.own(PARALLEL, x, state, 1, how),
-            self.own(MIRRORED, x, state, 2, how),
+            self.own(MIRRORED, x, state, FOUR, how),
             self.own(MAPPED, x, state, 1, mapped),
             self.swath(x, state, options),
         ]
@@ -254,13 +259,13 @@ impl Loading {
 
     /// Sequential, with the study's eight threads, and with Swath.
     pub(super) fn ways(self: &Rc<Self>, x: f64, state: State) -> Vec<Entrant> {
-        let mut ways = vec![self.own(SEQUENTIAL, x, state, 1, own(1))];
+        let mut ways = vec![self.own(SEQUENTIAL, x, state, 1, own(0))];
         ways.extend(self.by(x, state, 8, ReadOptions::new()));
         ways
     }
 }
 
-/// The study's own way, with this many threads.
+/// The study's own way, with this many threads; 0 is the sequential program.
 fn own(threads: usize) -> Load {
     Load { threads, chunk_size: CHUNK, mapped: false }
 }
@@ -270,14 +275,15 @@ fn at(x: usize) -> f64 {
 }
 
 fn by_threads(stage: &Stage, size: u64) -> Result<Entrants> {
-    let loading = Loading::new(stage, size, 2)?;
+    let loading = Loading::new(stage, size, FOUR)?;
     let threads: &[usize] = stage.pick(&[1, 2], &[1, 2, 4, 8], &[1, 2, 4, 8, 16, 32]);
     let mut entrants = Entrants::default();
     for &state in states(stage) {
-        entrants.here.push(loading.own(SEQUENTIAL, 1.0, state, 1, own(1)));
+        entrants.here.push(loading.own(SEQUENTIAL, 1.0, state, 1, own(0)));
         for &threads in threads {
             let options = ReadOptions::new().with_workers(threads);
             entrants.here.extend(loading.by(at(threads), state, threads, options));
+            entrants.here.push(loading.unread_map(at(threads), state, threads));
         }
         entrants.here.push(loading.limit(stage, at(stage.workers), state));
     }
@@ -289,10 +295,11 @@ fn by_size(stage: &Stage) -> Result<Entrants> {
     let sizes: &[u64] = stage.pick(&[MB / 8, MB / 4], &[4 * MB, 16 * MB, 32 * MB], &full);
     let mut entrants = Entrants::default();
     for &size in sizes {
-        let loading = Loading::new(stage, size, 2)?;
+        let loading = Loading::new(stage, size, FOUR)?;
         let x = size as f64 / 1e6;
         for &state in states(stage) {
             entrants.here.extend(loading.ways(x, state));
+            entrants.here.push(loading.own(MANY_THREADS, x, state, 1, own(32)));
             entrants.here.push(loading.limit(stage, x, state));
         }
     }
@@ -339,13 +346,13 @@ fn by_copies(stage: &Stage) -> Result<Entrants> {
 }
 
 fn by_way(stage: &Stage) -> Result<Entrants> {
-    let loading = Loading::new(stage, stage.pick(MB / 4, 32 * MB, 500 * MB), 2)?;
+    let loading = Loading::new(stage, stage.pick(MB / 4, 32 * MB, 500 * MB), FOUR)?;
     let mut entrants = Entrants::default();
     for state in [State::Warm, State::Cold] {
         let ways = loading.ways(0.0, state).into_iter().enumerate();
         entrants.here.extend(ways.map(|(x, way)| way.at(at(x), state)));
         entrants.here.push(loading.limit(stage, 5.0, state));
-        entrants.here.push(loading.unread_map(UNREAD_MAP, 6.0, state));
+        entrants.here.push(loading.unread_map(6.0, state, 8));
     }
     Ok(entrants)
 }

@@ -1,4 +1,4 @@
-//! Study A: a file that does not fit into memory.
+//! Study A: a file, and memory that is a share of it or many times as much.
 //!
 //! Beyond a memory limit the kernel kills, so the limit is for a process of its own: the command, which
 //! sums the file twice.
@@ -13,12 +13,12 @@ use swath_os::ending;
 use swath_os::usage::usage_of_children;
 
 use super::loading::THREADS;
-use super::shape::{chart, metric, read};
-use crate::experiment::{Experiment, Point, Scale, all_of};
+use super::shape::{chart, metric};
+use crate::experiment::{Claim, Experiment, Point, Scale, all_of, told};
 use crate::measure::{Entrants, Input, Meter, Outcome, Stage};
 use crate::memory_limit::MemoryLimit;
 use crate::peers::Absent;
-use crate::results::{Finding, Key, Measure, Selected, State};
+use crate::results::{Finding, Key, Measure, Selected, SpeedUp, State};
 use crate::workload::Kind;
 use swath_profile::stats::Bound;
 
@@ -39,6 +39,13 @@ const MAPPED: &str = "memory map";
 const KEEPING: &str = "swath, through the page cache";
 const SWATH: &str = "swath";
 
+/// Memory, in percent of the file: half of it and twice, and four and sixteen times, as the study has.
+const SHARES: [u32; 4] = [50, 200, 400, 1600];
+const HALF: f64 = 50.0;
+const ALL: f64 = 200.0;
+const ENOUGH: f64 = 400.0;
+const MOST: f64 = 1600.0;
+
 /// The memory of a process beside the file.
 const ROOM: u64 = 32 << 20;
 
@@ -46,18 +53,16 @@ const ROOM: u64 = 32 << 20;
 pub(super) const MEMORY: Experiment = Experiment {
     id: "a-memory",
     figure: "time, major faults and swapping of a second pass over a file, by a limit of memory",
-    claims: &[read(
-        "a-memory",
-        "With less memory than the file has, going through it again is slower.",
-        "§5.1 to 5.6",
-        "With room for all of the file, a second pass is at least 1.2 × as fast as with half of it, \
-         by chunks and by a map.",
-        judge,
-    )],
+    claims: &[
+        Claim::new("a-memory", |runs, state| all_of(runs, &[with_more(runs, state)])),
+        Claim::new("a-memory-swaps", judge_swaps),
+        Claim::new("a-memory-map", judge_constrained),
+        Claim::new("a-memory-less", tell_less),
+    ],
     scale: Scale {
-        study: "a file larger than the memory",
-        other: "512 MiB and a limit of half as much, so that it can run beside others",
-        minutes: 3,
+        study: "500 MB, in 2, 4 and 8 GB",
+        other: "512 MiB, and limits of half of it to 16 times as much",
+        minutes: 5,
     },
     charts: || {
         let x = "memory, % of the file";
@@ -89,18 +94,18 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
     }
     let size: u64 = stage.pick(1 << 20, 128 << 20, 512 << 20);
     let input = stage.file(Kind::Letters, size)?;
-    for share in [50, 100, 200] {
+    for share in SHARES {
         for (series, words) in WAYS {
             let work = Passes {
                 program: program.to_owned(),
                 words,
                 input: Rc::clone(&input),
-                limit: size * share / 100 + ROOM,
+                limit: size * u64::from(share) / 100 + ROOM,
             };
             // The first pass must read all of it, inside the limit.
             let entrant =
                 input.entrant(series, State::Cold, move |_, meter| work.measure(meter));
-            entrants.here.push(entrant.at(share as f64, State::None));
+            entrants.here.push(entrant.at(f64::from(share), State::None));
         }
     }
     Ok(entrants)
@@ -169,18 +174,44 @@ fn swapped_pages() -> Option<u64> {
     Some(count("pswpin ")? + count("pswpout ")?)
 }
 
-fn judge(runs: &Selected<'_>, state: State) -> Finding {
-    let points = [CHUNKS, MAPPED].map(|series| {
-        let key = |x| Key { series, x, state };
-        let places = runs.places(series, state);
-        let (least, most) = (places.first().copied(), places.last().copied());
-        let ratio =
-            least.zip(most).and_then(|(least, most)| runs.speed_up(key(most), key(least)));
-        let sentence = format!(
-            "{series}: with room for all of it {{}} as fast as with {} % of it",
-            least.unwrap_or(0.0)
-        );
-        Point::new(sentence, ratio, Bound::AtLeast(1.2))
-    });
-    all_of(runs, &points)
+/// A series at a share of the file.
+fn key(series: &str, x: f64, state: State) -> Key<'_> {
+    Key { series, x, state }
+}
+
+/// More memory beside less, both beyond the file.
+fn with_more(runs: &Selected<'_>, state: State) -> Point {
+    let ratio = runs.speed_up(key(CHUNKS, MOST, state), key(CHUNKS, ENOUGH, state));
+    let sentence =
+        "with 16 times the file, a second pass by chunks is {} as fast as with 4 times";
+    Point::new(sentence, ratio, Bound::AtLeast(1.05))
+}
+
+fn judge_swaps(runs: &Selected<'_>, state: State) -> Finding {
+    const SWAPPED: &str = "swapped_pages";
+    let places = [ENOUGH, MOST].map(|x| key(CHUNKS, x, state));
+    let swapped = runs.count_ratio(SWAPPED, places[1], places[0]);
+    let has_swapped = runs.metric(places[0], SWAPPED).iter().any(|&pages| pages > 0.0);
+    let fewer = match has_swapped {
+        true => Point::new("it swaps {} as many pages", swapped, Bound::AtMost(0.9)),
+        false => Point::elsewhere("no page was swapped with 4 times the file"),
+    };
+    all_of(runs, &[with_more(runs, state), fewer])
+}
+
+fn judge_constrained(runs: &Selected<'_>, state: State) -> Finding {
+    let gain = |x| SpeedUp { key: key(MAPPED, x, state), other: key(CHUNKS, x, state) };
+    let grown = runs.growth(gain(HALF), gain(ALL));
+    let sentence =
+        "with room for half of the file, the map gains {} what it gains with room for twice";
+    all_of(runs, &[Point::new(sentence, grown, Bound::AtLeast(1.1))])
+}
+
+fn tell_less(runs: &Selected<'_>, state: State) -> Finding {
+    told(&[CHUNKS, MAPPED].map(|series| {
+        let ratio = runs.speed_up(key(series, ALL, state), key(series, HALF, state));
+        let sentence =
+            format!("{series}: with room for twice the file {{}} as fast as with half");
+        Point::told(sentence, ratio)
+    }))
 }

@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 
-use super::shape::{asked, metric, named_charts, read as says};
-use crate::experiment::{Experiment, Point, Scale, Study, all_of, told};
+use super::shape::{metric, named_charts};
+use crate::experiment::{Claim, Experiment, Point, Scale, Study, all_of, told};
 use crate::fields::orders::{Operation, Structure, insert_shared};
 use crate::measure::{Entrants, Stage};
 use crate::order::Order;
@@ -22,6 +22,8 @@ const SKIP_ALL: &str = "skip list, all cores";
 const TREE: &str = "B-tree, as ropes are";
 const PACKED: &str = "packed array";
 const FLAT: &str = "swath, flat index";
+const LIST_OF_TENTH: &str = "linked list, a tenth of the items";
+const SKIP_OF_TENTH: &str = "skip list, a tenth of the items";
 
 /// By operation.
 pub(super) const OPERATIONS: Experiment = Experiment {
@@ -29,19 +31,40 @@ pub(super) const OPERATIONS: Experiment = Experiment {
     study: Study::E,
     figure: "time of insertions, deletions, updates, seeks and reading in order, by structure",
     claims: &[
-        says(
-            "e-orders",
-            "A skip list finds a place far faster than a linked list.",
-            "",
-            "A seek in the skip list is at least 10 × as fast as in the linked list.",
-            judge_seek,
-        ),
-        asked(
-            "e-orders-insert",
-            "What does an insertion cost, apart from the program around it? What it costs the program \
-             is judged in e-append-orders.",
-            tell_insert,
-        ),
+        Claim::new("e-orders", judge_seek),
+        Claim::new("e-orders-list", |runs, _| {
+            all_of(runs, &[grown(runs, LIST, Operation::Seek, Bound::AtLeast(5.0))])
+        }),
+        Claim::new("e-orders-list-insert", |runs, _| {
+            let bound = Bound::AtMost(3.0);
+            all_of(
+                runs,
+                &[Operation::Insert, Operation::Update].map(|it| grown(runs, LIST, it, bound)),
+            )
+        }),
+        Claim::new("e-orders-skip", judge_logarithmic),
+        Claim::new("e-orders-balanced", judge_logarithmic),
+        Claim::new("e-orders-tree", |runs, _| {
+            let points = [Operation::Insert, Operation::Seek].map(|operation| {
+                let sentence = format!("{}: {{}} as fast as the B-tree", operation.word());
+                let ratio = compared(runs, operation, SKIP, TREE);
+                Point::new(sentence, ratio, Bound::AtLeast(0.9))
+            });
+            all_of(runs, &points)
+        }),
+        Claim::new("e-orders-future", |runs, _| {
+            let points = [TREE, PACKED].map(|series| {
+                let ratio = compared(runs, Operation::Insert, series, SKIP);
+                Point::told(
+                    format!(
+                        "insertions into the {series} are {{}} as fast as into the skip list"
+                    ),
+                    ratio,
+                )
+            });
+            told(&points)
+        }),
+        Claim::new("e-orders-insert", tell_insert),
     ],
     scale: Scale { study: "no such measurement", other: "a million items", minutes: 2 },
     least_rounds: 5,
@@ -82,6 +105,9 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
     add::<SkipList>(&mut entrants, SKIP, counts, &[]);
     add::<BTree>(&mut entrants, TREE, counts, &[]);
     add::<Packed>(&mut entrants, PACKED, counts, &[]);
+    let tenth = Counts { items: counts.items / 10, ..counts };
+    add::<LinkedList>(&mut entrants, LIST_OF_TENTH, tenth, &[Seek]);
+    add::<SkipList>(&mut entrants, SKIP_OF_TENTH, tenth, &[]);
     let many = counts.many.min(counts.items);
     entrants.here.push(insert_shared(SKIP_ALL, counts.items, many, stage.workers));
     Ok(entrants)
@@ -125,7 +151,12 @@ fn judge_seek(runs: &Selected<'_>, _: State) -> Finding {
         Point::new(
             "a seek in the skip list is {} as fast as in the linked list",
             seek(SKIP, LIST),
-            Bound::AtLeast(10.0),
+            Bound::AtLeast(1.1),
+        ),
+        Point::new(
+            "reading it in order is {} as fast",
+            compared(runs, Operation::Read, SKIP, LIST),
+            Bound::AtLeast(1.0),
         ),
         Point::told(
             "in swath's index, made once, a seek is {} as fast as in the skip list",
@@ -133,6 +164,20 @@ fn judge_seek(runs: &Selected<'_>, _: State) -> Finding {
         ),
     ];
     all_of(runs, &points)
+}
+
+/// An operation on all items beside one on a tenth of them.
+fn grown(runs: &Selected<'_>, series: &str, operation: Operation, bound: Bound) -> Point {
+    let of_tenth = if series == LIST { LIST_OF_TENTH } else { SKIP_OF_TENTH };
+    let ratio = compared(runs, operation, of_tenth, series);
+    let sentence = format!("{}: {{}} as long with ten times the items", operation.word());
+    Point::new(sentence, ratio, bound)
+}
+
+fn judge_logarithmic(runs: &Selected<'_>, _: State) -> Finding {
+    use Operation::{Delete, Insert, Seek, Update};
+    let bound = Bound::AtMost(3.0);
+    all_of(runs, &[Insert, Seek, Delete, Update].map(|it| grown(runs, SKIP, it, bound)))
 }
 
 fn tell_insert(runs: &Selected<'_>, _: State) -> Finding {

@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use super::shape::{chart, metric, states};
 use crate::experiment::{Experiment, Scale, Study};
-use crate::fields::classes::{Cut, Field, How};
+use crate::fields::classes::{Cut, Field};
 use crate::measure::{Entrants, Stage};
 use crate::results::{Chart, Measure};
 use crate::workload::Kind;
@@ -60,7 +60,7 @@ pub(super) const CLASSES: Experiment = Experiment {
     scale: Scale { minutes: 5, ..STUDY },
     charts: || charts_by("priorities"),
     entrants: |stage| {
-        let classes = stage.pick(vec![10, 50], vec![100, 500, 1000], vec![100, 500, 1000]);
+        let classes = stage.pick([10, 20, 50], RANGES, RANGES);
         let usual = usual(stage);
         by(
             stage,
@@ -70,19 +70,14 @@ pub(super) const CLASSES: Experiment = Experiment {
     ..THREADS
 };
 
-/// By the number of chunks.
+/// By the number of chunks, a curve for each range of priorities.
 pub(super) const CHUNKS: Experiment = Experiment {
     id: "a-priorities-chunks",
-    figure: "time by number of chunks, 500 priorities",
+    figure: "time by number of chunks, a curve for each range of priorities",
     claims: claims::CHUNKS,
     scale: Scale { minutes: 7, ..STUDY },
     charts: || charts_by("chunks"),
-    entrants: |stage| {
-        let chunks =
-            stage.pick(vec![1000], vec![5000, 50_000], vec![5000, 10_000, 50_000, 100_000]);
-        let usual = usual(stage);
-        by(stage, chunks.into_iter().map(|chunks| (chunks, Cut { chunks, ..usual })))
-    },
+    entrants: by_chunks,
     ..THREADS
 };
 
@@ -120,6 +115,33 @@ fn family(stage: &Stage) -> Result<Entrants> {
     Ok(entrants)
 }
 
+fn by_chunks(stage: &Stage) -> Result<Entrants> {
+    let field = field(stage)?;
+    let chunks =
+        stage.pick(vec![1000, 2000], vec![5000, 50_000], vec![5000, 10_000, 50_000, 100_000]);
+    let mut entrants = Entrants::default();
+    for &state in states(stage) {
+        for &chunks in &chunks {
+            let cut = Cut { chunks, ..usual(stage) };
+            for classes in stage.pick([10, 20, 50], RANGES, RANGES) {
+                let barrier = field.barrier(&range(classes), state, Cut { classes, ..cut });
+                entrants.here.push(barrier.at(chunks as f64, state));
+            }
+            let window = field.window(WINDOW, state, cut);
+            entrants.here.push(window.at(chunks as f64, state));
+        }
+    }
+    Ok(entrants)
+}
+
+/// The study's ranges of priorities.
+const RANGES: [u32; 3] = [100, 500, 1000];
+
+/// The series with this many priorities.
+fn range(classes: u32) -> String {
+    format!("barrier, priorities: {classes}")
+}
+
 /// The series with this many threads.
 fn curve(threads: usize) -> String {
     format!("barrier, threads: {threads}")
@@ -148,7 +170,7 @@ fn by(stage: &Stage, cuts: impl Iterator<Item = (usize, Cut)>) -> Result<Entrant
             let all = [
                 field.barrier(ALONE, state, Cut { threads: 1, ..cut }),
                 field.barrier(BARRIER, state, cut),
-                field.window(WINDOW, state, cut, How::WHOLE),
+                field.window(WINDOW, state, cut),
                 field.plain(PLAIN, state, cut.threads),
             ];
             entrants.here.extend(all.map(|entrant| entrant.at(x as f64, state)));

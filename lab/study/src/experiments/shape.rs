@@ -1,8 +1,7 @@
 //! Shared by the charts of several experiments.
 
-use crate::experiment::Claim;
 use crate::measure::Stage;
-use crate::results::{Chart, Finding, Holds, Key, Measure, Selected, Source, State};
+use crate::results::{Chart, Finding, Holds, Key, Measure, Selected, State};
 use swath_profile::stats::{Interval, median};
 
 /// A chart with a plain axis.
@@ -92,38 +91,6 @@ pub(super) fn of_limit(
 /// Warm and, where there is time for it, cold.
 pub(super) fn states(stage: &Stage) -> &'static [State] {
     stage.pick(&[State::Warm], &[State::Warm], &[State::Warm, State::Cold])
-}
-
-/// A study's claim, as we read it.
-pub(super) const fn read(
-    id: &'static str,
-    words: &'static str,
-    section: &'static str,
-    rule: &'static str,
-    judge: fn(&Selected<'_>, State) -> Finding,
-) -> Claim {
-    Claim { id, source: Source::read(words, section), rule, judge }
-}
-
-/// A study's claim, in its own words.
-pub(super) const fn quoted(
-    id: &'static str,
-    words: &'static str,
-    section: &'static str,
-    rule: &'static str,
-    judge: fn(&Selected<'_>, State) -> Finding,
-) -> Claim {
-    Claim { id, source: Source::quoted(words, section), rule, judge }
-}
-
-/// A measurement without a claim to judge.
-pub(super) const fn asked(
-    id: &'static str,
-    words: &'static str,
-    judge: fn(&Selected<'_>, State) -> Finding,
-) -> Claim {
-    let rule = "None: the numbers are reported, and nothing is judged by them.";
-    Claim { id, source: Source::asked(words), rule, judge }
 }
 
 /// The cost of the threads of a series, by their number.

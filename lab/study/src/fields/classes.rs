@@ -30,55 +30,12 @@ impl Cut {
         self.classes / 2
     }
 
-    fn plan(self, input: &Input, how: How) -> ClassPlan {
+    fn plan(self, input: &Input) -> ClassPlan {
         let plan = ClassPlan::by_position(input.made.bytes, self.chunks as u64, self.classes);
-        let plan = match (how.spread, how.until) {
-            (_, Until::FirstInFileOrder) => plan,
-            (Spread::Near, _) => plan.with_classes(|_, position| {
-                (position + self.classes - self.middle()) % self.classes
-            }),
-            (Spread::Far, _) => plan.with_classes(|chunk, _| {
-                u32::try_from(chunk % self.classes as usize).unwrap_or_default()
-            }),
-        };
-        plan.with_window(how.window)
+        plan.with_classes(|_, position| {
+            (position + self.classes - self.middle()) % self.classes
+        })
     }
-}
-
-/// The chunks of a class, in the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spread {
-    /// Side by side.
-    Near,
-    /// Over the whole file.
-    Far,
-}
-
-/// The end of the timed part of a read by classes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Until {
-    /// All of it is there.
-    Whole,
-    /// The first class is there.
-    First,
-    /// The first class is there, but everything is read in file order.
-    FirstInFileOrder,
-}
-
-/// How classes are read.
-#[derive(Clone, Copy, Debug)]
-pub struct How {
-    /// Classes in flight; 0: Swath's own choice.
-    pub window: usize,
-    /// The places of the chunks of a class.
-    pub spread: Spread,
-    /// The end of the timed part.
-    pub until: Until,
-}
-
-impl How {
-    /// All of it, with the defaults.
-    pub const WHOLE: Self = Self { window: 0, spread: Spread::Near, until: Until::Whole };
 }
 
 /// Shared by all entrants.
@@ -150,21 +107,17 @@ impl Field {
     }
 
     /// Swath's.
-    pub fn window(self: &Rc<Self>, series: &str, state: State, cut: Cut, how: How) -> Entrant {
+    pub fn window(self: &Rc<Self>, series: &str, state: State, cut: Cut) -> Entrant {
         let (options, workers) = (self.options(cut.threads), self.workers);
         self.entrant(series, state, move |input, meter| {
             let path = input.path.as_path();
-            let read = || Ok(options.read_prioritised(path, cut.plan(input, how))?.finish()?);
+            let read = || Ok(options.read_prioritised(path, cut.plan(input))?.finish()?);
             let loaded: Result<LoadedPlan> = meter.measure(read)?;
             let loaded = loaded?;
             let report = &loaded.report;
             ensure!(report.max_skew <= report.window, "the window did not hold: {report:?}");
-            let first = if how.until == Until::FirstInFileOrder { cut.middle() } else { 0 };
-            let first = report.elapsed(first).context("the plan has this class")?;
+            let first = report.elapsed(0).context("the plan has this class")?;
             meter.note("first_seconds", first.as_secs_f64());
-            if how.until != Until::Whole {
-                meter.took(first.as_secs_f64());
-            }
             Ok(Outcome::of(loaded.buffer(), workers))
         })
     }

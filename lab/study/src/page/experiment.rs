@@ -82,6 +82,7 @@ pub(super) fn badge(measured: &Measured, finding: Option<&Finding>) -> Markup {
         (_, Some(Holds::Yes)) => ("yes", Holds::Yes.word()),
         (_, Some(Holds::No)) => ("no", Holds::No.word()),
         (_, Some(Holds::Undecided)) => ("open", Holds::Undecided.word()),
+        (_, Some(Holds::NotHere)) => ("open", Holds::NotHere.word()),
         (_, Some(Holds::Told)) => ("measured", Holds::Told.word()),
     };
     html! { span class={ "badge " (class) } { (words) } }

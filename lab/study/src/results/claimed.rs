@@ -1,4 +1,4 @@
-//! A study's claims, word for word where its words are at hand, and the findings here.
+//! A study's claims, word for word, and the findings here.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,7 +15,7 @@ use swath_profile::stats::Interval;
 pub enum Kind {
     /// The study's own.
     Quoted,
-    /// Ours: the study's claim as we read it.
+    /// Ours, for a study's claim: how earlier versions wrote them.
     #[default]
     Read,
     /// Ours: a question that judges no claim of the study.
@@ -27,30 +27,21 @@ pub enum Kind {
 pub struct Source {
     /// Their author.
     pub kind: Kind,
-    /// A sentence, or a part of one.
+    /// A sentence; `…` stands for words that are left out.
     pub words: Cow<'static, str>,
-    /// As in `§5.7`; empty if it was not noted.
+    /// As in `§5.7`.
     pub section: Cow<'static, str>,
 }
 
 impl Source {
     /// The study's own words.
-    pub const fn quoted(words: &'static str, section: &'static str) -> Self {
-        Self {
-            kind: Kind::Quoted,
-            words: Cow::Borrowed(words),
-            section: Cow::Borrowed(section),
-        }
-    }
-
-    /// The study's claim, as we read it.
-    pub const fn read(words: &'static str, section: &'static str) -> Self {
-        Self { kind: Kind::Read, words: Cow::Borrowed(words), section: Cow::Borrowed(section) }
+    pub fn quoted(words: impl Into<Cow<'static, str>>, section: &'static str) -> Self {
+        Self { kind: Kind::Quoted, words: words.into(), section: section.into() }
     }
 
     /// A question beside the claims.
-    pub const fn asked(words: &'static str) -> Self {
-        Self { kind: Kind::Asked, words: Cow::Borrowed(words), section: Cow::Borrowed("") }
+    pub fn asked(words: impl Into<Cow<'static, str>>) -> Self {
+        Self { kind: Kind::Asked, words: words.into(), section: "".into() }
     }
 }
 
@@ -59,10 +50,10 @@ impl fmt::Display for Source {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, words, section } = self;
         match (kind, section.is_empty()) {
-            (Kind::Quoted, true) => write!(out, "“{words}” (section not noted)"),
+            (Kind::Quoted, true) => write!(out, "“{words}”"),
             (Kind::Quoted, false) => write!(out, "“{words}” ({section})"),
-            (Kind::Read, true) => write!(out, "{words} (as we read it)"),
-            (Kind::Read, false) => write!(out, "{words} (as we read it, {section})"),
+            (Kind::Read, true) => write!(out, "{words} (our words)"),
+            (Kind::Read, false) => write!(out, "{words} (our words, {section})"),
             (Kind::Asked, _) => write!(out, "{words} (our question, no claim)"),
         }
     }
@@ -105,12 +96,15 @@ pub enum Holds {
     /// The runs leave it open, or there are no runs.
     #[default]
     Undecided,
+    /// This machine lacks what the question needs, such as cores.
+    NotHere,
     /// There is no claim to judge: the numbers are reported.
     Told,
 }
 
 words!(Holds {
-    Yes = "holds", No = "does not hold", Undecided = "undecided", Told = "measured",
+    Yes = "holds", No = "does not hold", Undecided = "undecided",
+    NotHere = "cannot be asked here", Told = "measured",
 });
 
 /// How many claims were judged, and how: one sentence, the same wherever it stands.
@@ -129,6 +123,8 @@ pub struct Counts {
     holds: usize,
     fails: usize,
     undecided: usize,
+    /// Verdicts that need another machine.
+    not_here: usize,
 }
 
 impl Counts {
@@ -148,22 +144,24 @@ impl Counts {
             holds: with(Holds::Yes),
             fails: with(Holds::No),
             undecided: with(Holds::Undecided),
+            not_here: with(Holds::NotHere),
         }
     }
 }
 
 impl fmt::Display for Counts {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { claims, unjudged, holds, fails, undecided } = self;
+        let Self { claims, unjudged, holds, fails, undecided, not_here } = self;
         let claims = counted(*claims, ["claim", "claims"]);
-        let verdicts = counted(holds + fails + undecided, ["verdict", "verdicts"]);
+        let verdicts = counted(holds + fails + undecided + not_here, ["verdict", "verdicts"]);
         let holds = counted(*holds, ["holds", "hold"]);
         let fails = counted(*fails, ["does not hold", "do not hold"]);
         let undecided = counted(*undecided, ["is undecided", "are undecided"]);
+        let not_here = counted(*not_here, ["cannot be asked here", "cannot be asked here"]);
         write!(
             out,
             "{claims} of the five studies, judged separately for warm and cold files, gave \
-             {verdicts}: {holds} here, {fails}, {undecided}"
+             {verdicts}: {holds} here, {fails}, {undecided}, {not_here}"
         )?;
         if *unjudged > 0 {
             write!(out, "; {} not judged", counted(*unjudged, ["claim was", "claims were"]))?;
@@ -186,9 +184,6 @@ mod tests {
     fn words_say_whose_they_are() {
         for (source, told) in [
             (Source::quoted("more is more", "§2"), "“more is more” (§2)"),
-            (Source::quoted("more is more", ""), "“more is more” (section not noted)"),
-            (Source::read("More is more.", ""), "More is more. (as we read it)"),
-            (Source::read("More.", "figure 6"), "More. (as we read it, figure 6)"),
             (Source::asked("How much?"), "How much? (our question, no claim)"),
         ] {
             assert_eq!(source.to_string(), told);
@@ -205,10 +200,11 @@ mod tests {
                 .collect(),
             ..Claimed::default()
         };
-        let said = || Source::read("x", "");
+        let said = || Source::quoted("x", "§1");
         let claims = vec![
             claim(said(), &[Holds::Yes, Holds::No]),
             claim(said(), &[Holds::Yes, Holds::Undecided]),
+            claim(said(), &[Holds::NotHere]),
             claim(said(), &[]),
             claim(Source::asked("x"), &[Holds::Told, Holds::Told]),
         ];
@@ -216,8 +212,9 @@ mod tests {
         let counts = Counts::of(&Results { experiments, ..Results::default() }).to_string();
         assert_eq!(
             counts,
-            "3 claims of the five studies, judged separately for warm and cold files, gave 4 \
-             verdicts: 2 hold here, 1 does not hold, 1 is undecided; 1 claim was not judged."
+            "4 claims of the five studies, judged separately for warm and cold files, gave 5 \
+             verdicts: 2 hold here, 1 does not hold, 1 is undecided, 1 cannot be asked here; 1 claim \
+             was not judged."
         );
     }
 }

@@ -40,17 +40,28 @@ pub struct Selected<'r> {
     folder: usize,
     seed: u64,
     noise: Option<f64>,
+    cores: usize,
 }
 
 impl<'r> Selected<'r> {
     /// Those of `runs` in a folder; `seed` is for the intervals.
     pub fn new(runs: &'r [Run], folder: usize, seed: u64) -> Self {
-        Self { runs, folder, seed, noise: None }
+        Self { runs, folder, seed, noise: None, cores: 0 }
     }
 
     /// With a control whose times were spread by this share of their median.
     pub fn with_noise(self, noise: Option<f64>) -> Self {
         Self { noise, ..self }
+    }
+
+    /// On a machine with this many processors; 0 if that is not known.
+    pub fn with_cores(self, cores: usize) -> Self {
+        Self { cores, ..self }
+    }
+
+    /// Processors of the machine; 0 if that is not known.
+    pub fn cores(&self) -> usize {
+        self.cores
     }
 
     /// The factor by which intervals are widened: 1 with a calm control.
@@ -130,6 +141,33 @@ impl<'r> Selected<'r> {
             self.by_round(key, |run| run.metrics.get(name).copied().filter(|&it| it > 0.0))
         };
         self.ratio(&counted(key), &counted(other))
+    }
+
+    /// As [`metric_ratio`](Self::metric_ratio), with one added to each count: for those that may be 0.
+    pub fn count_ratio(&self, name: &str, key: Key<'_>, other: Key<'_>) -> Option<Interval> {
+        let counted =
+            |key| self.by_round(key, |run| Some(run.metrics.get(name).copied()? + 1.0));
+        self.ratio(&counted(key), &counted(other))
+    }
+
+    /// The median of a metric divided by `unit`, with its interval; `None` as for
+    /// [`speed_up`](Self::speed_up), or if it was not counted.
+    pub fn value(&self, key: Key<'_>, name: &str, unit: f64) -> Option<Interval> {
+        let counted: Vec<f64> = self.metric(key, name).iter().map(|it| it / unit).collect();
+        if counted.len() < LEAST_ROUNDS {
+            return None;
+        }
+        median_interval(&counted, self.seed)
+    }
+
+    /// The bytes that one run of `key` loads.
+    pub fn bytes(&self, key: Key<'_>) -> f64 {
+        self.of(key).first().map_or(0.0, |run| run.bytes as f64)
+    }
+
+    /// Whether any run counted a metric.
+    pub fn has(&self, name: &str) -> bool {
+        self.runs().any(|run| run.metrics.contains_key(name))
     }
 
     /// How many times as long a place takes as the straight line between two others predicts, all in one

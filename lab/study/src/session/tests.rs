@@ -112,7 +112,7 @@ fn two_studies_do_not_run_into_one_folder() {
 
 #[test]
 fn findings_of_folders_that_disagree_decide_nothing() {
-    let chosen = experiments::chosen(&["a-threads".to_owned()]).expect("known")[0];
+    let chosen = experiments::chosen(&["a-cores".to_owned()]).expect("known")[0];
     let run = |folder, series: &str, x, round, seconds| Run {
         folder,
         series: series.into(),
@@ -124,13 +124,13 @@ fn findings_of_folders_that_disagree_decide_nothing() {
     let mut runs = Vec::new();
     for round in 0..9 {
         for (folder, seconds) in [(0, 1.0), (1, 9.0)] {
-            runs.push(run(folder, "sequential", 1.0, round, 4.0));
+            runs.push(run(folder, "parallel chunks", 1.0, round, 4.0));
             runs.push(run(folder, "parallel chunks", 8.0, round, seconds));
         }
     }
     let judged = |folders: &[&str]| -> Vec<Claimed> {
         let folders: Vec<String> = folders.iter().map(|&folder| folder.to_owned()).collect();
-        chosen.judged(&runs, Places { folders: &folders, seed: 1, noise: None })
+        chosen.judged(&runs, Places { folders: &folders, seed: 1, noise: None, cores: 8 })
     };
     assert_eq!(judged(&["/a"])[0].verdicts[0].verdict, Holds::Yes);
     let both = &judged(&["/a", "/b"])[0].verdicts[0];
@@ -202,13 +202,13 @@ fn warm_and_cold_files_have_a_verdict_each() {
     let mut runs = Vec::new();
     for round in 0..9 {
         for (state, several) in [(State::Warm, 1.0), (State::Cold, 3.0)] {
-            runs.push(run(state, "two mirrors", 1.0, round, 2.0));
-            runs.push(run(state, "two mirrors", 4.0, round, several));
+            runs.push(run(state, "mirrors", 1.0, round, 2.0));
+            runs.push(run(state, "mirrors", 4.0, round, several));
         }
     }
     let verdicts = |noise| -> Vec<(State, Holds)> {
         let chosen = experiments::chosen(&["a-copies".to_owned()]).expect("known")[0];
-        let places = Places { folders: &["/a".to_owned()], seed: 1, noise };
+        let places = Places { folders: &["/a".to_owned()], seed: 1, noise, cores: 8 };
         let claims = chosen.judged(&runs, places);
         claims[0].verdicts.iter().map(|finding| (finding.state, finding.verdict)).collect()
     };

@@ -11,8 +11,8 @@ use crate::report::{lines, object};
 /// Returns an experiment, for programs.
 fn listed(one: &Experiment) -> impl Serialize {
     let claims = one.claims.iter();
-    let claims =
-        claims.map(|claim| object! { id: claim.id, source: &claim.source, rule: claim.rule });
+    let claims = claims
+        .map(|claim| object! { id: claim.id, source: claim.source(), rule: claim.rule() });
     object! {
         id: one.id,
         study: one.study.word(),
@@ -28,7 +28,7 @@ pub(super) fn run(chosen: &[&'static Experiment], is_json: bool) -> Result<Outco
         let row = |source: String, rule: &str| {
             [one.id.to_owned(), one.figure.to_owned(), source, rule.to_owned()]
         };
-        one.claims.iter().map(move |claim| row(claim.source.to_string(), claim.rule))
+        one.claims.iter().map(move |claim| row(claim.source().to_string(), claim.rule()))
     });
     let heads = ["experiment", "what is measured", "what the study says", "rule"];
     let rows: Vec<_> = rows.collect();

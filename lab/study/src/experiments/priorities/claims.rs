@@ -1,65 +1,72 @@
 //! Study A's claims about loading by priority, and the rules that judge them.
 
-use super::super::shape::{asked, quoted, read, switches_by_threads};
-use super::{ALONE, BARRIER, PLAIN, WINDOW, curve};
+use super::super::shape::{fastest, switches_by_threads};
+use super::{ALONE, BARRIER, PLAIN, RANGES, WINDOW, curve, range};
 use crate::experiment::{Claim, Point, all_of};
-use crate::results::{Finding, Key, Selected, State};
+use crate::results::{Finding, Key, Selected, SpeedUp, State};
 use swath_profile::stats::{Bound, Interval};
 
-/// The section of its charts of priorities.
-const SECTION: &str = "§5.7";
-
 pub(super) const THREADS: &[Claim] = &[
-    read(
-        "a-priorities-threads",
-        "Threads that load batch after batch, by priority, are faster than one thread.",
-        SECTION,
-        "The most threads that were tried, up to 16, are at least 1.1 × as fast as one.",
-        judge_threads,
-    ),
-    asked(
-        "a-priorities-threads-switches",
-        "How many context switches do barriers cost? Study A concludes with them; in which words is \
-         not noted.",
-        |runs, state| switches_by_threads(runs, BARRIER, state),
-    ),
+    Claim::new("a-priorities-threads", |runs, state| {
+        let most = runs.places(BARRIER, state).last().copied().unwrap_or(2.0);
+        let ratio = runs.speed_up(key(BARRIER, 2.0, state), key(BARRIER, most, state));
+        let sentence = format!("{most} threads take {{}} as long as two");
+        let ratio = ratio.filter(|_| most > 2.0);
+        let mut points = vec![Point::new(sentence, ratio, Bound::AtLeast(1.05))];
+        points.extend(with_window(runs, most, state));
+        all_of(runs, &points)
+    }),
+    Claim::new("a-priorities-threads-idle", |runs, state| {
+        let most = runs.places(BARRIER, state).last().copied().unwrap_or(1.0);
+        let best = fastest(runs, BARRIER, state);
+        let ratio = runs.speed_up(best, key(BARRIER, most, state));
+        let sentence = format!("{most} threads take {{}} as long as {}", best.x);
+        all_of(runs, &[Point::new(sentence, ratio, Bound::AtLeast(1.05))])
+    }),
+    Claim::new("a-priorities-threads-switches", |runs, state| {
+        switches_by_threads(runs, BARRIER, state)
+    }),
 ];
 
-pub(super) const RANGE: &[Claim] = &[quoted(
-    "a-priorities-range",
-    "Linear dependency of range of priorities with time",
-    SECTION,
-    "The most priorities take at least 1.1 × as long as the fewest, and a number between them takes \
-     between 0.8 and 1.25 of what the straight line says.",
-    judge_range,
-)];
+pub(super) const RANGE: &[Claim] = &[
+    Claim::new("a-priorities-range", judge_range),
+    Claim::new("a-priorities-range-gain", judge_gain),
+];
 
-pub(super) const FAMILY: &[Claim] = &[quoted(
-    "a-priorities-family",
-    "at higher priority levels, a significant increase in execution time",
-    SECTION,
-    "With each number of threads from 2 on, the most priorities take at least 1.1 × as long as the \
-     fewest.",
-    judge_family,
-)];
+pub(super) const FAMILY: &[Claim] = &[
+    Claim::new("a-priorities-family", |runs, state| {
+        let (ratio, sentence) = by_threads(runs, state, false);
+        all_of(runs, &[Point::new(sentence, ratio, Bound::AtLeast(1.1))])
+    }),
+    Claim::new("a-priorities-family-low", |runs, state| {
+        let (ratio, sentence) = by_threads(runs, state, true);
+        all_of(runs, &[Point::within(sentence, ratio, 0.8, 1.25)])
+    }),
+];
 
-/// It says both. One of them cannot hold.
+/// It says both of the first two. One of them cannot hold.
 pub(super) const CHUNKS: &[Claim] = &[
-    quoted(
-        "a-priorities-chunks",
-        "increasing chunk sizes generally leads to faster execution times",
-        "",
-        "The largest chunks, which are the fewest, are at least 1.1 × as fast as the smallest.",
-        |runs, state| judge_chunks(runs, state, true),
-    ),
-    quoted(
-        "a-priorities-chunks-linear",
-        "a linear relationship between chunk size and execution time across all priorities",
-        "",
-        "To the letter: the largest chunks take at least 1.1 × as long as the smallest, the contrary \
-         of the sentence before. Read as the number of chunks it says the same as that.",
-        |runs, state| judge_chunks(runs, state, false),
-    ),
+    Claim::new("a-priorities-chunks", |runs, state| {
+        let mut points: Vec<Point> = faster(runs, state);
+        points.push(diminishing(runs, state));
+        points
+            .extend(ends(runs, WINDOW, state).map(|(_, most)| with_barrier(runs, most, state)));
+        all_of(runs, &points)
+    }),
+    Claim::new("a-priorities-chunks-linear", |runs, state| {
+        let points = RANGES.iter().filter_map(|&classes| {
+            let (small, large) = chunks(runs, classes, state)?;
+            let name = range(classes);
+            let ratio = runs.speed_up(key(&name, small, state), key(&name, large, state));
+            let sentence = format!("with {classes} priorities large chunks take {{}} as long");
+            Some(Point::new(sentence, ratio, Bound::AtLeast(1.1)))
+        });
+        all_of(runs, &points.collect::<Vec<_>>())
+    }),
+    Claim::new("a-priorities-chunks-diminishing", |runs, state| {
+        all_of(runs, &[diminishing(runs, state)])
+    }),
+    Claim::new("a-priorities-chunks-speed", |runs, state| all_of(runs, &faster(runs, state))),
 ];
 
 fn key(series: &str, x: f64, state: State) -> Key<'_> {
@@ -70,16 +77,6 @@ fn key(series: &str, x: f64, state: State) -> Key<'_> {
 fn ends(runs: &Selected<'_>, series: &str, state: State) -> Option<(f64, f64)> {
     let places = runs.places(series, state);
     places.first().copied().zip(places.last().copied()).filter(|(least, most)| least < most)
-}
-
-fn judge_threads(runs: &Selected<'_>, state: State) -> Finding {
-    let places = runs.places(BARRIER, state).into_iter().filter(|&x| x <= 16.0);
-    let most = places.fold(1.0, f64::max);
-    let ratio = runs.speed_up(key(BARRIER, most, state), key(ALONE, most, state));
-    let sentence = format!("{most} threads with barriers are {{}} as fast as one thread");
-    let mut points = vec![Point::new(sentence, ratio, Bound::AtLeast(1.1))];
-    points.extend(with_window(runs, most, state));
-    all_of(runs, &points)
 }
 
 /// How many times as long the largest place takes as the smallest.
@@ -104,34 +101,72 @@ fn judge_range(runs: &Selected<'_>, state: State) -> Finding {
     all_of(runs, &points)
 }
 
-fn judge_family(runs: &Selected<'_>, state: State) -> Finding {
-    let counts: Vec<usize> =
-        (2..=64).filter(|&threads| ends(runs, &curve(threads), state).is_some()).collect();
-    let points: Vec<Point> = counts
-        .into_iter()
-        .map(|threads| {
-            let sentence =
-                format!("with {threads} threads the most take {{}} as long as the fewest");
-            let ratio = longer(runs, &curve(threads), state);
-            Point::new(sentence, ratio, Bound::AtLeast(1.1))
+fn judge_gain(runs: &Selected<'_>, state: State) -> Finding {
+    let Some((least, most)) = ends(runs, BARRIER, state) else { return Finding::default() };
+    let gain = |x| SpeedUp { key: key(BARRIER, x, state), other: key(ALONE, x, state) };
+    let mut points: Vec<Point> = [least, most]
+        .map(|x| {
+            let sentence = format!("with {x} priorities threads are {{}} as fast as one");
+            let SpeedUp { key, other } = gain(x);
+            Point::new(sentence, runs.speed_up(key, other), Bound::AtLeast(1.1))
         })
-        .collect();
+        .into();
+    let grown = runs.growth(gain(least), gain(most));
+    let sentence = format!("{least} priorities gain {{}} what {most} gain");
+    points.push(Point::new(sentence, grown, Bound::AtLeast(1.0)));
     all_of(runs, &points)
 }
 
-fn judge_chunks(runs: &Selected<'_>, state: State, is_faster: bool) -> Finding {
-    let Some((fewest, most)) = ends(runs, BARRIER, state) else { return Finding::default() };
-    let [large, small] = [fewest, most].map(|x| key(BARRIER, x, state));
-    let point = if is_faster {
-        let sentence = format!("{fewest} large chunks are {{}} as fast as {most} small ones");
-        Point::new(sentence, runs.speed_up(large, small), Bound::AtLeast(1.1))
-    } else {
-        let sentence = format!("{fewest} large chunks take {{}} as long as {most} small ones");
-        Point::new(sentence, runs.speed_up(small, large), Bound::AtLeast(1.1))
-    };
-    let mut points = vec![point];
-    points.extend(with_window(runs, most, state));
-    all_of(runs, &points)
+/// How many times as long the most threads take as the fewest above one, with the fewest priorities or
+/// with the most; and the sentence about it.
+fn by_threads(runs: &Selected<'_>, state: State, is_low: bool) -> (Option<Interval>, String) {
+    let counts: Vec<usize> =
+        (2..=64).filter(|&threads| ends(runs, &curve(threads), state).is_some()).collect();
+    let (few, many) =
+        (counts.first().copied().unwrap_or(2), counts.last().copied().unwrap_or(2));
+    let (few, many) = (curve(few), curve(many));
+    let place = ends(runs, &few, state).map(|(least, most)| if is_low { least } else { most });
+    let x = place.unwrap_or_default();
+    let ratio = runs.speed_up(key(&few, x, state), key(&many, x, state));
+    let sentence = format!("with {x} priorities “{many}” takes {{}} as long as “{few}”");
+    (ratio.filter(|_| few != many), sentence)
+}
+
+/// The largest and the smallest number of chunks with a range of priorities.
+fn chunks(runs: &Selected<'_>, classes: u32, state: State) -> Option<(f64, f64)> {
+    ends(runs, &range(classes), state).map(|(fewest, most)| (most, fewest))
+}
+
+/// The fewest chunks beside the most, for each range of priorities.
+fn faster(runs: &Selected<'_>, state: State) -> Vec<Point> {
+    let points = RANGES.iter().filter_map(|&classes| {
+        let (small, large) = chunks(runs, classes, state)?;
+        let name = range(classes);
+        let ratio = runs.speed_up(key(&name, large, state), key(&name, small, state));
+        let sentence =
+            format!("with {classes} priorities large chunks are {{}} as fast as small ones");
+        Some(Point::new(sentence, ratio, Bound::AtLeast(1.1)))
+    });
+    points.collect()
+}
+
+/// The gain of large chunks with the fewest priorities beside that with the most.
+fn diminishing(runs: &Selected<'_>, state: State) -> Point {
+    let [low, high] = [RANGES[0], RANGES[2]].map(range);
+    let grown = ends(runs, &low, state).and_then(|(large, small)| {
+        let gain =
+            |name| SpeedUp { key: key(name, large, state), other: key(name, small, state) };
+        runs.growth(gain(&low), gain(&high))
+    });
+    let sentence = format!("{} priorities gain {{}} what {} gain", RANGES[0], RANGES[2]);
+    Point::new(sentence, grown, Bound::AtLeast(1.0))
+}
+
+/// Swath's window beside the barriers.
+fn with_barrier(runs: &Selected<'_>, x: f64, state: State) -> Point {
+    let name = range(RANGES[1]);
+    let ratio = runs.speed_up(key(WINDOW, x, state), key(&name, x, state));
+    Point::told("swath's window of classes is {} as fast as the barriers", ratio)
 }
 
 /// Swath on the same work, and the cost of its classes.

@@ -1,7 +1,6 @@
 //! The questions, and the numbers that answer them. Nothing is judged: what is simulated follows from what
 //! is assumed.
 
-use super::super::shape::asked;
 use super::names::{
     CASES, COMMITS, FIXED, HEDGED, HERE, LATES, PULLED, RATIO, RESTARTED, SERIES, SHARED,
     STORAGES, VERBS as VERB_NAMES, busy, hedge_series, measured_series, predicted_series,
@@ -14,33 +13,25 @@ use crate::scale::cores::{BUSY, SHARED as SHARED_BY_CORES};
 use swath_profile::stats::median;
 
 pub(super) const COSTS: &[Claim] = &[
-    asked(
-        "s-costs",
-        "What does a segment cost, and does a folder with many names make it dearer?",
-        |runs, state| {
-            let all = [
-                ("a segment", "segment_seconds"),
-                ("a durable segment", "synced_segment_seconds"),
-                ("to list a name", "names_seconds"),
-                ("to list and look at a name", "list_seconds"),
-                ("the commit as segments, each", "commit_seconds"),
-                ("the commit as a file, each", "file_commit_seconds"),
-            ];
-            costs(runs, state, &all, |seconds| format!("{:.1} µs", seconds * 1e6))
-        },
-    ),
-    asked(
-        "s-costs-bytes",
-        "How fast do bytes get into a part, out of it and to their places?",
-        |runs, state| {
-            let all = [
-                ("a part reads", "read_bytes_per_s"),
-                ("a part writes", "write_bytes_per_s"),
-                ("the commit copies and syncs", "place_bytes_per_s"),
-            ];
-            costs(runs, state, &all, |rate| format!("{:.2} GB/s", rate / 1e9))
-        },
-    ),
+    Claim::new("s-costs", |runs, state| {
+        let all = [
+            ("a segment", "segment_seconds"),
+            ("a durable segment", "synced_segment_seconds"),
+            ("to list a name", "names_seconds"),
+            ("to list and look at a name", "list_seconds"),
+            ("the commit as segments, each", "commit_seconds"),
+            ("the commit as a file, each", "file_commit_seconds"),
+        ];
+        costs(runs, state, &all, |seconds| format!("{:.1} µs", seconds * 1e6))
+    }),
+    Claim::new("s-costs-bytes", |runs, state| {
+        let all = [
+            ("a part reads", "read_bytes_per_s"),
+            ("a part writes", "write_bytes_per_s"),
+            ("the commit copies and syncs", "place_bytes_per_s"),
+        ];
+        costs(runs, state, &all, |rate| format!("{:.2} GB/s", rate / 1e9))
+    }),
 ];
 
 /// Medians of metrics at each number of names.
@@ -77,49 +68,37 @@ fn words(sentences: impl Iterator<Item = String>) -> Finding {
 /// What counts as near.
 const NEAR: std::ops::RangeInclusive<f64> = 0.8..=1.2;
 
-pub(super) const CLUSTER: &[Claim] = &[asked(
-    "s-cluster",
-    "Does the simulation take as long as real processes do?",
-    |runs, state| {
-        let ratio = |series, x| median(&runs.metric(Key { series, x, state }, RATIO));
-        let all = SERIES.iter().flat_map(|(series, _)| {
-            runs.places(series, state).into_iter().filter_map(|x| ratio(series, x))
+pub(super) const CLUSTER: &[Claim] = &[Claim::new("s-cluster", |runs, state| {
+    let ratio = |series, x| median(&runs.metric(Key { series, x, state }, RATIO));
+    let all = SERIES.iter().flat_map(|(series, _)| {
+        runs.places(series, state).into_iter().filter_map(|x| ratio(series, x))
+    });
+    let all: Vec<f64> = all.collect();
+    let near = all.iter().filter(|ratio| NEAR.contains(ratio)).count();
+    let counted = format!("{near} of {} medians are within 20 %", all.len());
+    let cases = CASES.iter().enumerate().map(|(place, case)| {
+        let of = SERIES.iter().filter_map(|(series, _)| {
+            Some(format!("{:.2} × with {series}", ratio(series, place as f64)?))
         });
-        let all: Vec<f64> = all.collect();
-        let near = all.iter().filter(|ratio| NEAR.contains(ratio)).count();
-        let counted = format!("{near} of {} medians are within 20 %", all.len());
-        let cases = CASES.iter().enumerate().map(|(place, case)| {
-            let of = SERIES.iter().filter_map(|(series, _)| {
-                Some(format!("{:.2} × with {series}", ratio(series, place as f64)?))
-            });
-            format!("{case}: simulated over measured {}", of.collect::<Vec<_>>().join(", "))
-        });
-        words(std::iter::once(counted).chain(cases))
-    },
-)];
+        format!("{case}: simulated over measured {}", of.collect::<Vec<_>>().join(", "))
+    });
+    words(std::iter::once(counted).chain(cases))
+})];
 
 pub(super) const PULL: &[Claim] = &[
-    asked(
-        "s-pull",
-        "How much does a fixed division lose where one worker in twenty is three times slower?",
-        |runs, state| {
-            let times = faster(runs, state, PULLED, FIXED, "workers");
-            words(std::iter::once(format!("pull is as fast as fixed shares: {times}")))
-        },
-    ),
-    asked(
-        "s-pull-hedge",
-        "What does a second attempt of late parts gain and cost?",
-        |runs, state| {
-            let times = faster(runs, state, HEDGED, PULLED, "workers");
-            let extra = shares(runs, state, HEDGED, "extra_share", "workers");
-            let sentences = [
-                format!("hedging is as fast as pull alone: {times}"),
-                format!("done twice: {extra}"),
-            ];
-            words(sentences.into_iter())
-        },
-    ),
+    Claim::new("s-pull", |runs, state| {
+        let times = faster(runs, state, PULLED, FIXED, "workers");
+        words(std::iter::once(format!("pull is as fast as fixed shares: {times}")))
+    }),
+    Claim::new("s-pull-hedge", |runs, state| {
+        let times = faster(runs, state, HEDGED, PULLED, "workers");
+        let extra = shares(runs, state, HEDGED, "extra_share", "workers");
+        let sentences = [
+            format!("hedging is as fast as pull alone: {times}"),
+            format!("done twice: {extra}"),
+        ];
+        words(sentences.into_iter())
+    }),
 ];
 
 /// How many times as fast a series is as another, at each place.
@@ -139,37 +118,32 @@ fn percent(runs: &Selected<'_>, key: Key<'_>, name: &str) -> Option<String> {
     Some(format!("{:.1} %", 100.0 * median(&runs.metric(key, name))?))
 }
 
-pub(super) const HEDGE: &[Claim] = &[asked(
-    "s-hedge",
-    "From which slowness on does hedging pay, and what does it cost?",
-    |runs, state| {
-        let sentences = LATES.into_iter().flat_map(|late| {
-            let series = hedge_series(late);
-            let times = faster(runs, state, &series, PULLED, "times slower");
-            let extra = shares(runs, state, &series, "extra_share", "times slower");
-            [format!("{series} is as fast as pull: {times}"), format!("done twice: {extra}")]
-        });
-        words(sentences)
-    },
-)];
+pub(super) const HEDGE: &[Claim] = &[Claim::new("s-hedge", |runs, state| {
+    let sentences = LATES.into_iter().flat_map(|late| {
+        let series = hedge_series(late);
+        let times = faster(runs, state, &series, PULLED, "times slower");
+        let extra = shares(runs, state, &series, "extra_share", "times slower");
+        [format!("{series} is as fast as pull: {times}"), format!("done twice: {extra}")]
+    });
+    words(sentences)
+})];
 
 /// With less of their time lost to one thing, workers are free.
 const HELD_UP: f64 = 0.1;
 
-pub(super) const STORAGE: &[Claim] =
-    &[asked("s-storage", "What breaks first?", |runs, state| {
-        let sentences = STORAGES.into_iter().map(|series| {
-            let at = along(runs.places(series, state), "workers", |x| {
-                let key = Key { series, x, state };
-                let computing = percent(runs, key, "computing_share")?;
-                let (what, share) = holds_up(runs, key)?;
-                let what = if share < HELD_UP { "nothing" } else { what };
-                Some(format!("{what} ({computing} computing)"))
-            });
-            format!("{series}: held up by {at}")
+pub(super) const STORAGE: &[Claim] = &[Claim::new("s-storage", |runs, state| {
+    let sentences = STORAGES.into_iter().map(|series| {
+        let at = along(runs.places(series, state), "workers", |x| {
+            let key = Key { series, x, state };
+            let computing = percent(runs, key, "computing_share")?;
+            let (what, share) = holds_up(runs, key)?;
+            let what = if share < HELD_UP { "nothing" } else { what };
+            Some(format!("{what} ({computing} computing)"))
         });
-        words(sentences)
-    })];
+        format!("{series}: held up by {at}")
+    });
+    words(sentences)
+})];
 
 /// What takes most of the workers' time besides computing.
 fn holds_up(runs: &Selected<'_>, key: Key<'_>) -> Option<(&'static str, f64)> {
@@ -179,38 +153,31 @@ fn holds_up(runs: &Selected<'_>, key: Key<'_>) -> Option<(&'static str, f64)> {
     held.max_by(|left, right| left.1.total_cmp(&right.1))
 }
 
-pub(super) const SIZE: &[Claim] =
-    &[asked("s-size", "How many parts are best, by workers and failures?", |runs, state| {
-        let mut sentences = Vec::new();
-        for workers in [10, 100, 1_000, 10_000] {
-            for fails in [false, true] {
-                let series = size_series(workers, fails);
-                let Some(best) = runs.best(&series, state) else { continue };
-                let time = |x| median(&runs.seconds(Key { series: &series, x, state }));
-                let least = time(best).unwrap_or(f64::NAN);
-                let times = along(runs.places(&series, state), "parts", |x| {
-                    Some(format!("{:.2} ×", time(x)? / least))
-                });
-                sentences.push(format!("{series}: {least:.0} s with {best} parts; {times}"));
-            }
+pub(super) const SIZE: &[Claim] = &[Claim::new("s-size", |runs, state| {
+    let mut sentences = Vec::new();
+    for workers in [10, 100, 1_000, 10_000] {
+        for fails in [false, true] {
+            let series = size_series(workers, fails);
+            let Some(best) = runs.best(&series, state) else { continue };
+            let time = |x| median(&runs.seconds(Key { series: &series, x, state }));
+            let least = time(best).unwrap_or(f64::NAN);
+            let times = along(runs.places(&series, state), "parts", |x| {
+                Some(format!("{:.2} ×", time(x)? / least))
+            });
+            sentences.push(format!("{series}: {least:.0} s with {best} parts; {times}"));
         }
-        words(sentences.into_iter())
-    })];
+    }
+    words(sentences.into_iter())
+})];
 
 pub(super) const COMMIT: &[Claim] = &[
-    asked(
-        "s-commit",
-        "When is one folder, one manifest and one committing process too few?",
-        |runs, state| commit_times(runs, state, &ways(|it| it == Output::Segments)),
-    ),
-    asked("s-commit-file", "What does one file cost in their place?", |runs, state| {
+    Claim::new("s-commit", |runs, state| {
+        commit_times(runs, state, &ways(|it| it == Output::Segments))
+    }),
+    Claim::new("s-commit-file", |runs, state| {
         commit_times(runs, state, &ways(|it| it != Output::Segments))
     }),
-    asked(
-        "s-commit-restart",
-        "When does a client that starts again know what is done?",
-        |runs, state| commit_times(runs, state, &[RESTARTED]),
-    ),
+    Claim::new("s-commit-restart", |runs, state| commit_times(runs, state, &[RESTARTED])),
 ];
 
 fn ways(is_one: fn(Output) -> bool) -> Vec<&'static str> {
@@ -232,36 +199,28 @@ fn commit_times(runs: &Selected<'_>, state: State, names: &[&str]) -> Finding {
 }
 
 pub(super) const VERBS: &[Claim] = &[
-    asked(
-        "s-verbs",
-        "Which shared thing ends the growth of each verb first?",
-        |runs, state| {
-            let all = VERB_NAMES.into_iter().flat_map(|verb| {
-                [false, true].map(|on_server| predicted_series(verb, on_server))
+    Claim::new("s-verbs", |runs, state| {
+        let all = VERB_NAMES
+            .into_iter()
+            .flat_map(|verb| [false, true].map(|on_server| predicted_series(verb, on_server)));
+        words(all.map(|series| {
+            let times = along(runs.places(&series, state), "cores", |x| {
+                let key = Key { series: &series, x, state };
+                Some(format!("{:.1}", median(&runs.metric(key, "speed_up"))?))
             });
-            words(all.map(|series| {
-                let times = along(runs.places(&series, state), "cores", |x| {
-                    let key = Key { series: &series, x, state };
-                    Some(format!("{:.1}", median(&runs.metric(key, "speed_up"))?))
-                });
-                format!("{series}: {times}; first, {}", ends_growth(runs, &series, state))
-            }))
-        },
-    ),
-    asked(
-        "s-verbs-check",
-        "Does the prediction take as long as the verb does here?",
-        |runs, state| {
-            words(VERB_NAMES.into_iter().map(|verb| {
-                let series = measured_series(verb);
-                let ratio = along(runs.places(&series, state), "workers", |x| {
-                    let key = Key { series: &series, x, state };
-                    Some(format!("{:.2} ×", median(&runs.metric(key, RATIO))?))
-                });
-                format!("{verb}: predicted over measured {ratio}")
-            }))
-        },
-    ),
+            format!("{series}: {times}; first, {}", ends_growth(runs, &series, state))
+        }))
+    }),
+    Claim::new("s-verbs-check", |runs, state| {
+        words(VERB_NAMES.into_iter().map(|verb| {
+            let series = measured_series(verb);
+            let ratio = along(runs.places(&series, state), "workers", |x| {
+                let key = Key { series: &series, x, state };
+                Some(format!("{:.2} ×", median(&runs.metric(key, RATIO))?))
+            });
+            format!("{verb}: predicted over measured {ratio}")
+        }))
+    }),
 ];
 
 /// The first shared thing that is busy most of the time, and from how many cores on.
