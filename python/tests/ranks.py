@@ -351,6 +351,31 @@ def changes(folder: Path) -> None:
         assert any("on rank 0" in note for note in error.__notes__)
 
 
+def exchanged(folder: Path) -> None:
+    """A file that is another one except while ranks look at it."""
+    path, other = made(folder / "seen.txt", LINES * 9), made(folder / "other.txt", LINES * 900)
+    divide, check = swath.job.divide, _ranks.Share.check
+
+    def away(*words: Any, **how: Any) -> Any:
+        parts = divide(*words, **how)
+        path.rename(folder / "aside.txt")
+        other.rename(path)
+        return parts
+
+    def back(share: Any) -> None:
+        if RANK == 0:
+            path.rename(other)
+            (folder / "aside.txt").rename(path)
+        COMM.Barrier()
+        check(share)
+
+    swath.job.divide, _ranks.Share.check = away, back
+    try:
+        raises(swath.ChangedError, 0, swath.mpi.read_text, COMM, path)
+    finally:
+        swath.job.divide, _ranks.Share.check = divide, check
+
+
 def differs(call: Any, *words: str) -> None:
     """All ranks raise the same error, which has these words."""
     try:
@@ -416,7 +441,8 @@ def arguments(folder: Path) -> None:
 
 
 def every(folder: Path) -> None:
-    for case in (text, csv, graphs, exchange, shared, appends, refusals, changes, arguments):
+    cases = (text, csv, graphs, exchange, shared, appends, refusals, changes, exchanged, arguments)
+    for case in cases:
         own = folder / case.__name__
         if RANK == 0:
             own.mkdir()

@@ -444,6 +444,28 @@ def test_whole_files_are_those_that_were_checked(tmp_path: Path) -> None:
         Whole(1)(Exchanged())  # type: ignore[arg-type]
 
 
+def test_what_decides_types_and_shapes_is_what_was_divided(tmp_path: Path) -> None:
+    from swath._dask_sparse import Entries
+    from swath._dask_tables import columns_of, columns_of_numbers
+
+    table, matrix = tmp_path / "t.csv", tmp_path / "m.mtx"
+    table.write_text("x,y\n1,2\n")
+    matrix.write_text("%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n")
+    of_table, of_matrix = (job.divide([path], parts=1) for path in (table, matrix))
+    reads = Entries(str(matrix), of_matrix[0], "read_mtx", {})
+    assert reads.read((0, 0)).shape == (3, 3)
+    table.write_text("y,x,z\n7,8,9\n")
+    matrix.write_text(matrix.read_text().replace("3 3 1", "900 900 1"))
+    for look in (
+        lambda: columns_of(of_table, [str(table)], None, {}, 100, None),
+        lambda: columns_of(of_table, [str(table)], None, {}, None, None),
+        lambda: columns_of_numbers(of_table, [str(table)], None, {}),
+        lambda: reads.read((0, 0)),
+    ):
+        with pytest.raises(swath.ChangedError):
+            look()
+
+
 # Writing.
 
 

@@ -58,3 +58,16 @@ def test_a_commit_that_fails_says_where_the_parts_are(tmp_path: Path) -> None:
     assert plan.commit(plan.done()).bytes == 8
     plan.remove()
     assert out.read_bytes() == b"texttext" and names(tmp_path) == ["out"]
+
+
+def test_the_job_of_another_output_is_not_taken_over(tmp_path: Path) -> None:
+    first, second, folder = tmp_path / "first", tmp_path / "second", tmp_path / "job"
+    bag = dask.bag.range(2, npartitions=2)
+    later = swath.dask.append(first, bag, lambda _: None, compute=False, folder=folder)
+    with pytest.raises(TypeError):
+        later.compute(scheduler="sync")
+    first.write_bytes(b"precious")
+    later = swath.dask.append(second, bag, lambda _: b"x", compute=False, folder=folder)
+    with pytest.raises(swath.AlreadyExistsError):
+        later.compute(scheduler="sync")
+    assert first.read_bytes() == b"precious" and not second.exists()

@@ -32,5 +32,6 @@ def refuse_compressed(paths: Iterable[Any]) -> None:
     """Fails for a compressed file."""
     for path in map(os.fsdecode, paths):
         if os.path.isfile(path):
-            with open(path, "rb") as file:
-                refuse(path, file.read(HEAD))
+            # It may become a pipe in this moment, for whose writer this would wait.
+            with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+                refuse(path, file.read(HEAD) or b"")

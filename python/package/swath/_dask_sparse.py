@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import swath
 from swath import job
 from swath._dask_reading import Reads, imported, token_of
+from swath._dask_tables import opened
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,12 +23,14 @@ class Entries(Reads):
     """Entries of a part, in a matrix of the full shape."""
 
     path: str
+    # The first part, whose input the whole is.
+    first: job.Part
     verb: Literal["read_mtx", "read_edges"]
     # The verb's keywords.
     how: dict[str, Any]
 
     def read(self, extent: tuple[int, int], source: Any = None) -> Any:
-        source = self.path if source is None else source
+        source = opened([self.first], self.path) if source is None else source
         return getattr(swath, self.verb)(source, "coo", starting_in=extent, **self.how)
 
     def of(self, piece: job.Piece) -> Any:

@@ -44,7 +44,15 @@ class Columns(NamedTuple):
     are_numbers: bool
 
 
+def opened(parts: list[job.Part], path: str) -> Any:
+    """An input as it was when it was divided, whatever its name leads to by now; one without bytes by its path."""
+    pieces = (piece for part in parts for piece in part.pieces if piece.path == path)
+    first = next(pieces, None)
+    return path if first is None else first.open()
+
+
 def columns_of(
+    parts: list[job.Part],
     inputs: list[str],
     columns: Sequence[str | int] | None,
     how: dict[str, Any],
@@ -53,7 +61,8 @@ def columns_of(
 ) -> tuple[Columns, dict[str, Any]]:
     """The columns, from the head of the first file, or from all files without ``sample``; and how to read them."""
     extent = (0, 1 if sample is None else max(sample, 1))
-    table = swath.read_csv(inputs[0], columns=columns, dtypes=dtypes, starting_in=extent, **how)
+    head = opened(parts, inputs[0])
+    table = swath.read_csv(head, columns=columns, dtypes=dtypes, starting_in=extent, **how)
     report: dict[str, Any] = table.report or {}
     if report["encoding"] != "utf-8":
         what = f"its encoding is {report['encoding']}, and it has no parts"
@@ -68,7 +77,8 @@ def columns_of(
     types = table.types
     if sample is None:
         # To its end, for the number of missing values.
-        with swath.stream_csv(inputs, columns=columns, dtypes=dtypes, **how) as stream:
+        sources = [opened(parts, path) for path in inputs]
+        with swath.stream_csv(sources, columns=columns, dtypes=dtypes, **how) as stream:
             types = stream.types
             for _ in stream:
                 pass
@@ -86,7 +96,7 @@ def columns_of(
     names, keys = table.names, [one["index"] for one in found]
     all_types = table.types
     if columns is not None:
-        all_types = swath.csv_dtypes(inputs[0], starting_in=extent, **_without_words(how))
+        all_types = swath.csv_dtypes(head, starting_in=extent, **_without_words(how))
     are_numbers = {*all_types} <= _NUMBERS
     made = Columns(
         names, types, keys, columns is None, bool(report["header"]), inputs[0],
@@ -111,10 +121,14 @@ def _told(dtypes: Any, chosen: list[str | int] | None) -> list[tuple[str | int, 
 
 
 def columns_of_numbers(
-    inputs: list[str], columns: Sequence[str | int] | None, how: dict[str, Any]
+    parts: list[job.Part],
+    inputs: list[str],
+    columns: Sequence[str | int] | None,
+    how: dict[str, Any],
 ) -> tuple[Columns, dict[str, Any]]:
     """The columns of an array, from the head of the first file; and how to read them."""
-    table = swath.read_csv(inputs[0], columns=columns, starting_in=(0, 1), **how)
+    head = opened(parts, inputs[0])
+    table = swath.read_csv(head, columns=columns, starting_in=(0, 1), **how)
     report: dict[str, Any] = table.report or {}
     names, keys = table.names, [one["index"] for one in report["columns"]]
     are_named = bool(report["header"])

@@ -222,7 +222,10 @@ class Beginning:
         except AlreadyExistsError:
             if not os.path.isdir(self.how["folder"]):
                 raise
-            return job.open(self.how["folder"], hard_links=self.how["hard_links"])
+            plan = job.open(self.how["folder"], hard_links=self.how["hard_links"])
+            if plan.target != self.path or len(plan) != self.parts:
+                raise  # That of another output.
+            return plan
 
 
 def _same(plan: job.Plan) -> job.Plan:

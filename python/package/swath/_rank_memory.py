@@ -122,7 +122,7 @@ def shared_of(comm: Any, path: _Path, workers: int) -> Shared:
     error: BaseException | None = None
     try:
         if reads and share.length:
-            swath.read(path, out=memoryview(memory).cast("B")[: share.length], workers=workers)
+            swath.read(share.open(), out=memoryview(memory).cast("B")[: share.length], workers=workers)
         share.check()
     except BaseException as caught:
         error = caught

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import swath
 from swath import _ranks
-from swath._compressed import refuse_compressed
+from swath._compressed import HEAD, refuse
+from swath._errors import named, unreadable
 from swath._options import how
 from swath._sparse import _MOST, _signed, _values
 from swath._swath import merge_rows, read_matrix
@@ -52,9 +54,10 @@ def read_rows(comm: Any, path: Any, workers: int, options: dict[str, Any], **mor
     share = _ranks.Share(comm, path)
     workers = _ranks.threads(comm, workers)
     with _ranks.together(comm):
-        refuse_compressed([path])
+        source = share.open()
+        refuse(named(path), bytes(swath.read(source, length=HEAD)))
         more |= {word: given for word, given in options.items() if word not in ("sort", "sum_duplicates")}
-        read = read_matrix(path, "csr", how({"workers": workers}), starting_in=share.extent, **more)
+        read = read_matrix(source, "csr", how({"workers": workers}), starting_in=share.extent, **more)
         share.check()
         offsets, indices = np.asarray(read[3]), np.asarray(read[4])
         values = None if read[5] is None else _values(np.asarray(read[5]))
@@ -86,8 +89,6 @@ def read_rows(comm: Any, path: Any, workers: int, options: dict[str, Any], **mor
 
 
 def check_size(path: Any, shape: tuple[int, ...]) -> None:
-    from swath._errors import named, unreadable
-
     if max(shape) > 2**63 - 1:
         what = f"{shape[0]} x {shape[1]} is larger than numpy's indices"
         raise unreadable("TooLarge", named(path), what, "convert it with `swath convert`")

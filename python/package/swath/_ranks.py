@@ -101,6 +101,11 @@ class Share:
         self.length = sum(lengths)
         # A rank without bytes still notices that the file has changed.
         self._part = next((part for part in parts if part.pieces), None)
+        self._path = path
+
+    def open(self) -> Any:
+        """The file that it was then, opened: what is read is of no other file. A file without bytes by its path."""
+        return self._path if self._part is None else self._part.pieces[0].open()
 
     def check(self) -> None:
         """Raises if the file has changed since."""

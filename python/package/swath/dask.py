@@ -176,7 +176,7 @@ def read_csv(
         if missing is not None:
             text = "missing= is for an array; try: pass dtype=, or call fillna on the dataframe"
             raise TypeError(text)
-        found, how = columns_of(inputs, columns, how, sample, dtypes)
+        found, how = columns_of(many, inputs, columns, how, sample, dtypes)
         return frame_of("swath-read-csv", Frame(found, {**how, "workers": workers}), many)
     if dtypes is not None:
         raise TypeError(
@@ -185,7 +185,7 @@ def read_csv(
         )
     for name in filter(how.get, sorted(OF_TABLES)):
         raise TypeError(f"{name}= is for a dataframe; try: leave out dtype=")
-    chosen, how = columns_of_numbers(inputs, columns, how)
+    chosen, how = columns_of_numbers(many, inputs, columns, how)
     how["workers"] = workers
     return array_of("swath-read-csv", Numbers(chosen, how, dtype, missing), many)
 
@@ -229,8 +229,9 @@ def read_mtx(
     [source] = inputs_of([path])
     refuse_compressed([source])
     how = {"workers": workers, "values": values, "expand": expand, "strict": strict}
-    reads = Entries(source, "read_mtx", how)
-    return sparse_of("swath-read-mtx", reads, form, parts_of(source, parts, part_size), blocks)
+    found = parts_of(source, parts, part_size)
+    reads = Entries(source, found[0], "read_mtx", how)
+    return sparse_of("swath-read-mtx", reads, form, found, blocks)
 
 
 def read_edges(
@@ -260,8 +261,8 @@ def read_edges(
     found = parts_of(source, parts, part_size)
     how = {"workers": workers, "values": values, "base": _base(base), "vertices": vertices}
     if vertices is None:
-        how["vertices"] = vertices_of(Entries(source, "read_edges", how), found)
-    reads = Entries(source, "read_edges", how)
+        how["vertices"] = vertices_of(Entries(source, found[0], "read_edges", how), found)
+    reads = Entries(source, found[0], "read_edges", how)
     return sparse_of("swath-read-edges", reads, form, found, blocks)
 
 

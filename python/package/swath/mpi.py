@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack
 
 import swath
 from swath import _rank_tables, _ranks
-from swath._compressed import refuse_compressed
+from swath._compressed import HEAD, refuse
+from swath._errors import named
 from swath._options import EntryOptions, filled, takes
 from swath._rank_append import append_file, append_segments
 from swath._rank_memory import Shared, shared_of
@@ -109,7 +110,9 @@ def read_text(
     share = _ranks.Share(comm, path)
     workers = _ranks.threads(comm, workers)
     with _ranks.together(comm):
-        data = swath.read(path, starting_in=share.extent, delimiter=delimiter, workers=workers)
+        data = swath.read(
+            share.open(), starting_in=share.extent, delimiter=delimiter, workers=workers
+        )
         share.check()
     return data
 
@@ -148,7 +151,7 @@ def read_records(
     workers = _ranks.threads(comm, workers)
     with _ranks.together(comm):
         made = swath.scan_records(
-            path,
+            share.open(),
             function,
             delimiter=delimiter,
             block_size=block_size,
@@ -193,19 +196,20 @@ def read_csv(comm: Any, path: _Path, dtype: Any = None, *, workers: int = 0, **h
         for word in ("offset", "length", "starting_in", "rows"):
             if word in how:
                 raise TypeError(f"{word} is chosen by the rank; try: read it with swath.read_csv")
-        refuse_compressed([path])
+        source = share.open()
+        refuse(named(path), bytes(swath.read(source, length=HEAD)))
     with _ranks.together(comm):
-        made = swath.read_csv(path, dtype, starting_in=share.extent, workers=workers, **how)
+        made = swath.read_csv(source, dtype, starting_in=share.extent, workers=workers, **how)
         if dtype is None:
             _rank_tables.check_encoding(path, made)
         share.check()
     if dtype is not None:
         return made
-    wanted = _rank_tables.agreed(comm, path, made, how)
+    wanted = _rank_tables.agreed(comm, source, made, how)
     with _ranks.together(comm):
         if wanted != _rank_tables.kinds(made):
             how["dtypes"] = wanted
-            made = swath.read_csv(path, starting_in=share.extent, workers=workers, **how)
+            made = swath.read_csv(source, starting_in=share.extent, workers=workers, **how)
             share.check()
     return made
 
