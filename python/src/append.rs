@@ -58,10 +58,10 @@ pub(crate) struct Append {
 /// b'first second '
 #[pyclass(frozen, module = "swath", name = "Place")]
 pub(crate) struct Place {
-    place: Own<Mutex<Option<Taken>>>,
+    place: Own<Mutex<Option<AppendParent>>>,
 }
 
-enum Taken {
+enum AppendParent {
     Fork(Fork),
     Ticket(Ticket),
 }
@@ -120,7 +120,7 @@ enum Whole {
 }
 
 impl Place {
-    fn new(taken: Taken) -> Self {
+    fn new(taken: AppendParent) -> Self {
         Self { place: Own::new(Mutex::new(Some(taken))) }
     }
 }
@@ -137,11 +137,11 @@ impl Append {
     /// 3
     fn place(&self, py: Python<'_>) -> PyResult<Place> {
         if let Some(ticket) = self.ticket(py)? {
-            return Ok(Place::new(Taken::Ticket(ticket)));
+            return Ok(Place::new(AppendParent::Ticket(ticket)));
         }
         let output = self.output.get()?;
         let taken = detached(py, || match &*output.lock() {
-            Some(Output::Forked(output)) => Ok(Taken::Fork(output.fork()?)),
+            Some(Output::Forked(output)) => Ok(AppendParent::Fork(output.fork()?)),
             _ => Err(Failure::Python(closed())),
         })?;
         Ok(Place::new(taken))
@@ -253,10 +253,10 @@ impl Place {
             let bytes = data.bytes();
             match &mut *place.lock() {
                 None => return Err(Failure::Python(closed())),
-                Some(Taken::Fork(fork)) => {
+                Some(AppendParent::Fork(fork)) => {
                     fork.write_all(bytes).map_err(Failure::of_io)?;
                 }
-                Some(Taken::Ticket(ticket)) => {
+                Some(AppendParent::Ticket(ticket)) => {
                     ticket.write_all(bytes).map_err(Failure::of_io)?;
                 }
             }
@@ -274,8 +274,8 @@ impl Place {
         let place = self.place.get()?;
         let taken = detached(py, || match &mut *place.lock() {
             None => Err(Failure::Python(closed())),
-            Some(Taken::Fork(fork)) => Ok(Taken::Fork(fork.fork())),
-            Some(Taken::Ticket(_)) => {
+            Some(AppendParent::Fork(fork)) => Ok(AppendParent::Fork(fork.fork())),
+            Some(AppendParent::Ticket(_)) => {
                 let text =
                     "a place of mode=\"ordered\" cannot fork; try: open it with mode=\"plain\"";
                 Err(Failure::Python(PyTypeError::new_err(text)))
@@ -294,8 +294,8 @@ impl Place {
         let place = self.place.get()?;
         detached(py, || match place.lock().take() {
             None => Err(Failure::Python(closed())),
-            Some(Taken::Fork(fork)) => Ok(fork.finish()?),
-            Some(Taken::Ticket(ticket)) => Ok(ticket.done()?),
+            Some(AppendParent::Fork(fork)) => Ok(fork.finish()?),
+            Some(AppendParent::Ticket(ticket)) => Ok(ticket.done()?),
         })
     }
 

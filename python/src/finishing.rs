@@ -9,12 +9,12 @@ use crate::own::Own;
 
 /// A writer until it is finished, then its receipt.
 pub(crate) struct Finishing<W, R> {
-    state: Own<Mutex<State<W, R>>>,
+    state: Own<Mutex<FinishState<W, R>>>,
     /// What a call gets that comes too late.
     over: &'static str,
 }
 
-enum State<W, R> {
+enum FinishState<W, R> {
     Open(W),
     Finished(R),
     /// It failed, or was given up.
@@ -23,7 +23,7 @@ enum State<W, R> {
 
 impl<W, R: Clone> Finishing<W, R> {
     pub(crate) fn new(writer: W, over: &'static str) -> Self {
-        Self { state: Own::new(Mutex::new(State::Open(writer))), over }
+        Self { state: Own::new(Mutex::new(FinishState::Open(writer))), over }
     }
 
     fn over(&self) -> Failure {
@@ -36,7 +36,7 @@ impl<W, R: Clone> Finishing<W, R> {
         call: impl FnOnce(&mut W) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         match &mut *self.state.get()?.lock() {
-            State::Open(writer) => call(writer),
+            FinishState::Open(writer) => call(writer),
             _ => Err(self.over()),
         }
     }
@@ -44,7 +44,7 @@ impl<W, R: Clone> Finishing<W, R> {
     /// The receipt; `None` until it is finished.
     pub(crate) fn receipt(&self) -> Result<Option<R>, Failure> {
         match &*self.state.get()?.lock() {
-            State::Finished(receipt) => Ok(Some(receipt.clone())),
+            FinishState::Finished(receipt) => Ok(Some(receipt.clone())),
             _ => Ok(None),
         }
     }
@@ -56,15 +56,15 @@ impl<W, R: Clone> Finishing<W, R> {
         finish: impl FnOnce(W) -> Result<R, (Option<W>, Failure)>,
     ) -> Result<R, Failure> {
         let mut state = self.state.get()?.lock();
-        let receipt = match std::mem::replace(&mut *state, State::Over) {
-            State::Over => return Err(self.over()),
-            State::Finished(receipt) => receipt,
-            State::Open(writer) => finish(writer).map_err(|(writer, failure)| {
-                *state = writer.map_or(State::Over, State::Open);
+        let receipt = match std::mem::replace(&mut *state, FinishState::Over) {
+            FinishState::Over => return Err(self.over()),
+            FinishState::Finished(receipt) => receipt,
+            FinishState::Open(writer) => finish(writer).map_err(|(writer, failure)| {
+                *state = writer.map_or(FinishState::Over, FinishState::Open);
                 failure
             })?,
         };
-        *state = State::Finished(receipt.clone());
+        *state = FinishState::Finished(receipt.clone());
         Ok(receipt)
     }
 
@@ -82,8 +82,8 @@ impl<W, R: Clone> Finishing<W, R> {
             return Ok(());
         }
         let mut state = self.state.get()?.lock();
-        if matches!(*state, State::Open(_)) {
-            *state = State::Over;
+        if matches!(*state, FinishState::Open(_)) {
+            *state = FinishState::Over;
         }
         Ok(())
     }

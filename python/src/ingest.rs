@@ -20,7 +20,7 @@ use crate::input::path;
 use crate::memory::Buffer;
 use crate::own::Own;
 use crate::park;
-use crate::queue::{Queue, Taken};
+use crate::queue::{Queue, QueueItem};
 use crate::words::word;
 use crate::work::{PATIENCE, Takes, unlocked};
 
@@ -199,7 +199,7 @@ pub(crate) struct Part {
 }
 
 /// The same on its way from the thread that reads.
-struct Item {
+struct StreamItem {
     index: usize,
     path: PathBuf,
     offset: u64,
@@ -220,7 +220,7 @@ impl From<swath::Error> for End {
     }
 }
 
-type Came = Result<Item, Failure>;
+type StreamResult = Result<StreamItem, Failure>;
 
 /// Files one after another, in bounded memory: an iterator of ``Part``.
 ///
@@ -231,13 +231,13 @@ type Came = Result<Item, Failure>;
 /// [100, 200, 300]
 #[pyclass(frozen, module = "swath", name = "Stream")]
 pub(crate) struct Stream {
-    open: Own<Open>,
+    open: Own<OpenIngest>,
     token: CancelToken,
     raised: Raised,
 }
 
-struct Open {
-    items: Arc<Queue<Came>>,
+struct OpenIngest {
+    items: Arc<Queue<StreamResult>>,
     /// Gone once it is over.
     worker: Mutex<Option<JoinHandle<()>>>,
 }
@@ -277,14 +277,14 @@ impl Stream {
         loop {
             let open = self.open.get()?;
             match py.detach(|| open.items.take(PATIENCE)) {
-                Taken::Item(Ok(item)) => return part(py, item).map(Some),
-                Taken::Nothing => py.check_signals()?,
-                Taken::Item(Err(failure)) => {
+                QueueItem::Item(Ok(item)) => return part(py, item).map(Some),
+                QueueItem::Nothing => py.check_signals()?,
+                QueueItem::Item(Err(failure)) => {
                     self.close(py);
                     let raised = self.raised.take();
                     return Err(raised.unwrap_or_else(|| failure.into_exception(py)));
                 }
-                Taken::Over => {
+                QueueItem::Over => {
                     self.close(py);
                     return self.raised.take().map_or(Ok(None), Err);
                 }
@@ -335,8 +335,8 @@ impl Drop for Stream {
     }
 }
 
-fn part(py: Python<'_>, item: Item) -> PyResult<Part> {
-    let Item { index, path, offset, bytes, is_last } = item;
+fn part(py: Python<'_>, item: StreamItem) -> PyResult<Part> {
+    let StreamItem { index, path, offset, bytes, is_last } = item;
     let data = Py::new(py, Buffer::of_values(bytes, None)?)?;
     let path = file_name(py, path.as_os_str())?.unbind();
     Ok(Part { index, path, offset, data, is_last })
@@ -403,11 +403,11 @@ pub(crate) fn ingest_stream(
         let _ended = Ended(&give);
         produce(&options, paths_or_folder, &give);
     })?;
-    let open = Own::new(Open { items, worker: Mutex::new(Some(worker)) });
+    let open = Own::new(OpenIngest { items, worker: Mutex::new(Some(worker)) });
     Ok(Stream { open, token: watch.token.clone(), raised: watch.raised() })
 }
 
-struct Ended<'q>(&'q Queue<Came>);
+struct Ended<'q>(&'q Queue<StreamResult>);
 
 impl Drop for Ended<'_> {
     fn drop(&mut self) {
@@ -416,14 +416,14 @@ impl Drop for Ended<'_> {
 }
 
 /// Ends when everything is delivered, or the stream is closed.
-fn produce(options: &IngestOptions, named: Named, give: &Queue<Came>) {
+fn produce(options: &IngestOptions, named: Named, give: &Queue<StreamResult>) {
     let ended = options.stream(named.files(), |part| -> Result<(), End> {
         if let Some(error) = part.error {
             // A part of it was passed on before.
             let exception = attached(|py| exception(py, error));
             return Err(End::Failed(exception.map_or(Failure::Ended, Failure::Python)));
         }
-        let item = Item {
+        let item = StreamItem {
             index: part.index,
             path: part.path.to_owned(),
             offset: part.offset,

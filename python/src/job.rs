@@ -35,7 +35,7 @@ use crate::words::word;
 use crate::work::{Takes, detached};
 use division::Divided;
 use done::Done;
-use part::Part;
+use part::JobPart;
 use report::{Committed, Status, Swept};
 
 /// What every process of a job agrees on: its inputs, its parts, and where the output goes. Made by
@@ -94,8 +94,8 @@ impl Plan {
 
     /// All parts, in the order of the output.
     #[getter]
-    fn parts(&self) -> Vec<Part> {
-        self.plan.parts().map(Part).collect()
+    fn parts(&self) -> Vec<JobPart> {
+        self.plan.parts().map(JobPart).collect()
     }
 
     /// Returns part ``index``, from 0.
@@ -104,8 +104,8 @@ impl Plan {
     /// >>> plan.part(1).pieces[0].offset
     /// 12
     /// >>> plan.abort()
-    fn part(&self, index: usize) -> PyResult<Part> {
-        self.plan.part(index).map(Part).ok_or_else(|| {
+    fn part(&self, index: usize) -> PyResult<JobPart> {
+        self.plan.part(index).map(JobPart).ok_or_else(|| {
             let count = counted(self.plan.parts().len() as u64, "part");
             PyIndexError::new_err(format!(
                 "part {index}: the job has {count}; try: pass an index from 0, below this number"
@@ -339,11 +339,11 @@ pub(crate) fn divide_inputs(
     parts: usize,
     part_size: u64,
     division: Divided,
-) -> PyResult<Vec<Part>> {
+) -> PyResult<Vec<JobPart>> {
     let options =
         JobOptions::new().with_parts(parts).with_part_size(part_size).with_division(division.0);
     let parts = detached(py, || options.divide(inputs.paths()))?;
-    Ok(parts.into_iter().map(Part).collect())
+    Ok(parts.into_iter().map(JobPart).collect())
 }
 
 /// Implements ``swath.job.open``.

@@ -48,7 +48,7 @@ mod _swath {
 
         swath::machine::silence_caught_panics();
         // Named apart from the part of a stream.
-        module.add("JobPart", module.py().get_type::<crate::job::part::Part>())?;
+        module.add("JobPart", module.py().get_type::<crate::job::part::JobPart>())?;
         module.add("JobInput", module.py().get_type::<crate::input::OpenInput>())?;
         crate::callback::register(module)
     }

@@ -19,7 +19,7 @@ use crate::bytes::Borrowed;
 use crate::error::Failure;
 use crate::how::{How, StartingIn, part};
 use crate::input::{Input, path};
-use crate::memory::{Buffer, Item, Stable};
+use crate::memory::{Buffer, NumberKind, Stable};
 use crate::output::Leave;
 use crate::words::word;
 use crate::work::Takes;
@@ -109,12 +109,12 @@ enum Form {
     Csc,
 }
 
-fn parts_of_coo<I: Id + Item>(it: Coo<I>) -> PyResult<Parts> {
+fn parts_of_coo<I: Id + NumberKind>(it: Coo<I>) -> PyResult<Parts> {
     let (rows, columns) = (whole(it.rows)?, whole(it.columns)?);
     Ok((it.row_count, it.column_count, it.symmetry.word(), rows, columns, values(it.values)?))
 }
 
-fn parts_of_csr<I: Id + Item>(it: Csr<I>) -> PyResult<Parts> {
+fn parts_of_csr<I: Id + NumberKind>(it: Csr<I>) -> PyResult<Parts> {
     let (offsets, columns) = (whole(it.offsets)?, whole(it.columns)?);
     Ok((
         it.row_count,
@@ -126,12 +126,12 @@ fn parts_of_csr<I: Id + Item>(it: Csr<I>) -> PyResult<Parts> {
     ))
 }
 
-fn parts_of_csc<I: Id + Item>(it: Csc<I>) -> PyResult<Parts> {
+fn parts_of_csc<I: Id + NumberKind>(it: Csc<I>) -> PyResult<Parts> {
     let (offsets, rows) = (whole(it.offsets)?, whole(it.rows)?);
     Ok((it.row_count, it.column_count, it.symmetry.word(), offsets, rows, values(it.values)?))
 }
 
-fn whole<T: Item + Pod>(array: Array<T>) -> PyResult<Buffer>
+fn whole<T: NumberKind + Pod>(array: Array<T>) -> PyResult<Buffer>
 where
     Array<T>: Stable<T>,
 {

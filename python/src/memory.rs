@@ -26,14 +26,14 @@ use crate::search::{self, At, Between, Needle};
 use crate::work::Unlocked;
 
 /// A kind of number, as `struct` of Python writes it.
-pub(crate) trait Item: Copy + Send + Sync + 'static {
+pub(crate) trait NumberKind: Copy + Send + Sync + 'static {
     /// As in `c"d"`.
     const FORMAT: &'static CStr;
 }
 
 macro_rules! items {
     ($($kind:ty = $format:literal),+ $(,)?) => {
-        $(impl Item for $kind { const FORMAT: &'static CStr = $format; })+
+        $(impl NumberKind for $kind { const FORMAT: &'static CStr = $format; })+
     };
 }
 
@@ -101,7 +101,7 @@ impl Buffer {
     }
 
     /// Numbers, given as bytes, that others may read too; they are never written to.
-    pub(crate) fn of_bytes_as<T: Item>(bytes: Bytes) -> PyResult<Self> {
+    pub(crate) fn of_bytes_as<T: NumberKind>(bytes: Bytes) -> PyResult<Self> {
         let (place, len) = (NonNull::from(&*bytes).cast(), bytes.len() / size_of::<T>());
         Self::new(
             place,
@@ -114,7 +114,7 @@ impl Buffer {
     }
 
     /// Numbers of a column of Arrow's, which are never written to.
-    pub(crate) fn of_arrow<T: Item>(numbers: arrow_buffer::Buffer) -> PyResult<Self> {
+    pub(crate) fn of_arrow<T: NumberKind>(numbers: arrow_buffer::Buffer) -> PyResult<Self> {
         let bytes = numbers.as_slice();
         let (place, len) = (NonNull::from(bytes).cast(), bytes.len() / size_of::<T>());
         let owner = Box::new(Unlocked::new(numbers));
@@ -124,7 +124,7 @@ impl Buffer {
     /// Numbers of one dimension or more, the last one changing fastest.
     ///
     /// The memory of `values` must not move when `values` does: its slice is taken once.
-    pub(crate) fn of_values<T: Item, V>(
+    pub(crate) fn of_values<T: NumberKind, V>(
         mut values: V,
         shape: Option<&[usize]>,
     ) -> PyResult<Self>
@@ -219,13 +219,13 @@ pub(crate) trait Stable<T> {
     fn items(&mut self) -> &mut [T];
 }
 
-impl<T: Item + bytemuck::Pod> Stable<T> for swath::Array<T> {
+impl<T: NumberKind + bytemuck::Pod> Stable<T> for swath::Array<T> {
     fn items(&mut self) -> &mut [T] {
         self
     }
 }
 
-impl<T: Item> Stable<T> for Vec<T> {
+impl<T: NumberKind> Stable<T> for Vec<T> {
     fn items(&mut self) -> &mut [T] {
         self
     }

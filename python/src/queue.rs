@@ -7,13 +7,13 @@ use swath::machine::{Condvar, Mutex};
 
 /// Items that wait to be taken.
 pub(crate) struct Queue<T> {
-    state: Mutex<State<T>>,
+    state: Mutex<QueueState<T>>,
     changed: Condvar,
     /// Bytes that may wait; one item may exceed them alone.
     most: u64,
 }
 
-struct State<T> {
+struct QueueState<T> {
     items: VecDeque<(T, u64)>,
     bytes: u64,
     /// No more items are given, or none are taken.
@@ -21,7 +21,7 @@ struct State<T> {
 }
 
 /// What there is to take.
-pub(crate) enum Taken<T> {
+pub(crate) enum QueueItem<T> {
     Item(T),
     /// Not yet.
     Nothing,
@@ -35,7 +35,7 @@ pub(crate) struct Closed;
 
 impl<T> Queue<T> {
     pub(crate) fn new(most: u64) -> Self {
-        let state = State { items: VecDeque::new(), bytes: 0, is_over: false };
+        let state = QueueState { items: VecDeque::new(), bytes: 0, is_over: false };
         Self { state: Mutex::new(state), changed: Condvar::new(), most }
     }
 
@@ -56,8 +56,8 @@ impl<T> Queue<T> {
     }
 
     /// The next item, waited for at most `most`.
-    pub(crate) fn take(&self, most: Duration) -> Taken<T> {
-        let is_empty = |state: &mut State<T>| state.items.is_empty() && !state.is_over;
+    pub(crate) fn take(&self, most: Duration) -> QueueItem<T> {
+        let is_empty = |state: &mut QueueState<T>| state.items.is_empty() && !state.is_over;
         let waited = self.changed.wait_timeout_while(self.state.lock(), most, is_empty);
         let mut state = waited.0;
         match state.items.pop_front() {
@@ -65,10 +65,10 @@ impl<T> Queue<T> {
                 state.bytes -= bytes;
                 drop(state);
                 self.changed.notify_all();
-                Taken::Item(item)
+                QueueItem::Item(item)
             }
-            None if state.is_over => Taken::Over,
-            None => Taken::Nothing,
+            None if state.is_over => QueueItem::Over,
+            None => QueueItem::Nothing,
         }
     }
 

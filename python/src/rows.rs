@@ -9,7 +9,7 @@ use swath::Array;
 
 use crate::bytes::Borrowed;
 use crate::error::Failure;
-use crate::memory::{Buffer, Item};
+use crate::memory::{Buffer, NumberKind};
 use crate::work::detached;
 
 /// Puts the entries of rows together that several processes have read: those of the first one come first in
@@ -35,7 +35,7 @@ pub(crate) fn merge_rows(
     }
 }
 
-fn merged<T: Item + Pod>(
+fn merged<T: NumberKind + Pod>(
     py: Python<'_>,
     rows: usize,
     counts: &[Cow<'_, [u64]>],

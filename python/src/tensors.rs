@@ -70,7 +70,7 @@ pub(crate) struct Tensors {
 }
 
 /// Name, dtype, shape, bytes.
-type Came = (String, &'static str, Vec<u64>, Buffer);
+type LoadedTensor = (String, &'static str, Vec<u64>, Buffer);
 
 #[pymethods]
 impl Tensors {
@@ -78,7 +78,7 @@ impl Tensors {
         slf
     }
 
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Came>> {
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<LoadedTensor>> {
         self.raised.refuse_in_callback()?;
         let next = py.detach(|| {
             let mut stream = self.stream.lock();

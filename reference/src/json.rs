@@ -23,15 +23,15 @@ const DEEPEST: usize = 127;
 /// The value of `text`, if it is a single one.
 #[must_use]
 pub fn parse(text: &str) -> Option<Json> {
-    let mut rest = Rest(text);
+    let mut rest = JsonRest(text);
     let value = rest.value(0)?;
     rest.skip_white();
     rest.0.is_empty().then_some(value)
 }
 
-struct Rest<'t>(&'t str);
+struct JsonRest<'t>(&'t str);
 
-impl Rest<'_> {
+impl JsonRest<'_> {
     fn skip_white(&mut self) {
         self.0 = self.0.trim_start_matches([' ', '\t', '\n', '\r']);
     }

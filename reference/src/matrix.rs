@@ -7,7 +7,7 @@
 //! ```
 
 /// A value: its real and its imaginary part.
-pub type Value = [f64; 2];
+pub type MatrixValue = [f64; 2];
 
 /// A matrix, as stored in its file.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +28,7 @@ pub struct Matrix {
 impl Matrix {
     /// Returns all entries: each one followed by its mirror image, if it has one.
     #[must_use]
-    pub fn entries(&self) -> Vec<(u64, u64, Value)> {
+    pub fn entries(&self) -> Vec<(u64, u64, MatrixValue)> {
         let mut entries = Vec::new();
         for (row, column, words) in &self.stored {
             let part = |at: usize| words.get(at).map(|word| word.parse().expect("a number"));
@@ -59,7 +59,10 @@ impl Matrix {
 /// Where each row begins among the entries, which are sorted by row, in their order within a
 /// row.
 #[must_use]
-pub fn by_row(rows: u64, entries: &[(u64, u64, Value)]) -> (Vec<u64>, Vec<(u64, Value)>) {
+pub fn by_row(
+    rows: u64,
+    entries: &[(u64, u64, MatrixValue)],
+) -> (Vec<u64>, Vec<(u64, MatrixValue)>) {
     let mut entries = entries.to_vec();
     // Equal rows keep their order.
     entries.sort_by_key(|entry| entry.0);

@@ -8,7 +8,7 @@ use crate::json::{Json, parse};
 
 /// What can be wrong with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum FileFault {
     /// It ends before the header or the data do.
     Truncated,
     /// A number in the header is more than can be counted, or than is allowed.
@@ -74,7 +74,7 @@ pub const DTYPES: &[(&str, u64)] = &[
 /// # Errors
 ///
 /// Those of reading; inside the result, what is wrong with the file.
-pub fn read(path: impl AsRef<Path>) -> io::Result<Result<File, Fault>> {
+pub fn read(path: impl AsRef<Path>) -> io::Result<Result<File, FileFault>> {
     Ok(decode(&std::fs::read(path)?))
 }
 
@@ -83,28 +83,28 @@ pub fn read(path: impl AsRef<Path>) -> io::Result<Result<File, Fault>> {
 /// # Errors
 ///
 /// What is wrong with it.
-pub fn decode(bytes: &[u8]) -> Result<File, Fault> {
+pub fn decode(bytes: &[u8]) -> Result<File, FileFault> {
     if bytes.len() < 8 {
-        return Err(Fault::Truncated);
+        return Err(FileFault::Truncated);
     }
     let mut len: u64 = 0;
     for (place, &byte) in bytes[..8].iter().enumerate() {
         len += u64::from(byte) << (8 * place);
     }
     if len > 100_000_000 {
-        return Err(Fault::TooLarge);
+        return Err(FileFault::TooLarge);
     }
-    let len = usize::try_from(len).map_err(|_| Fault::TooLarge)?;
+    let len = usize::try_from(len).map_err(|_| FileFault::TooLarge)?;
     if bytes.len() < 8 + len {
-        return Err(Fault::Truncated);
+        return Err(FileFault::Truncated);
     }
     let (header, data) = bytes[8..].split_at(len);
     if header.iter().find(|byte| !b" \t\n\r".contains(byte)) != Some(&b'{') {
-        return Err(Fault::Unknown);
+        return Err(FileFault::Unknown);
     }
-    let text = std::str::from_utf8(header).map_err(|_| Fault::Malformed)?;
-    let Some(Json::Object(members)) = parse(text) else { return Err(Fault::Malformed) };
-    let (metadata, said) = members_of(members).ok_or(Fault::Malformed)?;
+    let text = std::str::from_utf8(header).map_err(|_| FileFault::Malformed)?;
+    let Some(Json::Object(members)) = parse(text) else { return Err(FileFault::Malformed) };
+    let (metadata, said) = members_of(members).ok_or(FileFault::Malformed)?;
     tensors(said, data, 8 + len as u64).map(|tensors| File { metadata, tensors })
 }
 
@@ -170,29 +170,29 @@ fn numbers(value: Json) -> Option<Vec<u64>> {
     Some(numbers)
 }
 
-fn tensors(mut said: Vec<Said>, data: &[u8], base: u64) -> Result<Vec<Tensor>, Fault> {
+fn tensors(mut said: Vec<Said>, data: &[u8], base: u64) -> Result<Vec<Tensor>, FileFault> {
     said.sort_by_key(|&(.., offsets)| offsets);
     let mut last = 0;
     for (_, dtype, shape, (start, end)) in &said {
         if *start != last || end < start {
-            return Err(Fault::Malformed);
+            return Err(FileFault::Malformed);
         }
         last = *end;
         let mut count: u64 = 1;
         for &len in shape {
-            count = count.checked_mul(len).ok_or(Fault::TooLarge)?;
+            count = count.checked_mul(len).ok_or(FileFault::TooLarge)?;
         }
-        let each = DTYPES.iter().find(|(word, _)| word == dtype).ok_or(Fault::Malformed)?.1;
-        let bits = count.checked_mul(each).ok_or(Fault::TooLarge)?;
+        let each = DTYPES.iter().find(|(word, _)| word == dtype).ok_or(FileFault::Malformed)?.1;
+        let bits = count.checked_mul(each).ok_or(FileFault::TooLarge)?;
         if bits % 8 != 0 || bits / 8 != end - start {
-            return Err(Fault::Malformed);
+            return Err(FileFault::Malformed);
         }
     }
     if last > data.len() as u64 {
-        return Err(Fault::Truncated);
+        return Err(FileFault::Truncated);
     }
     if last < data.len() as u64 {
-        return Err(Fault::Malformed);
+        return Err(FileFault::Malformed);
     }
     let mut tensors = Vec::new();
     for (name, dtype, shape, (start, end)) in said {
@@ -279,9 +279,9 @@ mod tests {
         assert_eq!(names, ["b", "a\""], "wide elements first");
         assert_eq!(file.tensors[1].bytes, b"abc");
         assert_eq!(file.tensors[1].offset + 3, bytes.len() as u64);
-        assert_eq!(decode(&bytes[..bytes.len() - 1]), Err(Fault::Truncated));
-        assert_eq!(decode(b"\x02\0\0\0\0\0\0\0[]"), Err(Fault::Unknown));
-        assert_eq!(decode(&[0xff; 20]), Err(Fault::TooLarge));
-        assert_eq!(decode(b"\x03\0\0\0\0\0\0\0{} x"), Err(Fault::Malformed));
+        assert_eq!(decode(&bytes[..bytes.len() - 1]), Err(FileFault::Truncated));
+        assert_eq!(decode(b"\x02\0\0\0\0\0\0\0[]"), Err(FileFault::Unknown));
+        assert_eq!(decode(&[0xff; 20]), Err(FileFault::TooLarge));
+        assert_eq!(decode(b"\x03\0\0\0\0\0\0\0{} x"), Err(FileFault::Malformed));
     }
 }

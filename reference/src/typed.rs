@@ -62,7 +62,7 @@ pub use words::options_of;
 
 use column::Reading;
 use decode::{Decoded, decode};
-use records::{Dialect, Place, Record};
+use records::{Dialect, Record, TextPlace};
 use union::{Opened, United};
 use widths::Columns;
 
@@ -129,7 +129,7 @@ pub fn is_value(text: &str) -> bool {
 /// Whether a text is a number in a notation that tables do not have.
 #[must_use]
 pub fn is_odd_number(text: &str) -> bool {
-    notation::Odd::of(text.as_bytes()).is_some()
+    notation::NumberOddity::of(text.as_bytes()).is_some()
 }
 
 fn shifted(options: &Options, first: usize) -> Options {
@@ -152,8 +152,8 @@ fn read_text(text: &[u8], options: &Options) -> Result<Table, Fault> {
 }
 
 /// Skips lines that the options skip and Excel's `sep=;`, and finds what separates fields.
-fn open<'t>(text: &'t [u8], options: &Options) -> Result<(Place<'t>, Dialect), Fault> {
-    let mut place = Place::start(text);
+fn open<'t>(text: &'t [u8], options: &Options) -> Result<(TextPlace<'t>, Dialect), Fault> {
+    let mut place = TextPlace::start(text);
     for _ in 0..options.skip_rows {
         place.take_line();
     }
@@ -177,7 +177,7 @@ fn open<'t>(text: &'t [u8], options: &Options) -> Result<(Place<'t>, Dialect), F
 }
 
 fn dialect_of(
-    place: &Place<'_>,
+    place: &TextPlace<'_>,
     delimiter: Option<Between>,
     options: &Options,
 ) -> Result<Dialect, Fault> {
@@ -195,7 +195,7 @@ fn dialect_of(
 }
 
 /// Takes the line `sep=;` and returns what it says.
-fn take_sep(place: &mut Place<'_>) -> Option<Between> {
+fn take_sep(place: &mut TextPlace<'_>) -> Option<Between> {
     let mut after = place.clone();
     match after.take_line()? {
         [word @ .., byte]
@@ -210,7 +210,7 @@ fn take_sep(place: &mut Place<'_>) -> Option<Between> {
 
 /// Takes the records that are names.
 fn take_header(
-    place: &mut Place<'_>,
+    place: &mut TextPlace<'_>,
     dialect: &Dialect,
     options: &Options,
 ) -> Result<Vec<Record>, Fault> {
@@ -241,7 +241,7 @@ fn take_header(
 /// How many columns there are: as many as the first record has fields, unless the options say it.
 fn count_columns(
     header: &[Record],
-    mut place: Place<'_>,
+    mut place: TextPlace<'_>,
     dialect: &Dialect,
     options: &Options,
 ) -> Result<usize, Fault> {

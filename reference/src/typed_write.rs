@@ -54,7 +54,7 @@ pub enum Quoted {
 
 /// How a table with separated fields is written.
 #[derive(Clone, Debug)]
-pub struct Form {
+pub struct SeparatedForm {
     /// Between two fields.
     pub delimiter: char,
     /// Which fields are quoted.
@@ -69,7 +69,7 @@ pub struct Form {
 
 /// Writes a table with separated fields.
 #[must_use]
-pub fn separated(names: &[String], rows: &[Vec<Cell>], form: &Form) -> String {
+pub fn separated(names: &[String], rows: &[Vec<Cell>], form: &SeparatedForm) -> String {
     let mut lines = Vec::new();
     let columns = names.len();
     if form.has_header {
@@ -88,14 +88,14 @@ pub fn separated(names: &[String], rows: &[Vec<Cell>], form: &Form) -> String {
     text
 }
 
-fn header(name: &str, columns: usize, form: &Form) -> String {
+fn header(name: &str, columns: usize, form: &SeparatedForm) -> String {
     let is_odd = crate::typed::is_odd_number(name);
     let has_rival = name.contains(['\t', ',', ';', '|']);
     let needed = is_odd || has_rival || is_value(name) || needs_quotes(name, columns, form);
     if needed || form.quoted == Quoted::All { quoted(name) } else { name.to_owned() }
 }
 
-fn field(cell: &Cell, columns: usize, form: &Form) -> String {
+fn field(cell: &Cell, columns: usize, form: &SeparatedForm) -> String {
     let text = match cell {
         Cell::Missing if form.missing.is_empty() && columns == 1 => return "NA".to_owned(),
         Cell::Missing => return form.missing.clone(),
@@ -111,7 +111,7 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }
 
-fn needs_quotes(text: &str, columns: usize, form: &Form) -> bool {
+fn needs_quotes(text: &str, columns: usize, form: &SeparatedForm) -> bool {
     let guessed = ['\t', ',', ';', '|'];
     let rank = guessed.iter().position(|&it| it == form.delimiter).unwrap_or(0);
     let is_special = |sign: char| {
@@ -323,7 +323,7 @@ mod tests {
             vec![Cell::Text("x,\"y\"".to_owned()), Cell::Missing],
             vec![Cell::Text("NA".to_owned()), Cell::Double(f64::INFINITY)],
         ];
-        let form = Form {
+        let form = SeparatedForm {
             delimiter: ',',
             quoted: Quoted::Some,
             end: "\n",

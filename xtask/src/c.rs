@@ -33,9 +33,9 @@ use crate::{header, install_c, skips};
 const WARNINGS: [&str; 5] = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
 const SANITIZERS: &str = "-fsanitize=address,undefined";
 /// Beside C11: the oldest C and the C++ that the header serves in full.
-const STANDARDS: [Standard; 2] = [
-    Standard { compiler: "cc", name: "c99", language: "c" },
-    Standard { compiler: "c++", name: "c++17", language: "c++" },
+const STANDARDS: [CStandard; 2] = [
+    CStandard { compiler: "cc", name: "c99", language: "c" },
+    CStandard { compiler: "c++", name: "c++17", language: "c++" },
 ];
 
 /// The tests that are C++17 too: they use no atomics, compound literals or designated initializers.
@@ -43,7 +43,7 @@ const ALSO_PLUS: [&str; 5] = ["errors", "memory", "mirrors", "process", "profile
 
 /// A language that programs are written in.
 #[derive(Clone, Copy)]
-struct Standard {
+struct CStandard {
     compiler: &'static str,
     name: &'static str,
     language: &'static str,
@@ -220,7 +220,7 @@ impl Bench<'_> {
     }
 
     /// Checks that a source has no warning in another standard.
-    fn check_as(&self, source: &Path, standard: Standard) -> Result<()> {
+    fn check_as(&self, source: &Path, standard: CStandard) -> Result<()> {
         if !self.workspace.has(standard.compiler) {
             return skips::note(self.workspace, standard.compiler, "not installed");
         }

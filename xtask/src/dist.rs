@@ -42,7 +42,7 @@ use release::Release;
 
 /// What the words after `dist` request.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Wish {
+pub(crate) struct DistWish {
     out: Option<PathBuf>,
     /// Names of parts; all of them if it is empty.
     only: Vec<String>,
@@ -51,11 +51,11 @@ pub(crate) struct Wish {
     quick: bool,
 }
 
-impl Wish {
+impl DistWish {
     /// Understands `--out DIR`, `--only PART`, `--try`, `--strict` and `--quick`;
     /// `None` for anything else.
-    pub(crate) fn parse(words: &[&str]) -> Option<Wish> {
-        let mut wish = Wish::default();
+    pub(crate) fn parse(words: &[&str]) -> Option<DistWish> {
+        let mut wish = DistWish::default();
         let mut words = words.iter();
         while let Some(word) = words.next() {
             match *word {
@@ -108,7 +108,7 @@ struct Outcome {
 }
 
 /// Makes the parts and says what became of them.
-pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
+pub(crate) fn run(workspace: &Workspace, wish: &DistWish) -> Result<()> {
     if !wish.quick {
         torture::ensure_current(workspace)?;
     }
@@ -166,7 +166,7 @@ fn shown(outcome: &Outcome) -> String {
 }
 
 /// A missing target is a failure where the caller named the part, or passed `--strict`.
-fn judge(wish: &Wish, outcomes: &[Outcome]) -> Result<()> {
+fn judge(wish: &DistWish, outcomes: &[Outcome]) -> Result<()> {
     let failed = outcomes.iter().filter(|it| it.made.is_err() || it.tried.is_err());
     let mut bad: Vec<_> = failed.map(|it| format!("{} failed", it.name)).collect();
     if wish.strict || !wish.only.is_empty() {
@@ -204,20 +204,20 @@ mod tests {
 
     #[test]
     fn words_are_understood_and_parts_are_known_by_name() {
-        let wish = Wish::parse(&["--out", "d", "--only", "deb", "--only", "c", "--try"]);
+        let wish = DistWish::parse(&["--out", "d", "--only", "deb", "--only", "c", "--try"]);
         let wish = wish.expect("all of them mean something");
         assert_eq!((wish.out, wish.attempt, wish.strict), (Some("d".into()), true, false));
         assert_eq!(wish.only, ["deb", "c"]);
         for words in [&["--only", "rpm"][..], &["--only"], &["--out"], &["now"]] {
-            assert_eq!(Wish::parse(words), None, "{words:?}");
+            assert_eq!(DistWish::parse(words), None, "{words:?}");
         }
     }
 
     #[test]
     fn a_missing_target_fails_only_where_it_was_named_or_all_are_required() {
-        let lenient = Wish::default();
-        let named = Wish { only: vec!["aarch64".into()], ..Wish::default() };
-        let strict = Wish { strict: true, ..Wish::default() };
+        let lenient = DistWish::default();
+        let named = DistWish { only: vec!["aarch64".into()], ..DistWish::default() };
+        let strict = DistWish { strict: true, ..DistWish::default() };
         assert!(judge(&lenient, &[outcome(missing())]).is_ok());
         assert!(judge(&named, &[outcome(missing())]).is_err());
         assert!(judge(&strict, &[outcome(missing())]).is_err());
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_part_that_failed_or_did_not_work_fails_the_whole() {
-        let wish = Wish::default();
+        let wish = DistWish::default();
         let made = || Made::Files { files: Vec::new(), notes: Vec::new() };
         assert!(judge(&wish, &[outcome(Ok(made()))]).is_ok());
         assert!(judge(&wish, &[outcome(Err(anyhow::anyhow!("no")))]).is_err());

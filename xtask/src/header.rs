@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::workspace::Workspace;
 
-pub(crate) use groups::Group;
+pub(crate) use groups::HeaderGroup;
 
 const CRATE: &str = "crates/capi";
 const HEADER: &str = "crates/capi/include/swath.h";
@@ -55,7 +55,7 @@ fn generate(workspace: &Workspace) -> Result<String> {
 }
 
 /// The sections of the header, with their examples.
-pub(crate) fn groups(workspace: &Workspace) -> Result<Vec<Group>> {
+pub(crate) fn groups(workspace: &Workspace) -> Result<Vec<HeaderGroup>> {
     groups::parse(&workspace.read(&format!("{CRATE}/groups.txt"))?)
 }
 

@@ -23,7 +23,7 @@ use crate::workspace::Workspace;
 
 /// What the words after `install` ask for.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Wish {
+pub(crate) struct InstallWish {
     /// Default: `~/.local`.
     prefix: Option<PathBuf>,
     /// Default: the release build, which is made first.
@@ -40,10 +40,10 @@ const SHELLS: [(&str, &str); 3] = [
 
 const PAGES: &str = "share/man/man1";
 
-impl Wish {
+impl InstallWish {
     /// Parses `--prefix DIR`, `--binary PATH` and `--uninstall`; `None` for anything else.
-    pub(crate) fn parse(words: &[&str]) -> Option<Wish> {
-        let (mut wish, mut words) = (Wish::default(), words.iter());
+    pub(crate) fn parse(words: &[&str]) -> Option<InstallWish> {
+        let (mut wish, mut words) = (InstallWish::default(), words.iter());
         while let Some(&word) = words.next() {
             match word {
                 "--uninstall" => wish.uninstall = true,
@@ -67,7 +67,7 @@ impl Wish {
 }
 
 /// Installs or removes, and prints which files.
-pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
+pub(crate) fn run(workspace: &Workspace, wish: &InstallWish) -> Result<()> {
     let prefix = wish.prefix()?;
     if wish.uninstall {
         let removed = uninstall(&prefix)?;
@@ -178,8 +178,9 @@ mod tests {
 
     #[test]
     fn words_are_understood_in_any_order() {
-        let wish = |line: &str| Wish::parse(&line.split_whitespace().collect::<Vec<_>>());
-        assert_eq!(wish(""), Some(Wish::default()));
+        let wish =
+            |line: &str| InstallWish::parse(&line.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(wish(""), Some(InstallWish::default()));
         let both = wish("--binary b --prefix p").expect("two flags");
         assert_eq!((both.prefix, both.binary), (Some("p".into()), Some("b".into())));
         assert!(wish("--prefix p --uninstall").expect("two flags").uninstall);

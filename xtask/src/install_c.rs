@@ -21,14 +21,14 @@ use crate::{build, manifest, process};
 
 /// The arguments of `install-c`.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Wish {
+pub(crate) struct InstallCWish {
     prefix: PathBuf,
     profile: String,
 }
 
-impl Wish {
+impl InstallCWish {
     /// Parses `--prefix DIR` and `--profile NAME`; `None` for anything else.
-    pub(crate) fn parse(words: &[&str]) -> Option<Wish> {
+    pub(crate) fn parse(words: &[&str]) -> Option<InstallCWish> {
         let (mut prefix, mut profile) = (None, String::from("release"));
         for pair in words.chunks(2) {
             match pair {
@@ -37,7 +37,7 @@ impl Wish {
                 _ => return None,
             }
         }
-        Some(Wish { prefix: prefix?, profile })
+        Some(InstallCWish { prefix: prefix?, profile })
     }
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn lay_build(workspace: &Workspace, prefix: &Path) -> Result<()> {
 }
 
 /// Builds and installs.
-pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
+pub(crate) fn run(workspace: &Workspace, wish: &InstallCWish) -> Result<()> {
     let prefix = std::path::absolute(&wish.prefix)?;
     if wish.profile == "dev" {
         return lay_build(workspace, &prefix);
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_prefix_is_needed_and_the_profile_is_release_unless_said() {
-        let wish = |words: &[&str]| Wish::parse(words);
+        let wish = |words: &[&str]| InstallCWish::parse(words);
         assert_eq!(wish(&["--prefix", "/p"]).expect("enough").profile, "release");
         let both = wish(&["--profile", "dev", "--prefix", "p"]).expect("enough");
         assert_eq!((both.profile.as_str(), both.prefix), ("dev", PathBuf::from("p")));

@@ -114,12 +114,12 @@ const HELPED: &[&str] = &[
 #[derive(Debug, PartialEq)]
 enum Task {
     Usage,
-    Test(test::Wish),
+    Test(test::TestWish),
     /// The process of a step.
     Step(String),
     /// Started by Cargo in place of rustdoc; the folder for the site's reference.
     Rustdoc(OsString),
-    Torture(torture::Wish),
+    Torture(torture::TortureWish),
     /// Writes the list of slow tests.
     SlowTests,
     Tidy,
@@ -130,9 +130,9 @@ enum Task {
     Readme(readme::Builds),
     C,
     Header,
-    Install(install::Wish),
-    InstallC(install_c::Wish),
-    Dist(dist::Wish),
+    Install(install::InstallWish),
+    InstallC(install_c::InstallCWish),
+    Dist(dist::DistWish),
     Record(Vec<String>),
     Findings(Option<String>),
     Unknown(String),
@@ -194,11 +194,10 @@ fn parse(words: &[String]) -> Task {
     match words.as_slice() {
         [] | ["-h" | "--help" | "help", ..] => Task::Usage,
         [word, "-h" | "--help"] if HELPED.contains(word) => Task::Usage,
-        ["test", rest @ ..] => {
-            test::Wish::parse(rest).map_or_else(|| Task::Unknown(rest.join(" ")), Task::Test)
-        }
+        ["test", rest @ ..] => test::TestWish::parse(rest)
+            .map_or_else(|| Task::Unknown(rest.join(" ")), Task::Test),
         ["step", name] => Task::Step((*name).to_owned()),
-        ["torture", rest @ ..] => torture::Wish::parse(rest)
+        ["torture", rest @ ..] => torture::TortureWish::parse(rest)
             .map_or_else(|| Task::Unknown(rest.join(" ")), Task::Torture),
         ["slow-tests"] => Task::SlowTests,
         ["tidy"] => Task::Tidy,
@@ -210,13 +209,12 @@ fn parse(words: &[String]) -> Task {
         ["readme", "--release"] => Task::Readme(readme::Builds::Release),
         ["c"] => Task::C,
         ["header"] => Task::Header,
-        ["install", rest @ ..] => install::Wish::parse(rest)
+        ["install", rest @ ..] => install::InstallWish::parse(rest)
             .map_or_else(|| Task::Unknown(rest.join(" ")), Task::Install),
-        ["install-c", rest @ ..] => install_c::Wish::parse(rest)
+        ["install-c", rest @ ..] => install_c::InstallCWish::parse(rest)
             .map_or_else(|| Task::Unknown(rest.join(" ")), Task::InstallC),
-        ["dist", rest @ ..] => {
-            dist::Wish::parse(rest).map_or_else(|| Task::Unknown(rest.join(" ")), Task::Dist)
-        }
+        ["dist", rest @ ..] => dist::DistWish::parse(rest)
+            .map_or_else(|| Task::Unknown(rest.join(" ")), Task::Dist),
         ["findings"] => Task::Findings(None),
         ["findings", record] => Task::Findings(Some((*record).to_owned())),
         ["record", rest @ ..] => {
@@ -270,7 +268,7 @@ mod tests {
         }
         assert_eq!(parsed("install-c --prefix"), Task::Unknown("--prefix".to_owned()));
         assert_eq!(parsed("install --prefix"), Task::Unknown("--prefix".to_owned()));
-        assert_eq!(parsed("install"), Task::Install(install::Wish::default()));
+        assert_eq!(parsed("install"), Task::Install(install::InstallWish::default()));
         assert_eq!(parsed("dist --only rpm"), Task::Unknown("--only rpm".to_owned()));
         assert_eq!(parsed("tidy now now"), Task::Unknown("now".to_owned()));
     }

@@ -40,15 +40,15 @@ pub(crate) enum Coverage {
 
 /// The words after `test`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Wish {
+pub(crate) struct TestWish {
     pub(crate) coverage: Coverage,
     pub(crate) install: Install,
 }
 
-impl Wish {
+impl TestWish {
     /// Understands `--fast`, `--only STEP` and `--no-install`; `None` for anything else.
-    pub(crate) fn parse(words: &[&str]) -> Option<Wish> {
-        let mut wish = Wish { coverage: Coverage::Whole, install: Install::Allowed };
+    pub(crate) fn parse(words: &[&str]) -> Option<TestWish> {
+        let mut wish = TestWish { coverage: Coverage::Whole, install: Install::Allowed };
         let mut words = words.iter();
         while let Some(&word) = words.next() {
             match word {
@@ -106,7 +106,7 @@ pub(crate) fn step_names() -> String {
 }
 
 /// Runs the steps that `wish` names and prints a summary.
-pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
+pub(crate) fn run(workspace: &Workspace, wish: &TestWish) -> Result<()> {
     skips::start(workspace)?;
     reports::start(workspace)?;
     let mut left_out = Vec::new();
@@ -140,7 +140,7 @@ pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
 }
 
 /// Runs one step and passes its output on.
-fn run_alone(workspace: &Workspace, wish: &Wish, name: &str) -> Result<StepTime> {
+fn run_alone(workspace: &Workspace, wish: &TestWish, name: &str) -> Result<StepTime> {
     let (step, start) = (find(name)?, Instant::now());
     process::run(&mut command(workspace, wish, step)?)?;
     time(workspace, step, start)
@@ -170,7 +170,7 @@ pub(crate) fn run_step(workspace: &Workspace, name: &str) -> Result<()> {
 }
 
 /// This program again, for one step.
-fn command(workspace: &Workspace, wish: &Wish, step: &Step) -> Result<Command> {
+fn command(workspace: &Workspace, wish: &TestWish, step: &Step) -> Result<Command> {
     // A copy: the step `build` replaces the program that runs.
     let program = workspace.steps().join("xtask");
     if !program.exists() {
@@ -190,7 +190,7 @@ fn command(workspace: &Workspace, wish: &Wish, step: &Step) -> Result<Command> {
 /// Runs steps, as many at a time as their lanes are wide.
 fn run_all(
     workspace: &Workspace,
-    wish: &Wish,
+    wish: &TestWish,
     mut waiting: Vec<&'static Step>,
 ) -> Result<Vec<StepTime>> {
     let start = Instant::now();
@@ -238,7 +238,7 @@ fn log(workspace: &Workspace, name: &str) -> PathBuf {
     workspace.steps().join(format!("{name}.log"))
 }
 
-fn begin(workspace: &Workspace, wish: &Wish, step: &'static Step) -> Result<RunningStep> {
+fn begin(workspace: &Workspace, wish: &TestWish, step: &'static Step) -> Result<RunningStep> {
     let path = log(workspace, step.name);
     let out =
         File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
@@ -266,11 +266,12 @@ mod tests {
 
     #[test]
     fn words_are_understood_and_steps_are_known_by_name() {
-        let wish = Wish::parse(&["--only", "c", "--no-install"]).expect("both mean something");
+        let wish =
+            TestWish::parse(&["--only", "c", "--no-install"]).expect("both mean something");
         assert_eq!(wish.coverage, Coverage::Only(String::from("c")));
         assert_eq!(wish.install, Install::Refused);
         for words in [&["--only"][..], &["--only", "d"], &["--fast", "--only", "c"], &["now"]] {
-            assert_eq!(Wish::parse(words), None, "{words:?}");
+            assert_eq!(TestWish::parse(words), None, "{words:?}");
         }
     }
 

@@ -30,6 +30,7 @@ mod taken;
 mod text;
 mod threads;
 mod tree;
+mod types;
 mod unsafety;
 mod words;
 
@@ -84,6 +85,7 @@ const RULES: &[Rule] = &[
     expects::check,
     text::check,
     threads::check,
+    types::check,
     opening::check,
     parameters::check,
     converting::check,

@@ -31,16 +31,16 @@ const ROUND: u64 = 1 << 32;
 
 /// The words after `torture`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Wish {
+pub(crate) struct TortureWish {
     minutes: u64,
     only: Vec<String>,
     seed: Option<u64>,
 }
 
-impl Wish {
+impl TortureWish {
     /// Understands `--minutes N`, `--only NAME` and `--seed S`; `None` for anything else.
-    pub(crate) fn parse(words: &[&str]) -> Option<Wish> {
-        let mut wish = Wish::default();
+    pub(crate) fn parse(words: &[&str]) -> Option<TortureWish> {
+        let mut wish = TortureWish::default();
         let mut words = words.iter();
         while let Some(&word) = words.next() {
             let value = *words.next()?;
@@ -67,7 +67,7 @@ pub(crate) fn names() -> String {
 }
 
 /// Runs the attacks that `wish` names, prints what ran, and writes the record if that was all of them.
-pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
+pub(crate) fn run(workspace: &Workspace, wish: &TortureWish) -> Result<()> {
     skips::start(workspace)?;
     fs::create_dir_all(workspace.steps())?;
     // What the attacks run, as a push makes it.
@@ -172,11 +172,11 @@ mod tests {
 
     #[test]
     fn words_are_understood_and_attacks_are_known_by_name() {
-        let wish = Wish::parse(&["--minutes", "60", "--only", "trees", "--seed", "7"]);
+        let wish = TortureWish::parse(&["--minutes", "60", "--only", "trees", "--seed", "7"]);
         let wish = wish.expect("all of them mean something");
         assert_eq!((wish.minutes, wish.seed, wish.only), (60, Some(7), vec!["trees".into()]));
         for words in [&["--only", "none"][..], &["--minutes"], &["--seed", "x"], &["now"]] {
-            assert_eq!(Wish::parse(words), None, "{words:?}");
+            assert_eq!(TortureWish::parse(words), None, "{words:?}");
         }
     }
 }

@@ -154,7 +154,7 @@ impl Input {
         let what = || format!("cannot read all of {name}: it is a device, which may never end");
         ensure!(!input.is_device(), Refused::new(what(), hint));
         let bytes = ReadOptions::new().read(&input)?.buffer;
-        let memory = Memory { bytes, name: self.name().to_owned() };
+        let memory = PipeBytes { bytes, name: self.name().to_owned() };
         Ok(swath::Input::open(Source::custom(Arc::new(memory)))?)
     }
 
@@ -232,12 +232,12 @@ impl ReadAt for Begun {
 }
 
 /// The bytes of a pipe.
-struct Memory {
+struct PipeBytes {
     bytes: Buffer,
     name: PathBuf,
 }
 
-impl ReadAt for Memory {
+impl ReadAt for PipeBytes {
     fn facts(&self) -> io::Result<SourceFacts> {
         Ok(SourceFacts::new(Some(self.bytes.len() as u64)))
     }

@@ -173,7 +173,7 @@ impl PriceOptions {
     fn price_to(&self, source: Source, output: Output) -> Result<Priced> {
         let start = Instant::now();
         let output = output.open(self.output.clone().with_input(source.name()))?;
-        let job = Job {
+        let job = PriceJob {
             workers: workers(self.read.workers()),
             block_size: match usize::try_from(self.block_size).unwrap_or(usize::MAX) {
                 0 => BLOCK_SIZE,
@@ -206,7 +206,7 @@ impl PriceOptions {
 const BLOCK_SIZE: usize = 256 << 10;
 
 /// One pricing.
-struct Job<'j> {
+struct PriceJob<'j> {
     workers: usize,
     block_size: usize,
     read: &'j ReadOptions,
@@ -214,7 +214,7 @@ struct Job<'j> {
 
 /// Its result.
 #[derive(Debug, Default)]
-struct Done {
+struct PricingOutcome {
     contracts: u64,
     bytes_in: u64,
     read: Duration,

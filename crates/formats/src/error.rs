@@ -59,11 +59,11 @@ enum Inner {
     #[error(transparent)]
     Library(swath::Error),
     #[error(transparent)]
-    Stream(Box<Stream>),
+    Stream(Box<StreamFault>),
 }
 
 #[derive(Debug, thiserror::Error)]
-struct Stream {
+struct StreamFault {
     doing: &'static str,
     reason: FormatReason,
     path: PathBuf,
@@ -74,7 +74,7 @@ struct Stream {
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
-impl fmt::Display for Stream {
+impl fmt::Display for StreamFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "cannot {} {}", self.doing, self.path.display())?;
         if let Some(line) = self.line {
@@ -117,12 +117,13 @@ impl Error {
 
     fn stream(doing: &'static str, path: &Path, reason: FormatReason, detail: String) -> Self {
         let (path, offset, line, hint) = (path.to_owned(), None, None, hint_for(doing, reason));
-        let stream = Stream { doing, reason, path, offset, line, detail, hint, source: None };
+        let stream =
+            StreamFault { doing, reason, path, offset, line, detail, hint, source: None };
         Self(Inner::Stream(Box::new(stream)))
     }
 
     /// Changes the details of an error about a stream.
-    fn saying(mut self, say: impl FnOnce(&mut Stream)) -> Self {
+    fn saying(mut self, say: impl FnOnce(&mut StreamFault)) -> Self {
         if let Inner::Stream(stream) = &mut self.0 {
             say(stream);
         }

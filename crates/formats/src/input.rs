@@ -48,11 +48,11 @@ const SHORT: u64 = if cfg!(test) { 1 } else { 64 << 10 };
 
 /// Opens a source for readers that go back and forth in it. A source that can only be read in order
 /// is read into memory first, as `read` says.
-pub(crate) fn open(source: Source, read: &ReadOptions) -> Result<Opened> {
+pub(crate) fn open(source: Source, read: &ReadOptions) -> Result<OpenedText> {
     let input = Input::open(source)?;
     check_whole(&input, read)?;
     match input.len() {
-        Some(len) => Ok(Opened { input, len }),
+        Some(len) => Ok(OpenedText { input, len }),
         None if input.is_device() => {
             let detail = "this is a device, and its data may never end";
             let error = Error::reading(input.name(), FormatReason::Unsupported, detail);
@@ -60,22 +60,22 @@ pub(crate) fn open(source: Source, read: &ReadOptions) -> Result<Opened> {
         }
         None => {
             let bytes = read.read(&input)?.buffer;
-            Opened::of_memory(Bytes::Read(bytes), input.name())
+            OpenedText::of_memory(Bytes::Read(bytes), input.name())
         }
     }
 }
 
 /// Opens the part of a source that `read` selects, as if it were all of it.
-fn part(source: Source, read: &ReadOptions) -> Result<Opened> {
+fn part(source: Source, read: &ReadOptions) -> Result<OpenedText> {
     let input = Input::open(source)?;
     let bytes = read.read(&input)?.buffer;
-    Opened::of_memory(Bytes::Read(bytes), input.name())
+    OpenedText::of_memory(Bytes::Read(bytes), input.name())
 }
 
 /// Bytes in memory as a source.
 #[cfg(feature = "arrow")]
 pub(crate) fn memory(bytes: Vec<u8>, name: &Path) -> Result<Source> {
-    Ok(Opened::of_memory(Bytes::Decompressed(bytes), name)?.source())
+    Ok(OpenedText::of_memory(Bytes::Decompressed(bytes), name)?.source())
 }
 
 /// Refuses options that select a part of a source: the format decides which bytes it reads.
@@ -90,13 +90,13 @@ pub(crate) fn check_whole(input: &Input, read: &ReadOptions) -> Result<()> {
 
 /// A source that can be read by position.
 #[derive(Clone, Debug)]
-pub(crate) struct Opened {
+pub(crate) struct OpenedText {
     pub(crate) input: Input,
     /// In bytes.
     pub(crate) len: u64,
 }
 
-impl Opened {
+impl OpenedText {
     fn of_memory(bytes: Bytes, name: &Path) -> Result<Self> {
         let memory = Memory { bytes, name: name.to_owned() };
         let len = memory.bytes().len() as u64;
@@ -116,16 +116,16 @@ impl Opened {
 
 /// Where the bytes of a text are.
 enum Body {
-    Opened(Opened),
+    Opened(OpenedText),
     #[cfg(feature = "arrow")]
     Flow(Arc<Flow>),
 }
 
 /// Returns the error for a file with these first bytes, if a reader does not take it.
-type Refused = fn(&Path, &[u8]) -> Option<Error>;
+type HeadCheck = fn(&Path, &[u8]) -> Option<Error>;
 
 /// Text that is read more than once.
-pub(crate) struct Text {
+pub(crate) struct InputText {
     body: Body,
     /// Of the first bytes of a longer text: becomes true when more of it is needed.
     #[cfg(feature = "arrow")]
@@ -135,7 +135,7 @@ pub(crate) struct Text {
     flaws: Option<Arc<Flaws>>,
 }
 
-impl Text {
+impl InputText {
     /// Opens a source, or the part of it that `read` selects, and, if it is compressed, decompresses
     /// it as `read` says.
     pub(crate) fn open(source: Source, read: &ReadOptions) -> Result<Self> {
@@ -144,7 +144,7 @@ impl Text {
 
     /// Opens a source, or the part of it that `read` selects. If it is compressed, it is kept in
     /// memory decompressed.
-    fn open_unless(source: Source, read: &ReadOptions, refused: Refused) -> Result<Self> {
+    fn open_unless(source: Source, read: &ReadOptions, refused: HeadCheck) -> Result<Self> {
         let (opened, is_packed) = opened_unless(source, read, refused)?;
         let body = match is_packed {
             true => unpacked(&opened, &read.clone().without_extent(), refused)?,
@@ -196,8 +196,8 @@ impl Text {
 fn opened_unless(
     source: Source,
     read: &ReadOptions,
-    refused: Refused,
-) -> Result<(Opened, bool)> {
+    refused: HeadCheck,
+) -> Result<(OpenedText, bool)> {
     let opened = if read.is_whole() { open(source, read)? } else { part(source, read)? };
     let first = ReadOptions::new().with_workers(1).with_len(opened.len.min(HEAD as u64));
     let head = first.read(&opened.input)?.buffer;
@@ -223,7 +223,7 @@ fn cut_before_its_sign(path: &Path, file: &[u8]) -> Option<Error> {
 }
 
 #[cfg(feature = "arrow")]
-impl Text {
+impl InputText {
     /// Opens a source for a reader that takes UTF-16 too. Of a long compressed text, only the first
     /// bytes and those around what is read are in memory: `kept` bytes before it.
     pub(crate) fn open_encoded(
@@ -242,7 +242,7 @@ impl Text {
             None => Body::Opened(unpacked(&opened, read, refused)?),
             Some(Unpacked::Whole(bytes)) => {
                 check_head(opened.path(), &bytes, refused)?;
-                Body::Opened(Opened::of_memory(Bytes::Decompressed(bytes), opened.path())?)
+                Body::Opened(OpenedText::of_memory(Bytes::Decompressed(bytes), opened.path())?)
             }
             Some(Unpacked::Flow(flow)) => {
                 check_head(opened.path(), flow.first(), refused)?;
@@ -290,7 +290,7 @@ impl Text {
 
     /// Another text under the same name.
     pub(crate) fn replaced(&self, bytes: Vec<u8>) -> Result<Self> {
-        let opened = Opened::of_memory(Bytes::Decompressed(bytes), self.path())?;
+        let opened = OpenedText::of_memory(Bytes::Decompressed(bytes), self.path())?;
         Ok(Self { body: Body::Opened(opened), cut: self.cut.clone(), flaws: None })
     }
 
@@ -318,7 +318,7 @@ impl Text {
         if Format::is_certain(head) {
             return Err(compressed_twice(path));
         }
-        let body = Body::Opened(Opened::of_memory(Bytes::Shared(bytes), path)?);
+        let body = Body::Opened(OpenedText::of_memory(Bytes::Shared(bytes), path)?);
         Ok(Self { body, cut, flaws: None })
     }
 
@@ -387,7 +387,7 @@ impl ReadAt for Memory {
     }
 }
 
-fn unpacked(packed: &Opened, read: &ReadOptions, refused: Refused) -> Result<Opened> {
+fn unpacked(packed: &OpenedText, read: &ReadOptions, check: HeadCheck) -> Result<OpenedText> {
     let (path, memory) = (packed.path(), Growing::default());
     let options = DecompressOptions::new().with_read(read.clone());
     let output = Output::stream(memory.clone(), path);
@@ -402,12 +402,12 @@ fn unpacked(packed: &Opened, read: &ReadOptions, refused: Refused) -> Result<Ope
     }
     check_end(path, &done?)?;
     let bytes = std::mem::take(&mut text.bytes);
-    check_head(path, &bytes, refused)?;
-    Opened::of_memory(Bytes::Decompressed(bytes), path)
+    check_head(path, &bytes, check)?;
+    OpenedText::of_memory(Bytes::Decompressed(bytes), path)
 }
 
 /// Refuses a decompressed text for its first bytes.
-fn check_head(path: &Path, text: &[u8], refused: Refused) -> Result<()> {
+fn check_head(path: &Path, text: &[u8], refused: HeadCheck) -> Result<()> {
     let head = &text[..text.len().min(HEAD)];
     match refused(path, head) {
         Some(error) => Err(error),

@@ -54,7 +54,7 @@ use swath::append::OrderedReport;
 use swath::{Output, Source};
 
 use crate::error::Result;
-use job::Job;
+use job::MatrixJob;
 
 pub use header::{MatrixHeader, has_banner};
 pub use id::Id;
@@ -185,7 +185,7 @@ impl MatrixOptions {
     ///
     /// Those of [`header()`].
     pub fn header(&self, source: impl Into<Source>) -> Result<MatrixHeader> {
-        Ok(Job::begin(source.into(), self)?.header)
+        Ok(MatrixJob::begin(source.into(), self)?.header)
     }
 
     /// Like [`read`], with these options.
@@ -198,7 +198,7 @@ impl MatrixOptions {
     }
 
     fn read_from(&self, source: Source) -> Result<AnyCoo> {
-        Job::begin(source, self)?.read(|job| {
+        MatrixJob::begin(source, self)?.read(|job| {
             job.with_ids(
                 |job| form::coordinates(job).map(AnyCoo::U32),
                 |job| form::coordinates(job).map(AnyCoo::U64),
@@ -216,7 +216,7 @@ impl MatrixOptions {
     }
 
     fn rows_from(&self, source: Source) -> Result<AnyCsr> {
-        Job::begin(source, self)?.read(|job| {
+        MatrixJob::begin(source, self)?.read(|job| {
             job.with_ids(
                 |job| form::rows(job).map(AnyCsr::U32),
                 |job| form::rows(job).map(AnyCsr::U64),
@@ -234,7 +234,7 @@ impl MatrixOptions {
     }
 
     fn columns_from(&self, source: Source) -> Result<AnyCsc> {
-        Job::begin(source, self)?.read(|job| {
+        MatrixJob::begin(source, self)?.read(|job| {
             job.with_ids(
                 |job| form::columns(job).map(AnyCsc::U32),
                 |job| form::columns(job).map(AnyCsc::U64),

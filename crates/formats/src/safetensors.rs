@@ -225,7 +225,7 @@ impl TensorOptions {
         sources: impl IntoIterator<Item = S>,
     ) -> Result<Vec<Shard>> {
         let opened = shard::open_all(owned(sources), self)?;
-        opened.iter().try_for_each(shard::Opened::check_unchanged)?;
+        opened.iter().try_for_each(shard::OpenShard::check_unchanged)?;
         Ok(opened.into_iter().map(|opened| opened.shard).collect())
     }
 

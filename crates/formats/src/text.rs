@@ -3,20 +3,20 @@
 use swath::ReadOptions;
 
 use crate::error::{Error, FormatReason};
-use crate::input::Text;
+use crate::input::InputText;
 
 /// The hint for lines that end with carriage returns only.
 const NEWLINES: &str = "end lines with newlines: tr '\\r' '\\n' <OLD >NEW";
 
 /// A fault in the text, and the byte of the file where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct TextFault {
     pub(crate) offset: u64,
     pub(crate) reason: FormatReason,
     pub(crate) detail: String,
 }
 
-impl Fault {
+impl TextFault {
     pub(crate) fn malformed(offset: u64, detail: impl Into<String>) -> Self {
         Self { offset, reason: FormatReason::Malformed, detail: detail.into() }
     }
@@ -27,7 +27,7 @@ impl Fault {
 
     /// Turns the fault into an error with its line number and a quote of the line. To count the
     /// lines, everything before the fault is read once more.
-    pub(crate) fn into_error(self, input: &Text) -> Error {
+    pub(crate) fn into_error(self, input: &InputText) -> Error {
         let hint = match self.reason {
             FormatReason::Malformed => "correct the line, or leave it out",
             FormatReason::TooLarge => "correct the line, or read a type that holds the value",
@@ -53,25 +53,25 @@ impl Fault {
 /// A fault, and a hint.
 #[derive(Debug)]
 pub(crate) struct Hinted {
-    pub(crate) fault: Fault,
+    pub(crate) fault: TextFault,
     /// "" keeps the hint of the fault.
     pub(crate) hint: &'static str,
 }
 
-impl From<Fault> for Hinted {
-    fn from(fault: Fault) -> Self {
+impl From<TextFault> for Hinted {
+    fn from(fault: TextFault) -> Self {
         Self { fault, hint: "" }
     }
 }
 
 impl Hinted {
-    pub(crate) fn into_error(self, input: &Text) -> Error {
+    pub(crate) fn into_error(self, input: &InputText) -> Error {
         self.fault.into_error(input).hint(self.hint)
     }
 }
 
 /// Returns the line that holds the byte at `offset`, or the part of it that fits in a message.
-fn line_at(input: &Text, offset: u64) -> Option<Vec<u8>> {
+fn line_at(input: &InputText, offset: u64) -> Option<Vec<u8>> {
     const AROUND: u64 = 4096;
     let start = offset.saturating_sub(AROUND);
     let len = input.len().checked_sub(start)?.min(2 * AROUND);
@@ -98,8 +98,8 @@ mod tests {
     fn the_line_its_number_and_its_text_are_told() {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         std::fs::write(file.path(), "one\ntwo 2\nthree").expect("room");
-        let input = Text::open(file.path().into(), &ReadOptions::new()).expect("a file");
-        let error = Fault::malformed(8, "no number").into_error(&input);
+        let input = InputText::open(file.path().into(), &ReadOptions::new()).expect("a file");
+        let error = TextFault::malformed(8, "no number").into_error(&input);
         assert_eq!((error.line(), error.offset()), (Some(2), Some(8)));
         let text = error.to_string();
         let wanted =
@@ -110,8 +110,8 @@ mod tests {
     #[test]
     fn nothing_is_quoted_where_nothing_stands() {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
-        let input = Text::open(file.path().into(), &ReadOptions::new()).expect("a file");
-        let text = Fault::malformed(0, "no number").into_error(&input).to_string();
+        let input = InputText::open(file.path().into(), &ReadOptions::new()).expect("a file");
+        let text = TextFault::malformed(0, "no number").into_error(&input).to_string();
         assert!(text.contains("on line 1 at byte 0: no number; try"), "{text}");
     }
 }

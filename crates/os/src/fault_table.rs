@@ -42,7 +42,7 @@ pub(crate) struct Found {
 }
 
 #[derive(Debug)]
-struct Slot {
+struct RangeSlot {
     version: AtomicUsize,
     start: AtomicUsize,
     end: AtomicUsize,
@@ -51,9 +51,9 @@ struct Slot {
     message_len: AtomicUsize,
 }
 
-impl Slot {
-    const fn new() -> Slot {
-        Slot {
+impl RangeSlot {
+    const fn new() -> RangeSlot {
+        RangeSlot {
             version: AtomicUsize::new(FREE),
             start: AtomicUsize::new(0),
             end: AtomicUsize::new(0),
@@ -101,13 +101,13 @@ impl Slot {
 
 /// A fixed number of slots, so that a handler needs neither locks nor memory.
 #[derive(Debug)]
-pub(crate) struct FaultTable([Slot; SLOTS]);
+pub(crate) struct FaultTable([RangeSlot; SLOTS]);
 
 static GLOBAL: FaultTable = FaultTable::new();
 
 impl FaultTable {
     const fn new() -> FaultTable {
-        FaultTable([const { Slot::new() }; SLOTS])
+        FaultTable([const { RangeSlot::new() }; SLOTS])
     }
 
     /// The one table that the handler reads.
@@ -131,14 +131,14 @@ impl FaultTable {
     /// neither changes nor loses its message.
     pub(crate) fn find(&self, address: usize) -> Option<Found> {
         let holds = |found: &Found| (found.start..found.end).contains(&address);
-        self.0.iter().filter_map(Slot::read).find(holds)
+        self.0.iter().filter_map(RangeSlot::read).find(holds)
     }
 }
 
 /// Keeps a slot live, and its message in memory.
 #[derive(Debug)]
 pub(crate) struct Registration {
-    slot: &'static Slot,
+    slot: &'static RangeSlot,
     _message: Arc<[u8]>,
 }
 

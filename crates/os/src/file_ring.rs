@@ -74,7 +74,7 @@ pub struct FileDone<'r> {
 }
 
 /// A chain, from its beginning until its last step has ended.
-struct Slot {
+struct ChainSlot {
     token: usize,
     /// The name, for as long as the kernel may read it.
     name: Vec<u8>,
@@ -94,7 +94,7 @@ pub struct FileRing {
     /// Where files are read to; only [`FileRing::into_memory`] takes it out.
     memory: Option<Pages>,
     room: usize,
-    slots: Vec<Slot>,
+    slots: Vec<ChainSlot>,
     free: Vec<u32>,
     ended: Vec<u32>,
     /// The number of times it was entered, or a file inspected.
@@ -144,7 +144,7 @@ impl FileRing {
         // eight on two cores.
         let _ = ring.submitter().register_iowq_max_workers(&mut [depth.min(32), 0]);
         let memory = Some(memory);
-        let slot = |_| Slot {
+        let slot = |_| ChainSlot {
             token: 0,
             name: Vec::new(),
             folder: None,

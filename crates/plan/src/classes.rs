@@ -36,7 +36,7 @@ use core::ops::Range;
 
 use crate::schedule::{Action, Again, Nanos, Outcome, Pause, Terms, Verdict, Way};
 
-pub use arrange::{Arranged, Item, Piece, Shape, Span, by_position};
+pub use arrange::{Arranged, ClassPiece, Item, Shape, Span, by_position};
 pub use chunks::Chunks;
 
 /// Approximate size of a lease in bytes: adjacent chunks of a class are read together.
@@ -46,7 +46,7 @@ const SMALL_LEASE: u64 = 128 << 10;
 
 /// What [`Classes`] are made from.
 #[derive(Clone, Debug)]
-pub struct Setup {
+pub struct ClassSetup {
     /// What to read.
     pub arranged: Arc<Arranged>,
     /// How each file is read.
@@ -61,7 +61,7 @@ pub struct Setup {
 
 /// Pieces of one class and file, given to one slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lease {
+pub struct ClassLease {
     /// The class it is read for: its index, see [`Arranged::number`].
     pub class: usize,
     /// Index of the file.
@@ -100,7 +100,7 @@ pub struct Classes {
     settled: usize,
     /// Pieces of several classes that have been handed out; empty if no piece has several.
     taken: Vec<bool>,
-    again: Again<Lease>,
+    again: Again<ClassLease>,
     /// Classes that became complete and have not been returned yet.
     fresh: VecDeque<usize>,
     max_skew: usize,
@@ -113,8 +113,8 @@ impl Classes {
     /// # Panics
     ///
     /// If there are fewer ways than files.
-    pub fn new(setup: Setup) -> Self {
-        let Setup { arranged, ways, retries, pause, rate_bytes_per_s } = setup;
+    pub fn new(setup: ClassSetup) -> Self {
+        let ClassSetup { arranged, ways, retries, pause, rate_bytes_per_s } = setup;
         assert!(ways.len() >= arranged.files(), "a way for each file");
         let class = |index| {
             let places = arranged.queue(index);
@@ -141,7 +141,7 @@ impl Classes {
     }
 
     /// What any slot is to do at `now`: all slots are alike.
-    pub fn next(&mut self, now: Nanos) -> Action<Lease> {
+    pub fn next(&mut self, now: Nanos) -> Action<ClassLease> {
         if self.terms.is_stopped() {
             return Action::Stop;
         }
@@ -170,7 +170,7 @@ impl Classes {
     /// after them, if any, ended with `outcome`.
     pub fn completed(
         &mut self,
-        lease: &Lease,
+        lease: &ClassLease,
         done: usize,
         outcome: Outcome,
         now: Nanos,
@@ -181,7 +181,7 @@ impl Classes {
             self.complete(place);
         }
         self.settle();
-        let rest = |places: Range<usize>, way, tried| Lease {
+        let rest = |places: Range<usize>, way, tried| ClassLease {
             places,
             way,
             tried,
@@ -205,7 +205,7 @@ impl Classes {
         verdict
     }
 
-    fn push_again(&mut self, not_before: Nanos, lease: Lease) {
+    fn push_again(&mut self, not_before: Nanos, lease: ClassLease) {
         if !lease.places.is_empty() {
             self.again.push(not_before, lease);
         }
@@ -268,7 +268,7 @@ impl Classes {
     }
 
     /// The lease that a slot would get, or what it is to do instead.
-    fn candidate(&mut self, now: Nanos) -> Result<Lease, Action<Lease>> {
+    fn candidate(&mut self, now: Nanos) -> Result<ClassLease, Action<ClassLease>> {
         if let Some(lease) = self.again.due(now) {
             return Ok(lease.clone());
         }
@@ -300,7 +300,7 @@ impl Classes {
     }
 
     /// A lease from the queue of a class whose first place can be handed out.
-    fn batch(&self, index: usize) -> Lease {
+    fn batch(&self, index: usize) -> ClassLease {
         let class = &self.classes[index];
         let arranged = &*self.arranged;
         let share = class.waiting / arranged.slots() as u64;
@@ -318,11 +318,11 @@ impl Classes {
             }
             end += 1;
         }
-        Lease { class: index, file, places: first..end, way: self.ways[file], tried: 0 }
+        ClassLease { class: index, file, places: first..end, way: self.ways[file], tried: 0 }
     }
 
     /// Removes what `candidate` found.
-    fn give(&mut self, lease: &Lease) {
+    fn give(&mut self, lease: &ClassLease) {
         let Self { arranged, classes, taken, .. } = self;
         let pieces = lease.places.clone().map(|place| arranged.piece(place));
         self.terms.give(pieces.map(|piece| piece.extent.len()).sum());

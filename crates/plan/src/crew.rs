@@ -88,7 +88,7 @@ pub struct Answers {
 
 /// What the thread that starts workers is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum CrewStep {
     /// Start the worker of this slot, and ask again.
     Start(usize),
     /// Ask again at this time, or after the next answer.
@@ -230,23 +230,23 @@ impl Crew {
     }
 
     /// What the thread that starts workers is to do at `now`.
-    pub fn step(&mut self, now: Nanos) -> Step {
+    pub fn step(&mut self, now: Nanos) -> CrewStep {
         if let (Some(asked), false) = (self.asked, self.answered) {
             let until = asked.saturating_add(Self::patience(self.request_size));
             if now < until {
-                return Step::WaitUntil(until);
+                return CrewStep::WaitUntil(until);
             }
             // The first round is not full: it alone sends no worker away.
             (self.wanted, self.last) = (self.bounds.most, self.bounds.most);
             self.waits();
         }
         if self.running >= self.wanted {
-            return Step::Wait;
+            return CrewStep::Wait;
         }
         let slot = self.running;
         self.running += 1;
         self.peak = self.peak.max(self.running);
-        Step::Start(slot)
+        CrewStep::Start(slot)
     }
 
     /// Whether a worker that was started later, and has no work, should end.

@@ -25,7 +25,7 @@ mod window;
 
 pub use lender::{Grant, Lender};
 pub use opener::{By, Opener};
-pub use probe::{Probe, Way};
+pub use probe::{Probe, ProbeWay};
 pub use window::Window;
 
 /// Returns how many of `left` files one of `workers` claims at a time, at most `most`.

@@ -60,7 +60,7 @@ pub struct Hedging {
 
 /// What a [`Mirrors`] is made from.
 #[derive(Clone, Debug)]
-pub struct Setup {
+pub struct MirrorSetup {
     /// The copies, at most [`MOST`].
     pub copies: Vec<Copy>,
     /// Failures in a row after which a copy is given up; at least 1.
@@ -82,7 +82,7 @@ pub enum Standing {
 
 /// How a read of one copy ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CopyOutcome {
     /// All bytes were read, and are right as far as they were checked.
     Complete,
     /// The copy did not provide them.
@@ -97,7 +97,7 @@ pub enum Outcome {
 
 /// What to do for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum MirrorStep {
     /// Read the chunk from this copy.
     Read {
         /// The index of the copy.
@@ -205,7 +205,7 @@ impl Mirrors {
     /// # Panics
     ///
     /// If there are more copies than [`MOST`].
-    pub fn new(setup: Setup) -> Self {
+    pub fn new(setup: MirrorSetup) -> Self {
         assert!(setup.copies.len() <= MOST, "a request has a bit for each copy");
         let state = |copy: &Copy| State {
             device: copy.device,
@@ -275,16 +275,16 @@ impl Mirrors {
         }
     }
 
-    /// What to do for `request` at `now`. After [`Step::Read`] the read counts as in flight.
-    /// After [`Step::Wait`], ask again: later requests wait until this one has a copy.
-    pub fn next(&mut self, request: &mut Request, now: Nanos) -> Step {
+    /// What to do for `request` at `now`. After [`MirrorStep::Read`] the read counts as in flight.
+    /// After [`MirrorStep::Wait`], ask again: later requests wait until this one has a copy.
+    pub fn next(&mut self, request: &mut Request, now: Nanos) -> MirrorStep {
         let step = match request.flights.first() {
             Some(&first) => self.second(request, first, now),
             None => self.first(request, now),
         };
         self.waiting.retain(|waiting| waiting.number != request.number);
         match step {
-            Step::Read { copy, hedge } => {
+            MirrorStep::Read { copy, hedge } => {
                 self.copies[copy].in_flight += 1;
                 if hedge {
                     self.hedges += 1;
@@ -295,13 +295,13 @@ impl Mirrors {
                 request.waiting_since = None;
                 request.flights.push(Flight { copy, since: now, hedge });
             }
-            Step::Wait(_) if request.flights.is_empty() => {
+            MirrorStep::Wait(_) if request.flights.is_empty() => {
                 request.waiting_since.get_or_insert(now);
                 let Request { number, extent, asked, .. } = *request;
                 self.waiting.push(Waiting { number, end: extent.end(), asked });
             }
-            Step::Wait(_) => {}
-            Step::Failed => {}
+            MirrorStep::Wait(_) => {}
+            MirrorStep::Failed => {}
         }
         step
     }
@@ -317,11 +317,11 @@ impl Mirrors {
     }
 
     /// Reports how the read of `copy` for `request` ended. After anything but
-    /// [`Outcome::Complete`], ask [`next`](Self::next) again.
-    pub fn completed(&mut self, request: &mut Request, copy: usize, outcome: Outcome) {
+    /// [`CopyOutcome::Complete`], ask [`next`](Self::next) again.
+    pub fn completed(&mut self, request: &mut Request, copy: usize, outcome: CopyOutcome) {
         let at = request.flights.iter().position(|flight| flight.copy == copy);
         let hedge = at.is_some_and(|at| request.flights.remove(at).hedge);
-        if outcome == Outcome::Complete {
+        if outcome == CopyOutcome::Complete {
             self.delivered(request, copy, hedge);
         } else {
             self.failed(request, copy, outcome);
@@ -336,7 +336,7 @@ impl Mirrors {
         let tally = &mut self.copies[copy].tally;
         tally.bytes = tally.bytes.saturating_sub(len);
         tally.chunks = tally.chunks.saturating_sub(1);
-        self.failed(request, copy, Outcome::Wrong);
+        self.failed(request, copy, CopyOutcome::Wrong);
         self.copies[copy].tally.fail_overs += 1;
     }
 
@@ -355,15 +355,15 @@ impl Mirrors {
         state.tally.hedges_won += u64::from(hedge);
     }
 
-    fn failed(&mut self, request: &mut Request, copy: usize, outcome: Outcome) {
+    fn failed(&mut self, request: &mut Request, copy: usize, outcome: CopyOutcome) {
         request.failed |= 1 << copy;
         let state = &mut self.copies[copy];
         state.tally.errors += 1;
         match outcome {
-            Outcome::Changed => state.standing = Standing::Gone,
+            CopyOutcome::Changed => state.standing = Standing::Gone,
             // What is before the end is as good as before.
-            Outcome::EndsAt(end) => state.end = state.end.min(end),
-            Outcome::Failed | Outcome::Wrong | Outcome::Complete => {
+            CopyOutcome::EndsAt(end) => state.end = state.end.min(end),
+            CopyOutcome::Failed | CopyOutcome::Wrong | CopyOutcome::Complete => {
                 state.failures_in_a_row += 1;
                 let many = state.failures_in_a_row >= self.give_up_after;
                 if many && state.standing == Standing::Good {
@@ -382,13 +382,13 @@ impl Mirrors {
     }
 
     /// The copy to read first.
-    fn first(&self, request: &Request, now: Nanos) -> Step {
+    fn first(&self, request: &Request, now: Nanos) -> MirrorStep {
         let left = || (0..self.copies.len()).filter(|&copy| self.may_have(request, copy));
         let mut active: Vec<usize> = left().filter(|&copy| self.is_active(copy)).collect();
-        let read = |copy| Step::Read { copy, hedge: false };
+        let read = |copy| MirrorStep::Read { copy, hedge: false };
         if active.is_empty() {
             let spare = left().find(|&copy| self.copies[copy].standing == Standing::Good);
-            return spare.or_else(|| left().next()).map_or(Step::Failed, read);
+            return spare.or_else(|| left().next()).map_or(MirrorStep::Failed, read);
         }
         let key = |&copy: &usize| {
             let state = &self.copies[copy];
@@ -401,7 +401,7 @@ impl Mirrors {
         };
         match active.iter().find(is_free) {
             Some(&copy) if !self.would_be_last(request, copy, &active, now) => read(copy),
-            _ => Step::Wait(None),
+            _ => MirrorStep::Wait(None),
         }
     }
 
@@ -437,23 +437,23 @@ impl Mirrors {
     }
 
     /// Whether to make a second read in addition to `first`, and of which copy.
-    fn second(&self, request: &Request, first: Flight, now: Nanos) -> Step {
+    fn second(&self, request: &Request, first: Flight, now: Nanos) -> MirrorStep {
         let Some(hedging) = self.hedging.filter(|_| request.flights.len() == 1) else {
-            return Step::Wait(None);
+            return MirrorStep::Wait(None);
         };
         let Some(usual) = self.recent.quantile(hedging.permille, request.extent.len()) else {
-            return Step::Wait(None);
+            return MirrorStep::Wait(None);
         };
         let due = first.since.saturating_add(usual);
         if now < due {
-            return Step::Wait(Some(due));
+            return MirrorStep::Wait(Some(due));
         }
         let allowed = u64::from(hedging.burst)
             + (u128::from(self.first_reads) * u128::from(hedging.permille) / 1000)
                 .try_into()
                 .unwrap_or(u64::MAX / 2);
         if self.hedges >= allowed {
-            return Step::Wait(None);
+            return MirrorStep::Wait(None);
         }
         // Beyond its slots, which first reads keep busy; but not more than as many again.
         let room = |copy: &usize| self.copies[*copy].in_flight < self.slots.saturating_mul(2);
@@ -462,6 +462,6 @@ impl Mirrors {
             .filter(|&copy| self.copies[copy].standing == Standing::Good)
             .filter(room)
             .min_by_key(|&copy| (self.copies[copy].pace.of(request.extent.len()), copy))
-            .map_or(Step::Wait(None), |copy| Step::Read { copy, hedge: true })
+            .map_or(MirrorStep::Wait(None), |copy| MirrorStep::Read { copy, hedge: true })
     }
 }

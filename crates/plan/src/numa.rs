@@ -33,7 +33,7 @@ const PAGES_EACH: u64 = 8;
 
 /// What is known about the memory of a result, before it is filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub struct NumaFacts {
     /// Bytes of it that have no page yet. Others stay where they are.
     pub fresh: u64,
     /// Reads in flight: threads, and entries of a ring.
@@ -59,8 +59,8 @@ pub enum Placement {
 /// A single read in flight is first touch: it is the choice of a program that works with one
 /// thread, or of a machine that has one processor for it, and then the node of this thread is
 /// the best guess. A policy of the thread is the choice of the user.
-pub fn decide(facts: &Facts) -> Placement {
-    let &Facts { fresh, in_flight, nodes, own_policy } = facts;
+pub fn decide(facts: &NumaFacts) -> Placement {
+    let &NumaFacts { fresh, in_flight, nodes, own_policy } = facts;
     if nodes > 1 && in_flight > 1 && !own_policy && fresh >= least(nodes) {
         Placement::Interleave
     } else {
@@ -71,7 +71,7 @@ pub fn decide(facts: &Facts) -> Placement {
 /// Whether the nodes and the policy matter at all: otherwise it is first touch on every machine,
 /// and they need not be looked up.
 pub fn is_open(fresh: u64, in_flight: u64) -> bool {
-    let best = Facts { fresh, in_flight, nodes: 2, own_policy: false };
+    let best = NumaFacts { fresh, in_flight, nodes: 2, own_policy: false };
     decide(&best) == Placement::Interleave
 }
 
@@ -106,7 +106,7 @@ mod tests {
             (u64::MAX, u64::MAX, 1024, false, Interleave),
             (u64::MAX - 1, 2, u64::MAX, false, FirstTouch),
         ] {
-            let facts = Facts { fresh, in_flight, nodes, own_policy };
+            let facts = NumaFacts { fresh, in_flight, nodes, own_policy };
             assert_eq!(decide(&facts), expected, "{facts:?}");
         }
     }
@@ -115,12 +115,16 @@ mod tests {
     fn where_nothing_is_open_no_machine_decides_otherwise() {
         for fresh in (0..=10).map(|steps| steps * 16 * MIB) {
             for in_flight in 0..4 {
-                let by_nodes =
-                    (0..10).map(|nodes| Facts { fresh, in_flight, nodes, own_policy: false });
+                let by_nodes = (0..10).map(|nodes| NumaFacts {
+                    fresh,
+                    in_flight,
+                    nodes,
+                    own_policy: false,
+                });
                 let any = by_nodes.clone().any(|facts| decide(&facts) == Placement::Interleave);
                 assert_eq!(is_open(fresh, in_flight), any, "{fresh} {in_flight}");
                 for facts in by_nodes {
-                    let own = Facts { own_policy: true, ..facts };
+                    let own = NumaFacts { own_policy: true, ..facts };
                     assert_eq!(decide(&own), Placement::FirstTouch);
                 }
             }
@@ -132,7 +136,7 @@ mod tests {
         for nodes in 2..10 {
             for steps in 0..20 {
                 let facts =
-                    |fresh, nodes| Facts { fresh, in_flight: 2, nodes, own_policy: false };
+                    |fresh, nodes| NumaFacts { fresh, in_flight: 2, nodes, own_policy: false };
                 let here = decide(&facts(steps * 8 * MIB, nodes));
                 let larger = decide(&facts((steps + 1) * 8 * MIB, nodes));
                 let wider = decide(&facts(steps * 8 * MIB, nodes + 1));

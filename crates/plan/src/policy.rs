@@ -21,7 +21,7 @@ use crate::chunk::ChunkPlan;
 use crate::crew::Bounds;
 use crate::extent::Extent;
 use crate::fallback::{DirectUse, Fallback};
-use crate::schedule::{Cut, Run, Way};
+use crate::schedule::{LeaseCut, Run, Way};
 use crate::window::{self, Residency};
 
 mod auto;
@@ -132,7 +132,7 @@ pub struct Decision {
     /// The queues that the ring serves.
     pub ring_queues: Vec<usize>,
     /// Where runs are cut into leases.
-    pub cut: Cut,
+    pub cut: LeaseCut,
     /// Bytes of one call.
     pub chunk_size: NonZeroU64,
     /// Why, in one sentence.
@@ -365,14 +365,14 @@ fn chunk_size(facts: &Facts, wish: u64, way: Way, fallbacks: &mut Vec<Fallback>)
 }
 
 /// Small chunks are handed out together, to save taking a lock for each.
-fn cut(facts: &Facts, chunk_size: NonZeroU64, way: Way) -> Cut {
+fn cut(facts: &Facts, chunk_size: NonZeroU64, way: Way) -> LeaseCut {
     // The kernel joins requests of a ring that are next to each other on a device, but not those of several threads.
     let lease = if way == Way::Direct && facts.ring { READ_SIZE } else { LEASE_SIZE };
     let chunks = (lease / chunk_size).max(1);
     let size = NonZeroU64::new(chunk_size.get().saturating_mul(chunks)).unwrap_or(chunk_size);
     // Direct reads start at multiples of the unit in the file, wherever the extent does.
     let base = if way == Way::Direct { 0 } else { facts.extent.offset() };
-    Cut { base, size }
+    LeaseCut { base, size }
 }
 
 /// Splits the extent into runs, with the way chosen for each window. Only whole units can be

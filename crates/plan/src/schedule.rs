@@ -50,14 +50,14 @@ pub struct Run {
 
 /// Where runs are cut into leases: at `base`, and after every `size` bytes from there.
 #[derive(Clone, Copy, Debug)]
-pub struct Cut {
+pub struct LeaseCut {
     /// An offset in the file at which a lease may start.
     pub base: u64,
     /// Size of a lease in bytes.
     pub size: NonZeroU64,
 }
 
-impl Cut {
+impl LeaseCut {
     /// Into how many leases an extent is cut.
     pub(crate) fn leases(&self, extent: Extent) -> u64 {
         let Some(last) = extent.len().checked_sub(1) else { return 0 };
@@ -68,13 +68,13 @@ impl Cut {
 
 /// What a scheduler is made from.
 #[derive(Clone, Debug)]
-pub struct Setup {
+pub struct ScheduleSetup {
     /// Runs in the order in which they are to be handed out, one list for each queue.
     pub queues: Vec<Vec<Run>>,
     /// For each slot, the queues it serves, first choice first.
     pub slots: Vec<Vec<usize>>,
     /// Where to cut.
-    pub cut: Cut,
+    pub cut: LeaseCut,
     /// How often one lease may fail for a transient reason and be retried.
     pub retries: u32,
     /// How long to wait before a retry.
@@ -147,7 +147,7 @@ pub enum Verdict {
 /// The state machine; see the [module](self).
 #[derive(Clone, Debug)]
 pub struct Scheduler {
-    setup: Setup,
+    setup: ScheduleSetup,
     /// Initial size of a lease in bytes.
     first_size: NonZeroU64,
     /// For each queue: the run that is being handed out, and the next offset in it.
@@ -161,7 +161,7 @@ pub struct Scheduler {
 
 impl Scheduler {
     /// Starts with everything still to be handed out. `released` starts at the lowest offset.
-    pub fn new(mut setup: Setup) -> Self {
+    pub fn new(mut setup: ScheduleSetup) -> Self {
         for queue in &mut setup.queues {
             queue.retain(|run| !run.extent.is_empty());
         }
@@ -280,7 +280,7 @@ impl Scheduler {
     fn head(&self, queue: usize) -> Option<Lease> {
         let &(index, offset) = self.cursors.get(queue)?;
         let run = self.setup.queues[queue].get(index)?;
-        let Cut { base, size } = self.setup.cut;
+        let LeaseCut { base, size } = self.setup.cut;
         // The first cut after `offset`; if the base is after it, the base itself.
         let cut = match offset.checked_sub(base) {
             Some(from_base) => {

@@ -17,7 +17,7 @@ use crate::extent::Extent;
 
 /// How one chunk is written in whole units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct UnitCut {
     /// What is written now; empty if the chunk completes no unit.
     pub whole: Extent,
     /// Bytes of `whole` that come before the chunk, at most a unit less one byte.
@@ -27,7 +27,7 @@ pub struct Cut {
     pub rest: u64,
 }
 
-impl Cut {
+impl UnitCut {
     /// Cuts the chunk at `extent`.
     ///
     /// ```
@@ -54,7 +54,7 @@ mod tests {
 
     fn cut(offset: u64, end: u64) -> (u64, u64, u64, u64) {
         let unit = NonZeroU64::new(512).expect("not 0");
-        let cut = Cut::of(Extent::between(offset, end), unit);
+        let cut = UnitCut::of(Extent::between(offset, end), unit);
         (cut.whole.offset(), cut.whole.end(), cut.carried, cut.rest)
     }
 

@@ -17,7 +17,7 @@ use std::ops::Range;
 use crate::find::{find, running_parity};
 use crate::level::{Detected, Level, detected};
 use crate::masks::{CHUNK, Kernel, Masks, run};
-use crate::separators::Ends;
+use crate::separators::FieldEnds;
 
 /// The most bytes of a delimiter.
 pub const LONGEST_DELIMITER: usize = 16;
@@ -49,9 +49,9 @@ pub struct Searched {
 #[derive(Clone, Debug, Default)]
 pub struct Cuts {
     /// Positions of delimiters, that is, of their first bytes, and newlines outside quotes.
-    pub ends: Ends,
+    pub ends: FieldEnds,
     /// Positions of newlines outside quotes.
-    pub newlines: Ends,
+    pub newlines: FieldEnds,
 }
 
 impl Cuts {
@@ -271,7 +271,7 @@ struct Before {
 }
 
 /// Masks of a chunk.
-struct Seen {
+struct CutMasks {
     ends: u64,
     newlines: u64,
     is_wrong: bool,
@@ -279,7 +279,7 @@ struct Seen {
 }
 
 /// The way through the chunks of a text.
-struct Look<'t, const LONG: bool> {
+struct CutScan<'t, const LONG: bool> {
     text: &'t [u8],
     marks: CutMarks<'t>,
     /// How many bytes a delimiter has.
@@ -290,7 +290,7 @@ struct Look<'t, const LONG: bool> {
     care: Care,
 }
 
-impl<const LONG: bool> Look<'_, LONG> {
+impl<const LONG: bool> CutScan<'_, LONG> {
     /// Where delimiters begin in `chunk`, which is at `at`, from left to right and not overlapping.
     #[inline(always)]
     fn delimiters(&mut self, masks: impl Masks, chunk: &[u8; CHUNK], at: usize) -> u64 {
@@ -319,7 +319,13 @@ impl<const LONG: bool> Look<'_, LONG> {
 
     /// Looks at a chunk, of which the bytes in `there` belong to the text.
     #[inline(always)]
-    fn take(&mut self, masks: impl Masks, chunk: &[u8; CHUNK], at: usize, there: u64) -> Seen {
+    fn take(
+        &mut self,
+        masks: impl Masks,
+        chunk: &[u8; CHUNK],
+        at: usize,
+        there: u64,
+    ) -> CutMasks {
         const LAST: u32 = 63;
         let len = if LONG { self.len } else { 1 };
         let before = self.before;
@@ -337,7 +343,7 @@ impl<const LONG: bool> Look<'_, LONG> {
         if self.care.is_free(special != 0) {
             let begins = begins_next(newlines, delimiters);
             self.before = Before { inside: 0, begins, closed: 0, returned: 0 };
-            return Seen { ends, newlines, is_wrong: false, has_returns: false };
+            return CutMasks { ends, newlines, is_wrong: false, has_returns: false };
         }
         let inside = running_parity(quotes) ^ before.inside;
         let (openers, closers) = (quotes & inside, quotes & !inside);
@@ -357,7 +363,7 @@ impl<const LONG: bool> Look<'_, LONG> {
             returned: returns >> LAST,
         };
         let has_returns = (returns | before.returned) != 0;
-        Seen { ends, newlines, is_wrong: wrong != 0, has_returns }
+        CutMasks { ends, newlines, is_wrong: wrong != 0, has_returns }
     }
 }
 
@@ -377,7 +383,7 @@ impl<const LONG: bool> Kernel for Search<'_, LONG> {
         cuts.newlines.reserve(part.len());
         let mut base = u32::try_from(from).unwrap_or(u32::MAX);
         let before = Before { inside: 0, begins: 1, closed: 0, returned: 0 };
-        let mut look = Look::<LONG> {
+        let mut look = CutScan::<LONG> {
             text: part,
             marks,
             len: u32::try_from(marks.delimiter.len()).unwrap_or(u32::MAX),

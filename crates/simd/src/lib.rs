@@ -63,7 +63,7 @@ pub use inflate::{InflateTrouble, Inflater};
 pub use integers::{eight_digits, leading_digits};
 pub use level::{Level, level, limit_level};
 pub use rows::{RowFrame, Span, Values, push_rows, push_rows_at};
-pub use separators::{Ends, Lines, Marks, WordLines, WordPlaces};
+pub use separators::{FieldEnds, Lines, Marks, WordLines, WordPlaces};
 pub use short_doubles::{TEXT_ROOM, put_short_doubles, put_short_doubles_at};
 pub use special::Special;
 pub use sum::{sum, sum_at, sum_cells};

@@ -46,7 +46,7 @@ impl Lines {
     /// ```
     #[must_use]
     pub fn of(text: &[u8], marks: Marks) -> Self {
-        run(detected(), Look { text, marks })
+        run(detected(), LineScan { text, marks })
     }
 
     /// As [`of`](Self::of), with the kernel of one `level`, to compare them.
@@ -56,19 +56,19 @@ impl Lines {
     /// If `level` is not [available](Level::available).
     #[must_use]
     pub fn of_at(level: Level, text: &[u8], marks: Marks) -> Self {
-        run(level.detected(), Look { text, marks })
+        run(level.detected(), LineScan { text, marks })
     }
 }
 
 /// Where fields end, in order; its memory is reused from one text to the next.
 #[derive(Clone, Debug, Default)]
-pub struct Ends {
+pub struct FieldEnds {
     /// As many as the longest text had bytes, plus one chunk.
     slots: Vec<u32>,
     len: usize,
 }
 
-impl Ends {
+impl FieldEnds {
     /// Removes all.
     pub fn clear(&mut self) {
         self.len = 0;
@@ -87,7 +87,7 @@ impl Ends {
     ///
     /// If `text` has 4 GiB or more.
     pub fn find(&mut self, text: &[u8], from: usize, delimiter: u8) {
-        run(detected(), Find { positions: self, text, from, delimiter });
+        run(detected(), EndSearch { positions: self, text, from, delimiter });
     }
 
     /// As [`find`](Self::find), with the kernel of one `level`, to compare them.
@@ -96,7 +96,7 @@ impl Ends {
     ///
     /// If `level` is not [available](Level::available).
     pub fn find_at(&mut self, level: Level, text: &[u8], from: usize, delimiter: u8) {
-        run(level.detected(), Find { positions: self, text, from, delimiter });
+        run(level.detected(), EndSearch { positions: self, text, from, delimiter });
     }
 
     /// Adds the positions of set bits.
@@ -140,12 +140,12 @@ impl Ends {
 }
 
 /// Inspects the lines of a text.
-struct Look<'t> {
+struct LineScan<'t> {
     text: &'t [u8],
     marks: Marks,
 }
 
-impl Kernel for Look<'_> {
+impl Kernel for LineScan<'_> {
     type Output = Lines;
 
     #[inline(always)]
@@ -179,14 +179,14 @@ impl Kernel for Look<'_> {
 }
 
 /// Finds the ends of fields and lines from a position on.
-struct Find<'t> {
-    positions: &'t mut Ends,
+struct EndSearch<'t> {
+    positions: &'t mut FieldEnds,
     text: &'t [u8],
     from: usize,
     delimiter: u8,
 }
 
-impl Kernel for Find<'_> {
+impl Kernel for EndSearch<'_> {
     type Output = ();
 
     #[inline(always)]

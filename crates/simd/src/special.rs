@@ -66,17 +66,17 @@ impl Special {
     fn find_by(&self, level: Detected, text: &[u8], bits: &mut Vec<u64>) -> bool {
         bits.clear();
         bits.resize(text.len().div_ceil(CHUNK), 0);
-        run(level, Find { set: *self, text, bits })
+        run(level, SpecialSearch { set: *self, text, bits })
     }
 }
 
-struct Find<'t> {
+struct SpecialSearch<'t> {
     set: Special,
     text: &'t [u8],
     bits: &'t mut [u64],
 }
 
-impl Kernel for Find<'_> {
+impl Kernel for SpecialSearch<'_> {
     type Output = bool;
 
     #[inline(always)]

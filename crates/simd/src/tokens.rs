@@ -102,7 +102,7 @@ fn dispatch(
     assert!(start <= bytes.len(), "{start} of {}", bytes.len());
     let room = firsts.len().min(seconds.len());
     let (firsts, seconds) = (&mut firsts[..room], &mut seconds[..room]);
-    let mut lines = Lines { bytes, bounds, lanes: bounds.in_lanes(), firsts, seconds };
+    let mut lines = TokenLines { bytes, bounds, lanes: bounds.in_lanes(), firsts, seconds };
     let start = Taken { end: start, lines: 0 };
     match level.level() {
         #[cfg(target_arch = "x86_64")]
@@ -121,7 +121,7 @@ fn dispatch(
 }
 
 /// What every kernel works on. Both results have the same length.
-struct Lines<'a> {
+struct TokenLines<'a> {
     bytes: &'a [u8],
     bounds: Bounds,
     /// The bounds for kernels that subtract with wrap-around.
@@ -131,7 +131,7 @@ struct Lines<'a> {
     seconds: &'a mut [u32],
 }
 
-impl Lines<'_> {
+impl TokenLines<'_> {
     /// Room for eight lines from `line` on.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
@@ -164,10 +164,10 @@ impl Lines<'_> {
     fn by_tiles(
         &mut self,
         mut taken: Taken,
-        list: impl Fn(&[u8], usize, &mut Ends),
+        list: impl Fn(&[u8], usize, &mut TokenEnds),
         convert: impl Fn(&mut Self, Part<'_>) -> bool,
     ) -> Taken {
-        let mut ends = Ends::EMPTY;
+        let mut ends = TokenEnds::EMPTY;
         // The eight bytes before the first token's end begin before it.
         while taken.end >= 8 {
             list(self.bytes, taken.end, &mut ends);
@@ -260,7 +260,7 @@ const TOKENS: usize = 16;
 /// Where tokens end, in bytes from the one before the first line of the tile; preceded by a 0,
 /// the end of what comes before.
 #[cfg(target_arch = "x86_64")]
-struct Ends {
+struct TokenEnds {
     /// A vector of 64 bytes contains at most 32 tokens with their separators, and a kernel may
     /// write that many after the last.
     list: [u16; TILE / 2 + 65],
@@ -273,13 +273,13 @@ struct Ends {
 #[derive(Clone, Copy)]
 struct Part<'e> {
     at: usize,
-    ends: &'e Ends,
+    ends: &'e TokenEnds,
     token: usize,
     line: usize,
 }
 
 #[cfg(target_arch = "x86_64")]
-impl Ends {
+impl TokenEnds {
     const EMPTY: Self = Self { list: [0; TILE / 2 + 65], count: 0 };
 
     /// The list from the end before token `index` on.

@@ -72,7 +72,7 @@ pub use writer::Writer;
 use crate::append::commit::Root;
 use crate::append::fork::fork;
 use crate::append::manifest::Entries;
-use crate::append::output::{Output, Target, to_io};
+use crate::append::output::{AppendOutput, AppendTarget, to_io};
 use crate::append::sequence::Sequence;
 use crate::append::start_offset::StartOffset;
 use crate::append::strand::Strand;
@@ -162,7 +162,7 @@ impl AppendOptions {
         }
         let mut target = self.begin(path).map_err(not_in_place)?;
         let (base, entries) = match &mut target {
-            Target::Folder(folder) => match folder.old_manifest()? {
+            AppendTarget::Folder(folder) => match folder.old_manifest()? {
                 Some(bytes) => {
                     let shown = path.join(swath_plan::segment::manifest::FILE_NAME);
                     let old = opened::decode_manifest(&shown, &bytes)?;
@@ -171,7 +171,7 @@ impl AppendOptions {
                 }
                 None => (0, Entries::default()),
             },
-            Target::File(draft) => match draft.existing() {
+            AppendTarget::File(draft) => match draft.existing() {
                 Some(facts) if facts.kind == FileKind::File => {
                     (take_over(path, draft)?, Entries::default())
                 }
@@ -181,10 +181,10 @@ impl AppendOptions {
         Ok(Append::new(self, path, target, base, entries))
     }
 
-    fn begin(&self, path: &Path) -> Result<Target> {
+    fn begin(&self, path: &Path) -> Result<AppendTarget> {
         Ok(match self.mode {
-            Mode::Plain => Target::File(self.output.begin(path)?),
-            Mode::Segments => Target::Folder(Folder::begin(path, &self.output.draft)?),
+            Mode::Plain => AppendTarget::File(self.output.begin(path)?),
+            Mode::Segments => AppendTarget::Folder(Folder::begin(path, &self.output.draft)?),
         })
     }
 }
@@ -209,7 +209,7 @@ fn take_over(path: &Path, draft: &mut Draft) -> Result<u64> {
 ///
 /// If it is dropped without a commit, also by a panic, no file remains.
 pub struct Append {
-    output: Arc<Output>,
+    output: Arc<AppendOutput>,
     root: Mutex<Root>,
 }
 
@@ -226,11 +226,11 @@ impl Append {
     fn new(
         options: &AppendOptions,
         path: &Path,
-        target: Target,
+        target: AppendTarget,
         base: u64,
         entries: Entries,
     ) -> Self {
-        let output = Output::new(options, path, target);
+        let output = AppendOutput::new(options, path, target);
         let strand = Strand::new(&output, StartOffset::at(base));
         let root = Root { strand, sequence: Sequence::new(), entries };
         Self { output: Arc::new(output), root: Mutex::new(root) }

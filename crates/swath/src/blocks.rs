@@ -37,7 +37,7 @@ use crate::sink::OutputOptions;
 use crate::source::Source;
 
 use consume::{Collect, Each, Fold, InTurn, Reduce};
-use plan::Words;
+use plan::VerbWords;
 
 /// Sources, and how they are split into records; see [`records`].
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub struct Records<'f> {
     starting_in: Option<Extent>,
     block_size: u64,
     record_limit: u64,
-    words: Words,
+    words: VerbWords,
 }
 
 /// Processes the records of a file: lines, unless [`with_cut`](Records::with_cut) says
@@ -122,7 +122,7 @@ impl ReadOptions {
             starting_in: None,
             block_size: 0,
             record_limit: u64::MAX,
-            words: Words::RECORDS,
+            words: VerbWords::RECORDS,
         }
     }
 }
@@ -130,7 +130,7 @@ impl ReadOptions {
 impl Records<'_> {
     /// The same for a scan, which makes its chunks of these blocks.
     pub(crate) fn for_a_scan(self) -> Self {
-        Self { words: Words::SCAN, ..self }
+        Self { words: VerbWords::SCAN, ..self }
     }
 
     /// Where records end. Default: after newlines.

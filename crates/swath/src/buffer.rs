@@ -38,13 +38,13 @@ const ALIGNMENT: usize = 64;
 /// ```
 #[derive(Default)]
 pub struct Buffer {
-    store: Store,
+    store: BufferStore,
     start: usize,
     len: usize,
 }
 
 #[derive(Default)]
-enum Store {
+enum BufferStore {
     #[default]
     Empty,
     Small(Vec<u8>),
@@ -55,21 +55,21 @@ impl Buffer {
     /// Takes over bytes on the heap, of which the first `start` are skipped.
     pub(crate) fn small(bytes: Vec<u8>, start: usize) -> Self {
         let len = bytes.len().saturating_sub(start);
-        Self { store: Store::Small(bytes), start, len }
+        Self { store: BufferStore::Small(bytes), start, len }
     }
 
     /// Takes over `start .. start + len` of `pages`, which return to `pool` when dropped.
     pub(crate) fn paged(pages: Pages, start: usize, len: usize, pool: BufferPool) -> Self {
         debug_assert!(start + len <= pages.len());
-        Self { store: Store::Pages(pages, pool), start, len }
+        Self { store: BufferStore::Pages(pages, pool), start, len }
     }
 
     /// Bytes that its memory can hold.
     pub(crate) fn capacity(&self) -> usize {
         match &self.store {
-            Store::Empty => 0,
-            Store::Small(bytes) => bytes.len(),
-            Store::Pages(pages, _) => pages.len(),
+            BufferStore::Empty => 0,
+            BufferStore::Small(bytes) => bytes.len(),
+            BufferStore::Pages(pages, _) => pages.len(),
         }
     }
 
@@ -117,9 +117,9 @@ impl Deref for Buffer {
 
     fn deref(&self) -> &[u8] {
         let all: &[u8] = match &self.store {
-            Store::Empty => &[],
-            Store::Small(bytes) => bytes,
-            Store::Pages(pages, _) => pages,
+            BufferStore::Empty => &[],
+            BufferStore::Small(bytes) => bytes,
+            BufferStore::Pages(pages, _) => pages,
         };
         &all[self.start..self.start + self.len]
     }
@@ -128,9 +128,9 @@ impl Deref for Buffer {
 impl DerefMut for Buffer {
     fn deref_mut(&mut self) -> &mut [u8] {
         let all: &mut [u8] = match &mut self.store {
-            Store::Empty => &mut [],
-            Store::Small(bytes) => bytes,
-            Store::Pages(pages, _) => pages,
+            BufferStore::Empty => &mut [],
+            BufferStore::Small(bytes) => bytes,
+            BufferStore::Pages(pages, _) => pages,
         };
         &mut all[self.start..self.start + self.len]
     }
@@ -144,7 +144,7 @@ impl AsRef<[u8]> for Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        if let Store::Pages(pages, pool) = std::mem::take(&mut self.store) {
+        if let BufferStore::Pages(pages, pool) = std::mem::take(&mut self.store) {
             pool.put(pages);
         }
     }

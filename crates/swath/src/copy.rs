@@ -33,7 +33,7 @@ use crate::observe::Observer;
 use crate::sink::draft::Draft;
 use crate::sink::fs::write_all_at;
 use crate::sink::writeback;
-use crate::source::{Growth, Kind, Opened, Source};
+use crate::source::{Growth, OpenSource, Source, SourceLength};
 use crate::timeline::Activity;
 
 pub use options::{CopyOptions, Preserve, Reflink};
@@ -118,7 +118,7 @@ impl CopyOptions {
 
     fn copy_to(&self, from: Source, to: &Path) -> Result<Copied> {
         let started = Instant::now();
-        let source = Opened::open(from)?;
+        let source = OpenSource::open(from)?;
         self.read.check_whole(Operation::Read, source.name())?;
         self.refuse_same(&source, to)?;
         refuse_within(&source, to)?;
@@ -131,8 +131,8 @@ impl CopyOptions {
         }
         let joined = Self { read: self.read.joined(&self.output.hooks), ..self.clone() };
         let copied = match source.kind() {
-            Kind::Sized(len) => joined.copy_sized(&source, len, &draft),
-            Kind::Stream | Kind::Made => joined.copy_stream(&source, &draft),
+            SourceLength::Sized(len) => joined.copy_sized(&source, len, &draft),
+            SourceLength::Stream | SourceLength::Made => joined.copy_stream(&source, &draft),
         };
         let mut copied = copied.map_err(|error| draft.failed(error))?;
         copied.fallbacks.extend(draft.fallbacks());
@@ -143,7 +143,7 @@ impl CopyOptions {
     }
 
     /// Replacing a file by its own copy is a mistake, even if nothing would be lost.
-    fn refuse_same(&self, source: &Opened, to: &Path) -> Result<()> {
+    fn refuse_same(&self, source: &OpenSource, to: &Path) -> Result<()> {
         let Some(from) = source.file().and_then(|file| file.metadata().ok()) else {
             return Ok(());
         };
@@ -160,7 +160,7 @@ impl CopyOptions {
             .hint("copy to another name"))
     }
 
-    fn copy_sized(&self, source: &Arc<Opened>, len: u64, draft: &Draft) -> Result<Copied> {
+    fn copy_sized(&self, source: &Arc<OpenSource>, len: u64, draft: &Draft) -> Result<Copied> {
         let extent = Extent::between(0, len);
         let observer = Observer::new(self.read.hooks.clone(), Some(len));
         observer.check(source.name(), extent)?;
@@ -184,7 +184,7 @@ impl CopyOptions {
     }
 
     /// Whether all of it could be shared.
-    fn reflink(&self, source: &Opened, extent: Extent, draft: &Draft) -> Result<bool> {
+    fn reflink(&self, source: &OpenSource, extent: Extent, draft: &Draft) -> Result<bool> {
         if self.reflink == Reflink::Never || extent.is_empty() {
             return Ok(false);
         }
@@ -214,7 +214,7 @@ impl CopyOptions {
     }
 
     /// Copies a stream.
-    fn copy_stream(&self, source: &Opened, draft: &Draft) -> Result<Copied> {
+    fn copy_stream(&self, source: &OpenSource, draft: &Draft) -> Result<Copied> {
         let observer = Observer::new(self.read.hooks.clone(), None);
         let mut stream = Stream::new(source, &observer, None);
         let mut block = source.block(&self.read.pool, STREAM_SIZE)?;
@@ -246,7 +246,7 @@ impl CopyOptions {
 }
 
 /// A copy inside the folder that the bytes come from could replace some of them.
-fn refuse_within(source: &Opened, to: &Path) -> Result<()> {
+fn refuse_within(source: &OpenSource, to: &Path) -> Result<()> {
     let folder = source.folder().and_then(|folder| folder.canonicalize().ok());
     let Some(folder) = folder else { return Ok(()) };
     let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -282,7 +282,7 @@ const KERNEL_SIZE: u64 = 64 << 20;
 /// Whether the kernel could copy it. Only tried where a server may do the work: through the page
 /// cache of this machine the kernel copies page by page, more slowly than reading and writing.
 fn kernel(
-    source: &Opened,
+    source: &OpenSource,
     data: &[Extent],
     draft: &Draft,
     observer: &Observer,

@@ -4,7 +4,7 @@
 //! Scheduler → Job::next → worker: fill → Visit → Job::completed → Scheduler
 //! ```
 //!
-//! A [`Job`] is one running read. Workers (our own threads, never those of the caller's pools)
+//! A [`ReadJob`] is one running read. Workers (our own threads, never those of the caller's pools)
 //! and the ring ask it for leases; a [`Visit`] says where the bytes of a lease go. Nothing is
 //! decided here: neither what comes next nor whether to retry.
 
@@ -34,7 +34,7 @@ use crate::engine::running::{Running, Schedule};
 use crate::error::{Error, Result};
 use crate::observe::Observer;
 use crate::report::Report;
-use crate::source::{Growth, Opened};
+use crate::source::{Growth, OpenSource};
 
 /// How often a lease may fail for a transient reason.
 pub(crate) const RETRIES: u32 = 3;
@@ -69,17 +69,17 @@ pub(crate) trait Visit: Sync {
         hands: &mut fill::Hands<'_>,
         scratch: &mut Self::Scratch,
         lease: &Lease,
-    ) -> std::result::Result<(), Trouble>;
+    ) -> std::result::Result<(), LeaseTrouble>;
 }
 
 /// A lease that was not read, and what the scheduler needs to know about it.
 #[derive(Debug)]
-pub(crate) struct Trouble {
+pub(crate) struct LeaseTrouble {
     pub(crate) error: Error,
     pub(crate) outcome: Outcome,
 }
 
-impl Trouble {
+impl LeaseTrouble {
     pub(crate) fn fatal(error: Error) -> Self {
         Self { error, outcome: Outcome::Fatal }
     }
@@ -101,7 +101,7 @@ impl DropBehind {
     }
 
     /// Drops `extent` of `source`, which has been read, if it was not there before.
-    pub(crate) fn drop(&self, source: &Opened, extent: Extent) {
+    pub(crate) fn drop(&self, source: &OpenSource, extent: Extent) {
         use swath_os::advise::{FileAdvice, advise_file};
         if !self.wants(extent.offset()) {
             return;
@@ -127,9 +127,9 @@ pub(crate) struct Manner {
 }
 
 /// One running read of one source.
-pub(crate) struct Job<'m> {
+pub(crate) struct ReadJob<'m> {
     pub(crate) running: Running<Scheduler>,
-    pub(crate) source: Arc<Opened>,
+    pub(crate) source: Arc<OpenSource>,
     pub(crate) manner: Manner,
     /// A promised or guarded map of the extent; bytes are copied from it instead of being read.
     map: Option<&'m Map<'m>>,
@@ -152,9 +152,9 @@ impl Schedule for Scheduler {
     }
 }
 
-impl<'m> Job<'m> {
+impl<'m> ReadJob<'m> {
     pub(crate) fn new(
-        source: Arc<Opened>,
+        source: Arc<OpenSource>,
         extent: Extent,
         scheduler: Scheduler,
         mut manner: Manner,
@@ -180,7 +180,7 @@ impl<'m> Job<'m> {
     }
 
     /// Reports to the scheduler how `lease` ended.
-    pub(crate) fn completed(&self, lease: Lease, ended: std::result::Result<(), Trouble>) {
+    pub(crate) fn completed(&self, lease: Lease, ended: std::result::Result<(), LeaseTrouble>) {
         let trouble = ended.err();
         let bytes = if trouble.is_none() { lease.extent.len() } else { 0 };
         if let (None, Some(drop_behind)) = (&trouble, &self.manner.drop_behind) {

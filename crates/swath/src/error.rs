@@ -91,9 +91,9 @@ pub enum Reason {
 }
 
 /// An operation that failed: on which path, at which bytes, and why.
-pub struct Error(Box<Inner>);
+pub struct Error(Box<ErrorDetails>);
 
-struct Inner {
+struct ErrorDetails {
     operation: Operation,
     reason: Reason,
     path: PathBuf,
@@ -107,7 +107,7 @@ struct Inner {
 
 impl Error {
     pub(crate) fn new(operation: Operation, reason: Reason, path: &Path) -> Self {
-        Self(Box::new(Inner {
+        Self(Box::new(ErrorDetails {
             operation,
             reason,
             path: path.to_owned(),
@@ -140,7 +140,7 @@ impl Error {
 
     /// The same error again, for several callers.
     pub(crate) fn again(&self) -> Self {
-        let Inner { operation, reason, extent, hint, ref partial, .. } = *self.0;
+        let ErrorDetails { operation, reason, extent, hint, ref partial, .. } = *self.0;
         let source = self.0.source.as_ref().map(|source| {
             match (source.raw_os_error(), common(source)) {
                 (Some(number), _) => io::Error::from_raw_os_error(number),
@@ -150,7 +150,8 @@ impl Error {
         });
         let (path, detail) = (self.0.path.clone(), self.0.detail.clone());
         let partial = partial.clone();
-        let again = Inner { operation, reason, path, extent, detail, hint, partial, source };
+        let again =
+            ErrorDetails { operation, reason, path, extent, detail, hint, partial, source };
         Self(Box::new(again))
     }
 

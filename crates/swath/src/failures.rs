@@ -21,7 +21,7 @@ pub(crate) fn caught<R>(f: impl FnOnce() -> R) -> Result<R, Payload> {
 }
 
 /// What has failed so far: the error and the panic of the earliest pieces.
-pub(crate) struct Failures<E> {
+pub(crate) struct FailureLog<E> {
     first: Mutex<First<E>>,
     any: AtomicBool,
 }
@@ -31,20 +31,20 @@ struct First<E> {
     panic: Option<(u64, Payload)>,
 }
 
-impl<E> Default for Failures<E> {
+impl<E> Default for FailureLog<E> {
     fn default() -> Self {
         let first = First { error: None, panic: None };
         Self { first: Mutex::new(first), any: AtomicBool::new(false) }
     }
 }
 
-impl<E> fmt::Debug for Failures<E> {
+impl<E> fmt::Debug for FailureLog<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Failures").field("any", &self.any()).finish_non_exhaustive()
     }
 }
 
-impl<E> Failures<E> {
+impl<E> FailureLog<E> {
     /// Calls `f` for piece `number` and keeps its error or panic.
     pub(crate) fn attempt<R>(
         &self,
@@ -120,20 +120,20 @@ fn keep<T>(first: &mut Option<(u64, T)>, number: u64, other: T) {
     }
 }
 
-/// The part of [`Failures`] that the reading side of a consumer uses, independent of the
+/// The part of [`FailureLog`] that the reading side of a consumer uses, independent of the
 /// consumer's error type.
 pub(crate) trait Failing {
     /// Records that piece `number` could not be read.
     fn not_read(&self, number: u64, error: Error);
 
-    /// As [`Failures::panicked`].
+    /// As [`FailureLog::panicked`].
     fn panicked(&self, number: u64, panic: Payload);
 
-    /// As [`Failures::any`].
+    /// As [`FailureLog::any`].
     fn any(&self) -> bool;
 }
 
-impl<E: From<Error>> Failing for Failures<E> {
+impl<E: From<Error>> Failing for FailureLog<E> {
     fn not_read(&self, number: u64, error: Error) {
         self.failed(number, error.into());
     }
@@ -153,7 +153,7 @@ mod tests {
 
     /// How it ends if pieces fail and panic with these numbers, in this order.
     fn ended(pieces: &[(u64, bool)]) -> Result<Result<(), u64>, u64> {
-        let failures = Failures::default();
+        let failures = FailureLog::default();
         for &(number, panics) in pieces {
             let attempt = || {
                 if panics { std::panic::resume_unwind(Box::new(number)) } else { Err(number) }
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_panic_goes_on_before_errors_that_may_follow_from_it() {
-        let failures = Failures::default();
+        let failures = FailureLog::default();
         failures.failed(1, ());
         failures.resume();
         failures.panicked(2, Box::new("mine"));

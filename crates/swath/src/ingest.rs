@@ -52,7 +52,7 @@ pub use stream::Part;
 use claims::{Claims, StopOnPanic};
 use collect::{Results, ToArena};
 use destination::Destination;
-use file_order::Order;
+use file_order::ReadingOrder;
 use listing::Listing;
 use summary::Summary;
 use worker::Worker;
@@ -145,9 +145,9 @@ impl IngestOptions {
         let first_source = self.sources(&listing);
         let listed = began.elapsed();
         let arena = self.arena.clone().unwrap_or_else(Arena::shared);
-        let store = arena::Store::new(&arena, self.memory_limit, listing.len())?;
+        let store = arena::ArenaStore::new(&arena, self.memory_limit, listing.len())?;
         let results = Mutex::new(Results::default());
-        let order = Order::of(&listing, self.order);
+        let order = ReadingOrder::of(&listing, self.order);
         let make = || ToArena::new(&store, &results, listing.len());
         let mut parts = Summary::default();
         let mut failure = None;
@@ -244,7 +244,7 @@ impl IngestOptions {
 
 /// The files of each round: all of them as given, or some of them first and then the others in
 /// an order.
-fn rounds(order: &Option<Order>) -> Vec<Option<&[u32]>> {
+fn rounds(order: &Option<ReadingOrder>) -> Vec<Option<&[u32]>> {
     match order {
         None => vec![None],
         Some(order) => {
@@ -279,20 +279,20 @@ fn work<'e, P: Destination + 'e>(mut worker: Worker<'_, 'e, P>, claims: &Claims<
 }
 
 /// What the workers of one ingest are made from.
-struct Team<'e, P> {
+struct IngestTeam<'e, P> {
     claims: &'e Claims<'e>,
     make: &'e (dyn Fn() -> P + Sync + 'e),
     /// The number of the next thread to start.
     next: AtomicUsize,
 }
 
-impl<'e, P: Destination + 'e> Team<'e, P> {
+impl<'e, P: Destination + 'e> IngestTeam<'e, P> {
     fn new(claims: &'e Claims<'e>, make: &'e (dyn Fn() -> P + Sync + 'e)) -> Self {
         Self { claims, make, next: AtomicUsize::new(1) }
     }
 }
 
-impl<P: Destination> Separate for Team<'_, P> {
+impl<P: Destination> Separate for IngestTeam<'_, P> {
     fn run<'scope, 'env>(&'env self, scope: &'scope Scope<'scope, 'env>, _slot: usize) {
         let start = Starter { scope, team: self };
         work(Worker::new(start, (self.make)(), false), self.claims);
@@ -302,7 +302,7 @@ impl<P: Destination> Separate for Team<'_, P> {
 /// How workers are started: the first ones, and more of them when files have to be waited for.
 struct Starter<'s, 'e, P> {
     scope: &'s Scope<'s, 'e>,
-    team: &'e Team<'e, P>,
+    team: &'e IngestTeam<'e, P>,
 }
 
 impl<P> Clone for Starter<'_, '_, P> {
@@ -341,7 +341,7 @@ impl<'e, P: Destination + 'e> Starter<'_, 'e, P> {
 
 /// Runs workers until nothing is left. This thread is one of them, and fills `to`.
 fn run<P: Destination>(claims: &Claims<'_>, make: &(dyn Fn() -> P + Sync), to: P) {
-    let team = Team::new(claims, make);
+    let team = IngestTeam::new(claims, make);
     std::thread::scope(|scope| {
         let start = Starter { scope, team: &team };
         start.first(1);
@@ -356,7 +356,7 @@ fn run_beside<P: Destination>(
     make: &(dyn Fn() -> P + Sync),
     work: &mut dyn FnMut(),
 ) -> bool {
-    let team = Team::new(claims, make);
+    let team = IngestTeam::new(claims, make);
     std::thread::scope(|scope| {
         let there = Starter { scope, team: &team }.first(0) > 0;
         if there {

@@ -79,7 +79,7 @@ mod segments;
 mod status;
 mod sweep;
 
-pub use commit::Committed;
+pub use commit::CommittedJob;
 pub use data::{Done, Form, Part, PartPiece};
 pub use options::{JobOptions, plan};
 pub use plan::{Plan, open};

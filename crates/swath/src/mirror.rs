@@ -22,7 +22,7 @@ use crate::manifest::CHUNK_SIZE;
 use crate::options::ReadOptions;
 use crate::report::Report;
 use crate::sink::{DraftBase, OutputOptions};
-use crate::source::{Opened, Source};
+use crate::source::{OpenSource, Source};
 
 pub use crate::profile::SharedDevice;
 pub use crate::report::{MirrorReport, MirrorState};
@@ -129,7 +129,7 @@ impl MirrorOptions {
         let copies: Vec<PathBuf> = targets.iter().map(|&target| target.to_owned()).collect();
         let all = [source].into_iter().chain(copies.iter().map(Source::from));
         let mut report = Report::serial("", CHUNK_SIZE);
-        Opened::open(Source::mirrored(all))?.tell(&mut report);
+        OpenSource::open(Source::mirrored(all))?.tell(&mut report);
         let notes = report.fallbacks;
         Ok(Made { checksums: sums, copies, elapsed: started.elapsed(), notes })
     }

@@ -17,7 +17,7 @@ use crate::buffer::BufferPool;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::{CancelToken, Hooks, Observer, Progress};
 use crate::profile::Profile;
-use crate::source::{Growth, Opened};
+use crate::source::{Growth, OpenSource};
 use crate::timeline::Timeline;
 
 /// Advice to the kernel about a file before it is read: study D's flags.
@@ -392,14 +392,14 @@ impl ReadOptions {
     }
 
     /// The requested bytes, of a source of `len` bytes.
-    pub(crate) fn extent_of(&self, source: &Opened, len: u64) -> Result<Extent> {
+    pub(crate) fn extent_of(&self, source: &OpenSource, len: u64) -> Result<Extent> {
         self.extent_of_len(source, len, self.len)
     }
 
     /// The same with a length of the caller's.
     pub(crate) fn extent_of_len(
         &self,
-        source: &Opened,
+        source: &OpenSource,
         len: u64,
         wanted: Option<u64>,
     ) -> Result<Extent> {

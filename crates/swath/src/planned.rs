@@ -1,5 +1,5 @@
 //! One read of known length, from the facts about its source to its workers: the beginning of
-//! every verb. [`Job::finish`] is its end.
+//! every verb. [`ReadJob::finish`] is its end.
 //!
 //! ```text
 //! Opened, ReadOptions → facts → decide → Planned → Job → workers → Job::finish → Report
@@ -17,16 +17,16 @@ use std::sync::Arc;
 
 use swath_plan::extent::Extent;
 use swath_plan::policy::{Decision, Engine, Facts, PageCache};
-use swath_plan::schedule::{Scheduler, Setup};
+use swath_plan::schedule::{ScheduleSetup, Scheduler};
 use swath_plan::window::WINDOW_SIZE;
 
 use crate::engine::crew::Watch;
-use crate::engine::{self, DropBehind, Job, Manner};
+use crate::engine::{self, DropBehind, Manner, ReadJob};
 use crate::error::Result;
 use crate::observe::Observer;
 use crate::options::ReadOptions;
 use crate::report::Report;
-use crate::source::Opened;
+use crate::source::OpenSource;
 
 pub(crate) use clock::Clock;
 pub(crate) use consumed::{FOLD_SIZE, decide_to_consume};
@@ -40,7 +40,7 @@ const DIRECT_EDGES: u64 = 128 << 10;
 
 /// What was decided for one extent of a source.
 pub(crate) struct Planned<'o> {
-    source: Arc<Opened>,
+    source: Arc<OpenSource>,
     options: &'o ReadOptions,
     pub(crate) facts: Facts,
     pub(crate) decision: Decision,
@@ -51,7 +51,7 @@ pub(crate) struct Planned<'o> {
 impl<'o> Planned<'o> {
     /// Inspects `extent` of a source and calls `decide` for how to read it.
     pub(crate) fn of(
-        source: &Arc<Opened>,
+        source: &Arc<OpenSource>,
         extent: Extent,
         options: &'o ReadOptions,
         decide: impl FnOnce(&mut Facts) -> Decision,
@@ -64,7 +64,7 @@ impl<'o> Planned<'o> {
     /// The same for a decision that is made already. The caller's advice is passed to the
     /// kernel, unless it is for a map.
     pub(crate) fn decided(
-        source: &Arc<Opened>,
+        source: &Arc<OpenSource>,
         facts: Facts,
         options: &'o ReadOptions,
         mut decision: Decision,
@@ -120,13 +120,13 @@ impl<'o> Planned<'o> {
         &self,
         observer: Observer,
         ahead: Option<NonZeroU64>,
-    ) -> Result<Job<'m>> {
+    ) -> Result<ReadJob<'m>> {
         observer.check(self.source.name(), self.facts.extent)?;
         let (decision, options) = (&self.decision, self.options);
         let mut slots = decision.workers.clone();
         // The ring's slot comes after those of the workers.
         slots.push(decision.ring_queues.clone());
-        let scheduler = Scheduler::new(Setup {
+        let scheduler = Scheduler::new(ScheduleSetup {
             queues: decision.queues.clone(),
             slots,
             cut: decision.cut,
@@ -142,6 +142,12 @@ impl<'o> Planned<'o> {
             growth: options.growth,
             watch: decision.crew.map(Watch::new),
         };
-        Ok(Job::new(Arc::clone(&self.source), self.facts.extent, scheduler, manner, observer))
+        Ok(ReadJob::new(
+            Arc::clone(&self.source),
+            self.facts.extent,
+            scheduler,
+            manner,
+            observer,
+        ))
     }
 }

@@ -29,7 +29,7 @@ use crate::planned::Clock;
 use crate::report::Report;
 use crate::source::Source;
 
-use shared::Shared;
+use shared::SharedReading;
 use start::{Started, start};
 use views::Memory;
 
@@ -135,7 +135,7 @@ impl ReadOptions {
 /// workers are waited for; no thread remains.
 pub struct Prioritised {
     threads: Threads,
-    shared: Arc<Shared>,
+    shared: Arc<SharedReading>,
     report: Report,
     clock: Clock,
     pool: BufferPool,
@@ -269,12 +269,12 @@ impl Prioritised {
 
 /// Takes the memory back and makes the report; `None` if bytes are missing without a reason.
 fn finish(
-    shared: Shared,
+    shared: SharedReading,
     report: Report,
     clock: Clock,
     pool: BufferPool,
 ) -> Option<Result<LoadedPlan>> {
-    let Shared { running, memory, layout, inputs, .. } = shared;
+    let SharedReading { running, memory, layout, inputs, .. } = shared;
     if let Some(failure) = running.failure() {
         return Some(Err(failure));
     }
@@ -312,7 +312,7 @@ impl fmt::Debug for Prioritised {
 
 /// The workers; cancelled and joined on drop.
 struct Threads {
-    shared: Arc<Shared>,
+    shared: Arc<SharedReading>,
     handles: Vec<JoinHandle<()>>,
 }
 

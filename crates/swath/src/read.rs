@@ -26,8 +26,8 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
 use crate::options::{Advice, ReadOptions};
 use crate::planned::{Clock, pages};
-use crate::report::{Report, Tally};
-use crate::source::{Identity, Kind, Opened, Source};
+use crate::report::{ReadTally, Report};
+use crate::source::{Identity, OpenSource, Source, SourceLength};
 use crate::timeline::Activity;
 
 use into_memory::fill_memory;
@@ -64,9 +64,9 @@ fn read_from(source: Source) -> Result<Buffer> {
     let file = File::open(path).map_err(|error| Error::io(Operation::Open, path, error))?;
     match read_small_file(&file) {
         Some(buffer) => Ok(buffer),
-        None => {
-            Ok(ReadOptions::new().read_opened(Opened::open(Source::file(file, path))?)?.buffer)
-        }
+        None => Ok(ReadOptions::new()
+            .read_opened(OpenSource::open(Source::file(file, path))?)?
+            .buffer),
     }
 }
 
@@ -99,7 +99,7 @@ impl ReadOptions {
 
     fn read_from(&self, source: Source) -> Result<Loaded> {
         let clock = Clock::start(self);
-        let loaded = self.read_opened(Opened::open(source)?)?;
+        let loaded = self.read_opened(OpenSource::open(source)?)?;
         Ok(Loaded { report: clock.stop(loaded.report), ..loaded })
     }
 
@@ -117,10 +117,10 @@ impl ReadOptions {
 
     fn read_into_from(&self, source: Source, target: &mut [u8]) -> Result<Report> {
         let clock = Clock::start(self);
-        let source = Opened::open(source)?;
+        let source = OpenSource::open(source)?;
         let wanted = Some(target.len() as u64);
         let report = match source.kind() {
-            Kind::Sized(len) => {
+            SourceLength::Sized(len) => {
                 let extent = self.extent_of_len(&source, len, wanted)?;
                 self.refuse_map(&source)?;
                 if self.is_small(extent) {
@@ -138,7 +138,7 @@ impl ReadOptions {
                 let leases = Leases::of_slice(target);
                 fill_memory(&options, &source, extent, &leases, 0, None)?
             }
-            Kind::Stream | Kind::Made => {
+            SourceLength::Stream | SourceLength::Made => {
                 Self { len: wanted, ..self.clone() }.stream_into(&source, target)?
             }
         };
@@ -172,17 +172,17 @@ impl ReadOptions {
         Ok(Loaded { report: clock.stop(loaded.report), ..loaded })
     }
 
-    fn read_opened(&self, source: Arc<Opened>) -> Result<Loaded> {
+    fn read_opened(&self, source: Arc<OpenSource>) -> Result<Loaded> {
         let len = match source.kind() {
-            Kind::Sized(len) => len,
-            Kind::Stream | Kind::Made => return self.read_stream(&source),
+            SourceLength::Sized(len) => len,
+            SourceLength::Stream | SourceLength::Made => return self.read_stream(&source),
         };
         let extent = self.extent_of(&source, len)?;
         self.refuse_map(&source)?;
         self.read_sized(source, extent, None)
     }
 
-    pub(crate) fn refuse_map(&self, source: &Opened) -> Result<()> {
+    pub(crate) fn refuse_map(&self, source: &OpenSource) -> Result<()> {
         if self.wishes.engine != Engine::Map {
             return Ok(());
         }
@@ -208,7 +208,7 @@ impl ReadOptions {
     /// it is longer than one read.
     fn at_once(
         &self,
-        source: &Opened,
+        source: &OpenSource,
         extent: Extent,
         target: &mut [u8],
     ) -> Result<Option<Report>> {
@@ -235,14 +235,14 @@ impl ReadOptions {
     /// around it.
     fn in_one_read(
         &self,
-        source: &Opened,
+        source: &OpenSource,
         extent: Extent,
         reason: &str,
-        read: impl FnOnce(&mut Tally, &Observer) -> Result<()>,
+        read: impl FnOnce(&mut ReadTally, &Observer) -> Result<()>,
     ) -> Result<Report> {
         let mut report = Report::serial(reason, READ_SIZE);
         report.profile = self.profile_name();
-        let (observer, mut tally) = (self.observer(extent), Tally::default());
+        let (observer, mut tally) = (self.observer(extent), ReadTally::default());
         observer.check(source.name(), extent)?;
         observer
             .hooks()
@@ -257,7 +257,7 @@ impl ReadOptions {
 
     fn read_sized(
         &self,
-        source: Arc<Opened>,
+        source: Arc<OpenSource>,
         extent: Extent,
         map: Option<&Map<'_>>,
     ) -> Result<Loaded> {
@@ -283,7 +283,7 @@ impl ReadOptions {
     }
 
     /// Reads a stream, into memory that doubles.
-    fn read_stream(&self, source: &Opened) -> Result<Loaded> {
+    fn read_stream(&self, source: &OpenSource) -> Result<Loaded> {
         let observer = Observer::new(self.hooks.clone(), self.len);
         let mut stream = Stream::starting(source, &observer, self)?;
         let limit = self.len.and_then(|len| usize::try_from(len).ok()).unwrap_or(usize::MAX);
@@ -309,7 +309,7 @@ impl ReadOptions {
     }
 
     /// Doubles the memory of a stream, by at most 1 GiB, in place if possible.
-    fn grow(&self, source: &Opened, pages: &mut Pages) -> Result<()> {
+    fn grow(&self, source: &OpenSource, pages: &mut Pages) -> Result<()> {
         let more = pages.len().min(1 << 30);
         let extent = Extent::between(pages.len() as u64, (pages.len() + more) as u64);
         if more as u64 >= LARGE {
@@ -319,7 +319,7 @@ impl ReadOptions {
         grown.map_err(|error| source.no_memory(extent, error))
     }
 
-    fn stream_into(&self, source: &Opened, target: &mut [u8]) -> Result<Report> {
+    fn stream_into(&self, source: &OpenSource, target: &mut [u8]) -> Result<Report> {
         let observer = Observer::new(self.hooks.clone(), Some(target.len() as u64));
         let mut stream = Stream::starting(source, &observer, self)?;
         let filled = stream.fill(target)?;
@@ -337,9 +337,9 @@ const LARGE: u64 = 64 << 20;
 
 /// At most 64 KiB: one read onto the heap, no thread, no map.
 fn read_small(
-    source: &Opened,
+    source: &OpenSource,
     extent: Extent,
-    tally: &mut Tally,
+    tally: &mut ReadTally,
     observer: &Observer,
 ) -> Result<Buffer> {
     let len = usize::try_from(extent.len()).unwrap_or_default();
@@ -366,10 +366,10 @@ fn read_small(
 }
 
 fn fill_small(
-    source: &Opened,
+    source: &OpenSource,
     extent: Extent,
     target: &mut [u8],
-    tally: &mut Tally,
+    tally: &mut ReadTally,
     observer: &Observer,
 ) -> Result<()> {
     let done = Patience::new(observer).until_done(|| {

@@ -27,8 +27,8 @@ use crate::engine::stream::Stream;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
 use crate::options::ReadOptions;
-use crate::report::Tally;
-use crate::source::{Kind, Opened, Source};
+use crate::report::ReadTally;
+use crate::source::{OpenSource, Source, SourceLength};
 use crate::timeline::Activity;
 
 use ahead::Ahead;
@@ -73,10 +73,10 @@ impl ReadOptions {
     }
 
     fn reader_of(&self, source: Source) -> Result<Reader> {
-        let source = Opened::open(source)?;
+        let source = OpenSource::open(source)?;
         let extent = match source.kind() {
-            Kind::Sized(len) => Some(self.extent_of(&source, len)?),
-            Kind::Stream | Kind::Made => None,
+            SourceLength::Sized(len) => Some(self.extent_of(&source, len)?),
+            SourceLength::Stream | SourceLength::Made => None,
         };
         let total = extent.map(Extent::len).or(self.len);
         Ok(Reader {
@@ -103,7 +103,7 @@ impl ReadOptions {
 
 /// Reads a source in order, ahead of its consumer; see [`reader`].
 pub struct Reader {
-    source: Arc<Opened>,
+    source: Arc<OpenSource>,
     options: ReadOptions,
     /// Counts what has been read ahead, seeks included.
     observer: Observer,
@@ -241,7 +241,7 @@ impl Reader {
         let name = self.source.name();
         let done = self.observer.hooks().record(Activity::Read, name, extent, || {
             Patience::new(&self.observer).until_done(|| {
-                let tally = &mut Tally::default();
+                let tally = &mut ReadTally::default();
                 fill_buffered(&self.source, extent.offset(), &mut block, tally)
                     .map_err(|failure| failure.into_trouble(&self.source, extent.offset(), len))
             })

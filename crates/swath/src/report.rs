@@ -133,7 +133,7 @@ impl Report {
     }
 
     /// Adds the counts of the workers.
-    pub(crate) fn fill_in(&mut self, tally: Tally, fallbacks: Vec<Fallback>) {
+    pub(crate) fn fill_in(&mut self, tally: ReadTally, fallbacks: Vec<Fallback>) {
         self.bytes = tally.bytes;
         self.chunks = tally.bytes.div_ceil(self.chunk_size.max(1));
         self.calls = tally.calls;
@@ -151,7 +151,7 @@ impl Report {
 
 /// Counters of one worker, added up when it ends.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct ReadTally {
     pub(crate) bytes: u64,
     pub(crate) calls: u64,
     pub(crate) retries: u64,
@@ -159,7 +159,7 @@ pub(crate) struct Tally {
     pub(crate) populated_bytes: u64,
 }
 
-impl Tally {
+impl ReadTally {
     pub(crate) fn add(&mut self, other: Self) {
         self.bytes += other.bytes;
         self.calls += other.calls;

@@ -27,12 +27,12 @@ use swath_plan::setters;
 use copies::Closed;
 pub use file::FileTimes;
 pub(crate) use file::Identity;
-pub(crate) use file::Kind;
+pub(crate) use file::SourceLength;
 pub(crate) use file::stat_of;
 pub use input::Input;
 pub use mirrored::{Hedging, Mirrored, Verify};
 pub use opened::Growth;
-pub(crate) use opened::Opened;
+pub(crate) use opened::OpenSource;
 pub use trouble::SourceTrouble;
 
 /// Bytes that can be read by position, from any thread.
@@ -208,17 +208,17 @@ impl SourceFacts {
 ///
 /// A source is opened by the verb that it is passed to; an [`Input`] is open already.
 #[derive(Clone)]
-pub struct Source(pub(crate) Inner);
+pub struct Source(pub(crate) SourceForm);
 
 #[derive(Clone)]
-pub(crate) enum Inner {
+pub(crate) enum SourceForm {
     Path(PathBuf),
     File(Arc<File>, PathBuf),
     /// Read from the current position of its descriptor, which moves.
     InOrder(Arc<File>, PathBuf),
     Custom(Arc<dyn ReadAt>),
     Mirrored(Arc<dyn Closed>),
-    Opened(Arc<Opened>),
+    Opened(Arc<OpenSource>),
 }
 
 impl Source {
@@ -236,12 +236,16 @@ impl Source {
         let file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
         let begun = (&file).stream_position().is_ok_and(|position| position > 0);
         let (file, name) = (Arc::new(file), PathBuf::from("<stdin>"));
-        Ok(Self(if begun { Inner::InOrder(file, name) } else { Inner::File(file, name) }))
+        Ok(Self(if begun {
+            SourceForm::InOrder(file, name)
+        } else {
+            SourceForm::File(file, name)
+        }))
     }
 
     /// Anything that can be read by position.
     pub fn custom(source: Arc<dyn ReadAt>) -> Self {
-        Self(Inner::Custom(source))
+        Self(SourceForm::Custom(source))
     }
 
     /// Equal copies, read as one source: each as fast as it can be, with chunks that one lacks
@@ -263,29 +267,31 @@ impl Source {
     /// Its name in messages: its path, if it has one.
     pub fn name(&self) -> PathBuf {
         match &self.0 {
-            Inner::Path(path) | Inner::File(_, path) | Inner::InOrder(_, path) => path.clone(),
-            Inner::Custom(source) => source.name(),
-            Inner::Mirrored(mirrored) => mirrored.name(),
-            Inner::Opened(opened) => opened.name().to_owned(),
+            SourceForm::Path(path)
+            | SourceForm::File(_, path)
+            | SourceForm::InOrder(_, path) => path.clone(),
+            SourceForm::Custom(source) => source.name(),
+            SourceForm::Mirrored(mirrored) => mirrored.name(),
+            SourceForm::Opened(opened) => opened.name().to_owned(),
         }
     }
 
     /// Its path, if it is a path that has not been opened yet.
     pub(crate) fn path(&self) -> Option<&Path> {
-        if let Inner::Path(path) = &self.0 { Some(path) } else { None }
+        if let SourceForm::Path(path) = &self.0 { Some(path) } else { None }
     }
 
     /// An open file, called `name` in messages. Its own position is neither used nor moved,
     /// unless it is a pipe.
     pub fn file(file: impl Into<Arc<File>>, name: impl Into<PathBuf>) -> Self {
-        Self(Inner::File(file.into(), name.into()))
+        Self(SourceForm::File(file.into(), name.into()))
     }
 }
 
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Inner::Mirrored(mirrored) => f.debug_tuple("Source").field(mirrored).finish(),
+            SourceForm::Mirrored(mirrored) => f.debug_tuple("Source").field(mirrored).finish(),
             _ => f.debug_tuple("Source").field(&self.name()).finish(),
         }
     }
@@ -293,14 +299,14 @@ impl fmt::Debug for Source {
 
 impl From<PathBuf> for Source {
     fn from(path: PathBuf) -> Self {
-        Self(Inner::Path(path))
+        Self(SourceForm::Path(path))
     }
 }
 
 impl From<File> for Source {
     fn from(file: File) -> Self {
         let name = file::name_of(&file);
-        Self(Inner::File(Arc::new(file), name))
+        Self(SourceForm::File(Arc::new(file), name))
     }
 }
 
@@ -308,7 +314,7 @@ macro_rules! from_paths {
     ($($type:ty),+) => {$(
         impl From<$type> for Source {
             fn from(path: $type) -> Self {
-                Self(Inner::Path(AsRef::<Path>::as_ref(path).to_owned()))
+                Self(SourceForm::Path(AsRef::<Path>::as_ref(path).to_owned()))
             }
         }
     )+};

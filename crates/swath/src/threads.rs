@@ -46,7 +46,7 @@ pub(crate) fn beside(
     work: &dyn Work,
     here: &mut dyn FnMut(),
 ) -> Option<(usize, io::Error)> {
-    let team = Team {
+    let team = ThreadTeam {
         work,
         next: AtomicUsize::new(slots.start),
         end: slots.end,
@@ -61,7 +61,7 @@ pub(crate) fn beside(
 }
 
 /// Threads that start each other.
-struct Team<'w> {
+struct ThreadTeam<'w> {
     work: &'w dyn Work,
     /// The next slot that nobody has taken, and the end of them.
     next: AtomicUsize,
@@ -74,7 +74,7 @@ struct Team<'w> {
     refused: Mutex<Option<io::Error>>,
 }
 
-impl Team<'_> {
+impl ThreadTeam<'_> {
     /// Starts some of the others, does this thread's share, then those that no thread has.
     fn take_part<'s>(&'s self, scope: &'s Scope<'s, '_>, share: &mut dyn FnMut()) {
         let without = (0..EACH).find_map(|_| self.start_one(scope));

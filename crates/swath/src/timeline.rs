@@ -145,12 +145,12 @@ impl Span {
 /// collected on one clock. By default at most [`MOST`](Self::MOST) spans are kept, 40 bytes
 /// each; later ones are only [counted](Self::dropped).
 #[derive(Clone)]
-pub struct Timeline(Arc<Shared>);
+pub struct Timeline(Arc<SharedTimeline>);
 
-struct Shared {
+struct SharedTimeline {
     began: Instant,
     most: usize,
-    kept: Mutex<Kept>,
+    kept: Mutex<SpanStore>,
     sources: Mutex<Sources>,
     workers: Lanes,
     in_flight: Lanes,
@@ -158,7 +158,7 @@ struct Shared {
 
 /// Spans, in the batches in which they arrived.
 #[derive(Default)]
-struct Kept {
+struct SpanStore {
     batches: Vec<Vec<Span>>,
     count: usize,
     dropped: u64,
@@ -175,7 +175,7 @@ impl Timeline {
 
     /// A timeline that keeps only the first `spans` spans.
     pub fn with_most(spans: usize) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(SharedTimeline {
             began: Instant::now(),
             most: spans,
             kept: Mutex::default(),
@@ -206,7 +206,7 @@ impl Timeline {
     /// As [`spans`](Self::spans), and removes them, so that as many can be kept again. The count
     /// of dropped spans is reset too; the clock goes on.
     pub fn take(&self) -> Vec<Span> {
-        let Kept { mut batches, count, .. } = std::mem::take(&mut *self.kept());
+        let SpanStore { mut batches, count, .. } = std::mem::take(&mut *self.kept());
         // The first batch grows and the others are freed as they are copied: never twice the
         // memory.
         let mut spans = if batches.is_empty() { Vec::new() } else { batches.swap_remove(0) };
@@ -277,7 +277,7 @@ impl Timeline {
         }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, SpanStore> {
         // Changes under the lock are complete before anything can panic.
         self.0.kept.lock()
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use swath_os::machine::usable_cpus;
 
-use crate::failures::Failures;
+use crate::failures::FailureLog;
 use crate::locks::AtomicUsize;
 use crate::threads;
 
@@ -36,7 +36,7 @@ pub(crate) fn threads<S, E: Send>(
     init: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, usize) -> Result<(), E> + Sync,
 ) -> Result<(), E> {
-    let (next, failures) = (AtomicUsize::new(0), Failures::default());
+    let (next, failures) = (AtomicUsize::new(0), FailureLog::default());
     let run = || {
         // Nothing is made for a worker that comes after the last job.
         if next.load(Ordering::Relaxed) >= count {

@@ -24,10 +24,10 @@ use crate::append::{Ordered, OrderedReport, Ticket};
 use crate::blocks::consume::Consume;
 use crate::blocks::{Records, runs};
 use crate::error::Error;
-use crate::failures::{Failing, Failures};
+use crate::failures::{Failing, FailureLog};
 use crate::locks::AtomicU64;
 use crate::options::ReadOptions;
-use crate::records::piece::Piece;
+use crate::records::piece::RecordPiece;
 use crate::records::turns::Turns;
 use crate::records::{Block, Pattern};
 use crate::report::Report;
@@ -206,7 +206,7 @@ impl Records<'_> {
         let output = output.into().open(options)?;
         let workers = usize::try_from(self.options.wishes.workers).unwrap_or(usize::MAX);
         output.widen(workers.clamp(machine::usable_cpus(), MOST_WORKERS));
-        let failures = Failures::default();
+        let failures = FailureLog::default();
         let consumer = Through { f, output: &output, turns: Turns::new(0, ()), failures };
         let read = runs::run(self, &consumer)?;
         output.end(&consumer.failures)?;
@@ -237,7 +237,7 @@ struct Through<'o, F, E> {
     output: &'o Ordered,
     /// Tickets are taken in the order of pieces.
     turns: Turns<()>,
-    failures: Failures<E>,
+    failures: FailureLog<E>,
 }
 
 impl<F, E: From<Error> + Send> Through<'_, F, E> {
@@ -270,7 +270,7 @@ where
     F: Fn(Block<'_>, &mut Vec<u8>) -> Result<(), E> + Sync,
     E: From<Error> + Send,
 {
-    fn consume(&self, number: u64, piece: Option<Piece<'_>>, is_over: &dyn Fn() -> bool) {
+    fn consume(&self, number: u64, piece: Option<RecordPiece<'_>>, is_over: &dyn Fn() -> bool) {
         let ticket = self.ticket(number, piece.is_some(), is_over);
         let Some((mut ticket, piece)) = ticket.flatten().zip(piece) else { return };
         self.failures.attempt(number, move || {

@@ -31,9 +31,9 @@ use crate::error::{Error, Operation, Result};
 use crate::observe::Observer;
 use crate::sink::draft::Draft;
 use crate::sink::{Durability, OutputOptions};
-use crate::write::job::Job;
+use crate::write::job::WriteJob;
 use crate::write::parts::Parts;
-use crate::write::placing::Placing;
+use crate::write::placing::WritePlacing;
 
 pub use positional::Positional;
 pub use shared::SharedDraft;
@@ -167,7 +167,7 @@ impl WriteOptions {
         }
         let observer = Observer::new(self.output.hooks.clone(), Some(len));
         let is_eager = self.output.draft.durability == Durability::Full && chunks.count() > 1;
-        let job = Job::new(&draft, parts, chunks, observer, is_eager);
+        let job = WriteJob::new(&draft, parts, chunks, observer, is_eager);
         let ran = job.run(workers, &mut fallbacks);
         let workers = ran.map_err(|error| draft.failed(error))?;
         let notes = self.output.hooks.commit(path, len, || draft.commit_with_notes(len))?;
@@ -190,7 +190,7 @@ impl WriteOptions {
         let draft = self.output.begin(path)?;
         let mut fallbacks = draft.fallbacks();
         reserve(&draft, len, &mut fallbacks).map_err(|error| draft.failed(error))?;
-        let placing = Placing {
+        let placing = WritePlacing {
             path: draft.path().to_owned(),
             len,
             chunk_size: self.chunk_size(),

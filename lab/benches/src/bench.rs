@@ -8,7 +8,7 @@ use std::rc::Rc;
 use swath_os::machine;
 use swath_study::measure::{Counting, Extent, Input, Rounds, Stage};
 use swath_study::peers::{Absent, Python, Ripgrep};
-use swath_study::workload::Kind;
+use swath_study::workload::FileContent;
 
 /// Times the size of the largest file that its cases hold in memory together: two
 /// destinations, a fresh buffer, the page cache, and the memory that Python keeps.
@@ -77,15 +77,15 @@ impl Bench {
 
     /// Makes a file of random bytes.
     pub(crate) fn bytes(&self, size: Size) -> Result<Rc<Input>> {
-        self.input(Kind::Bytes, size)
+        self.input(FileContent::Bytes, size)
     }
 
     /// Makes a file of lines of numbers.
     pub(crate) fn numbers(&self, size: Size) -> Result<Rc<Input>> {
-        self.input(Kind::CsvNumbers, size)
+        self.input(FileContent::CsvNumbers, size)
     }
 
-    fn input(&self, kind: Kind, size: Size) -> Result<Rc<Input>> {
+    fn input(&self, kind: FileContent, size: Size) -> Result<Rc<Input>> {
         let (bytes, label) = size.bytes(self.quick);
         let (needed, total) = (bytes * MEMORY_FACTOR, machine::memory_total()?);
         ensure!(

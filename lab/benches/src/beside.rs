@@ -28,7 +28,7 @@ enum Aim {
 }
 
 /// Commands that do the same.
-struct Case {
+struct CommandCase {
     name: &'static str,
     /// How often each runs in one timed run.
     times: u32,
@@ -39,99 +39,99 @@ struct Case {
     aim: Aim,
 }
 
-const CASES: [Case; 24] = [
-    Case {
+const CASES: [CommandCase; 24] = [
+    CommandCase {
         name: "start",
         times: 50,
         ours: "swath --version",
         others: &[("cat", "cat --version"), ("rg", "rg --version")],
         aim: Aim::Time(1.5),
     },
-    Case {
+    CommandCase {
         name: "cat 8 KiB",
         times: 50,
         ours: "swath cat small",
         others: &[("cat", "cat small")],
         aim: Aim::Time(1.5),
     },
-    Case {
+    CommandCase {
         name: "sum 8 KiB",
         times: 50,
         ours: "swath sum --hash xxh3 small",
         others: &[("xxhsum", "xxhsum -H3 small"), ("cat", "cat small")],
         aim: Aim::Time(1.5),
     },
-    Case {
+    CommandCase {
         name: "cp 8 KiB",
         times: 50,
         ours: "swath cp --durability none small out",
         others: &[("cp", "cp small out")],
         aim: Aim::Time(1.5),
     },
-    Case {
+    CommandCase {
         name: "cat 64 MiB",
         times: 10,
         ours: "swath cat middle.0",
         others: &[("cat", "cat middle.0")],
         aim: Aim::Speed(1.0),
     },
-    Case {
+    CommandCase {
         name: "xxh3 of 64 MiB",
         times: 10,
         ours: "swath sum --hash xxh3 middle.0",
         others: &[("xxhsum", "xxhsum -H3 middle.0")],
         aim: Aim::Speed(1.0),
     },
-    Case {
+    CommandCase {
         name: "xxh3 of 8 files of 64 MiB",
         times: 2,
         ours: "swath sum --hash xxh3 middle.0 middle.1 middle.2 middle.3 middle.4 middle.5 middle.6 middle.7",
         others: &[("xargs -P2 xxhsum", "ls middle.? | xargs -P2 -n4 xxhsum -H3")],
         aim: Aim::Speed(1.0),
     },
-    Case {
+    CommandCase {
         name: "xxh3 of 1,000 files of 10 KB, by name",
         times: 10,
         ours: "ls few/*/* | xargs swath sum --hash xxh3",
         others: &[("xargs -P2 xxhsum", "ls few/*/* | xargs -P2 -n500 xxhsum -H3")],
         aim: Aim::Speed(1.0),
     },
-    Case {
+    CommandCase {
         name: "blake3 of 2 GiB",
         times: 1,
         ours: "swath sum --hash blake3 bytes",
         others: &[("b3sum", "b3sum bytes")],
         aim: Aim::Speed(1.1),
     },
-    Case {
+    CommandCase {
         name: "ingest 100,000 files of 10 KB",
         times: 1,
         ours: "swath ingest tree",
         others: &[("rg", "rg -uuu -c no-such-word-in-any-file tree || true")],
         aim: Aim::Speed(1.0),
     },
-    Case {
+    CommandCase {
         name: "count lines of 512 MiB",
         times: 2,
         ours: "swath scan letters",
         others: &[("rg", "rg -c ^ letters"), ("wc", "wc -l letters")],
         aim: Aim::Speed(1.3),
     },
-    Case {
+    CommandCase {
         name: "zstd, one frame, to standard output",
         times: 1,
         ours: "swath decompress letters.zst -",
         others: &[("zstd", "zstd -dcq letters.zst")],
         aim: Aim::Speed(1.0),
     },
-    Case {
+    CommandCase {
         name: "zstd, one frame, to a file",
         times: 1,
         ours: "swath decompress --durability none letters.zst out",
         others: &[("zstd", "zstd -dqf -o out letters.zst")],
         aim: Aim::Speed(1.0),
     },
-    Case {
+    CommandCase {
         name: "gzip, one member, to a file",
         times: 1,
         ours: "swath decompress --durability none part.gz out",
@@ -142,7 +142,7 @@ const CASES: [Case; 24] = [
         ],
         aim: Aim::Speed(1.0),
     },
-    Case {
+    CommandCase {
         name: "bzip2, to a file",
         times: 1,
         ours: "swath decompress --durability none part.bz2 out",
@@ -152,42 +152,42 @@ const CASES: [Case; 24] = [
         ],
         aim: Aim::Speed(1.0),
     },
-    Case {
+    CommandCase {
         name: "compress to gzip, level 6",
         times: 1,
         ours: "swath compress --durability none --format gzip --level 6 part out",
         others: &[("pigz", "pigz -6c part > out")],
         aim: Aim::Size(1.005),
     },
-    Case {
+    CommandCase {
         name: "compress to bgzf, level 6",
         times: 1,
         ours: "swath compress --durability none --format bgzf --level 6 part out",
         others: &[("bgzip", "bgzip -@2 -l6 -c part > out")],
         aim: Aim::Size(1.005),
     },
-    Case {
+    CommandCase {
         name: "compress to bzip2",
         times: 1,
         ours: "swath compress --durability none --format bzip2 part out",
         others: &[("lbzip2", "lbzip2 -n2 -c part > out")],
         aim: Aim::Speed(1.0),
     },
-    Case {
+    CommandCase {
         name: "2 GiB into a pipe",
         times: 1,
         ours: "swath cat bytes | wc -c",
         others: &[("cat", "cat bytes | wc -c"), ("pv, which splices", "pv -q bytes | wc -c")],
         aim: Aim::Speed(1.0),
     },
-    Case {
+    CommandCase {
         name: "2 GiB out of a pipe",
         times: 1,
         ours: "cat bytes | swath cat -",
         others: &[("cat", "cat bytes | cat"), ("pv, which splices", "cat bytes | pv -q")],
         aim: Aim::Speed(1.0),
     },
-    Case {
+    CommandCase {
         name: "2 GiB out of one pipe into another",
         times: 1,
         ours: "cat bytes | swath cat - | wc -c",
@@ -197,14 +197,14 @@ const CASES: [Case; 24] = [
         ],
         aim: Aim::Speed(1.0),
     },
-    Case {
+    CommandCase {
         name: "ingest 300,000 files of 1 KB",
         times: 1,
         ours: "swath ingest many",
         others: &[("rg", "rg -uuu -c no-such-word-in-any-file many || true")],
         aim: Aim::Speed(1.0),
     },
-    Case {
+    CommandCase {
         name: "xxh3 of 8 GiB",
         times: 1,
         ours: "swath sum --hash xxh3 large",
@@ -212,7 +212,7 @@ const CASES: [Case; 24] = [
         aim: Aim::Speed(1.0),
     },
     // Last: where it has no room in the page cache, it leaves none for the other inputs.
-    Case {
+    CommandCase {
         name: "xxh3 of 32 GiB, a hole",
         times: 1,
         ours: "swath sum --hash xxh3 hole",
@@ -308,7 +308,7 @@ fn program_of(line: &str) -> &str {
     }
 }
 
-impl Case {
+impl CommandCase {
     fn entrants(&self, program: &Path) -> Entrants {
         let mut here = vec![entrant(OURS, self.ours, self.times, program)];
         let mut absent = Vec::new();
@@ -342,7 +342,7 @@ pub(crate) fn record(wish: &Beside) -> Result<()> {
     env::set_current_dir(data.path())?;
     make(&program, wish.quick)?;
     let wanted =
-        |case: &&Case| wish.only.as_ref().is_none_or(|word| case.name.contains(&**word));
+        |case: &&CommandCase| wish.only.as_ref().is_none_or(|word| case.name.contains(&**word));
     let mut failed = Vec::new();
     for case in CASES.iter().filter(wanted) {
         eprintln!("{}", case.name);

@@ -27,7 +27,7 @@ use crate::bench::{Bench, Size};
 use crate::case::Outcome;
 use crate::contestants::compress::Packing;
 use crate::contestants::file::Residency;
-use crate::contestants::files::Setting;
+use crate::contestants::files::FilesSetting;
 use crate::contestants::text;
 use crate::contestants::waits::Answering;
 use anyhow::{Result, ensure};
@@ -39,7 +39,7 @@ use texts::Recipes;
 use What::{Appends, Archive, File, Files, Forks, Text, Waits};
 
 /// Many files in a state.
-type OfFiles = fn(&Setting<'_>) -> Result<Entrants>;
+type OfFiles = fn(&FilesSetting<'_>) -> Result<Entrants>;
 
 /// The input of a case, and its entrants.
 #[derive(Clone, Copy)]
@@ -188,7 +188,7 @@ impl Entry {
             What::Text(recipe, build) => build(bench, &recipe.make(bench)?),
             What::Files(shape, state, build) => {
                 let files = shape.make(bench)?;
-                build(&Setting { bench, files, state })
+                build(&FilesSetting { bench, files, state })
             }
             What::Waits(answering) => waits::build(bench, answering),
         }

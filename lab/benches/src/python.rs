@@ -21,7 +21,7 @@ use swath_study::peers::Absent;
 
 /// One case, as the program describes it.
 #[derive(Deserialize)]
-struct Case {
+struct PythonCase {
     id: String,
     entrants: Vec<String>,
     absent: BTreeMap<String, String>,
@@ -57,7 +57,7 @@ pub(crate) fn record(out: &Path, rounds: usize) -> Result<()> {
     let head: String = serde_json::from_str(&answer()?.context("no head")?)?;
     let mut folder = Folder::named(out.to_owned(), head, rounds.seed)?;
     while let Some(line) = answer()? {
-        let Case { id, entrants, absent, goals } =
+        let PythonCase { id, entrants, absent, goals } =
             serde_json::from_str(&line).with_context(|| format!("no case: {line:?}"))?;
         let absent = absent.iter().map(|(name, why)| Absent::new(name, why.as_str()));
         let here = entrants.into_iter().map(entrant).collect();

@@ -71,7 +71,7 @@ pub fn make_warm(path: &Path) -> Result<()> {
             read_through(&file, 0, len)
                 .with_context(|| format!("cannot read {}", path.display()))?;
         }
-        check(&file, path, Extent::between(0, len), State::Warm)
+        check(&file, path, Extent::between(0, len), CacheState::Warm)
     })
 }
 
@@ -89,7 +89,7 @@ pub fn make_cold(path: &Path, by: ColdBy) -> Result<()> {
             ColdBy::DropCaches => drop_caches()?,
             ColdBy::DontNeed => advise_file(&file, 0, len, FileAdvice::DontNeed)?,
         }
-        check(&file, path, Extent::between(0, len), State::Cold)
+        check(&file, path, Extent::between(0, len), CacheState::Cold)
     })
 }
 
@@ -136,11 +136,11 @@ pub fn make_half_resident(path: &Path, window_size: u64) -> Result<()> {
         let (offset, len) = window(offset);
         settle(|| {
             advise_file(&file, offset, len, FileAdvice::DontNeed)?;
-            check(&file, path, Extent::between(offset, offset + len), State::Cold)
+            check(&file, path, Extent::between(offset, offset + len), CacheState::Cold)
         })?;
     }
     for (index, offset) in windows().enumerate() {
-        let state = if index % 2 == 0 { State::Warm } else { State::Cold };
+        let state = if index % 2 == 0 { CacheState::Warm } else { CacheState::Cold };
         let (offset, len) = window(offset);
         check(&file, path, Extent::between(offset, offset + len), state)?;
     }
@@ -175,20 +175,20 @@ pub fn resident_share(file: &File, offset: u64, len: u64) -> io::Result<f64> {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum State {
+enum CacheState {
     Warm,
     Cold,
 }
 
 /// Fails unless the extent is in `state`.
-fn check(file: &File, path: &Path, extent: Extent, state: State) -> Result<()> {
+fn check(file: &File, path: &Path, extent: Extent, state: CacheState) -> Result<()> {
     if extent.is_empty() {
         return Ok(());
     }
     let share = resident_share(file, extent.offset(), extent.len())?;
     let kept = match state {
-        State::Warm => share >= 1.0 - TOLERANCE,
-        State::Cold => share <= TOLERANCE,
+        CacheState::Warm => share >= 1.0 - TOLERANCE,
+        CacheState::Cold => share <= TOLERANCE,
     };
     ensure!(
         kept,

@@ -40,7 +40,7 @@ use std::sync::Arc;
 use swath::append::{AppendOptions, Committed, Mode, OrderedOptions};
 use swath::{Result, WriteOptions};
 
-use self::target::{Files, Shared, Target};
+use self::target::{Files, SharedTarget, Target};
 pub use self::writer::Writer;
 
 /// As much as a strand of Swath collects.
@@ -51,7 +51,7 @@ const BUFFER: usize = 256 << 10;
 /// If it is dropped without a commit, nothing is written. Open writers fail from then on.
 #[derive(Debug)]
 pub struct Output {
-    shared: Arc<Shared>,
+    shared: Arc<SharedTarget>,
     buffer_size: usize,
 }
 
@@ -94,7 +94,7 @@ pub fn local_files(path: impl AsRef<Path>, options: AppendOptions) -> Result<Out
 
 impl Output {
     fn new(path: &Path, target: Target) -> Self {
-        Self { shared: Arc::new(Shared::new(path, target)), buffer_size: BUFFER }
+        Self { shared: Arc::new(SharedTarget::new(path, target)), buffer_size: BUFFER }
     }
 
     /// Bytes that a writer collects before it writes them. Default: 256 KiB.

@@ -86,7 +86,7 @@ pub fn chosen(words: &[String]) -> Result<Vec<&'static Experiment>, String> {
 mod tests {
     use super::*;
     use crate::experiment::Study;
-    use crate::results::Kind;
+    use crate::results::WordsAuthor;
     use std::collections::BTreeSet;
 
     #[test]
@@ -114,8 +114,12 @@ mod tests {
                     source.words.len() > 10 && rule.len() > 20 && rule.ends_with('.'),
                     "{id}"
                 );
-                assert_ne!(source.kind, Kind::Read, "{id}");
-                assert_eq!(source.kind == Kind::Quoted, !source.section.is_empty(), "{id}");
+                assert_ne!(source.kind, WordsAuthor::Read, "{id}");
+                assert_eq!(
+                    source.kind == WordsAuthor::Quoted,
+                    !source.section.is_empty(),
+                    "{id}"
+                );
             }
             let is_ours = experiment.study == Study::S;
             assert_eq!(experiment.scale.study.is_empty(), is_ours, "{}", experiment.id);

@@ -91,12 +91,12 @@ pub enum Leave {
     /// By Swath, as one plain file.
     Plain,
     /// As study E does: a log for each thread, and a shared order of their pieces.
-    StudyE(Shared),
+    StudyE(SharedOrder),
 }
 
 /// The structure that keeps study E's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shared {
+pub enum SharedOrder {
     /// Its doubly linked list, under a lock.
     List,
     /// Its skip list, for many threads.
@@ -105,7 +105,7 @@ pub enum Shared {
 
 /// What is known of a written tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Left {
+pub struct TreeOutput {
     /// Bytes.
     pub bytes: u64,
     /// Forks.
@@ -118,7 +118,7 @@ pub struct Left {
     pieces: Vec<(usize, u64, u64)>,
 }
 
-impl From<Committed> for Left {
+impl From<Committed> for TreeOutput {
     fn from(committed: Committed) -> Self {
         let Committed { bytes, forks, steals, extents, .. } = committed;
         Self { bytes, forks, steals, extents, pieces: Vec::new() }
@@ -162,7 +162,7 @@ impl Trees {
     /// # Errors
     ///
     /// The first error of a write or of the commit.
-    pub fn leave(&self, folder: &Path, how: Leave) -> Result<Option<Left>> {
+    pub fn leave(&self, folder: &Path, how: Leave) -> Result<Option<TreeOutput>> {
         match how {
             Leave::Nowhere => {
                 self.by_all(&|_, bytes| {
@@ -202,7 +202,7 @@ impl Trees {
             }
             Leave::StudyE(kind) => {
                 let left = shared::append(&self.fib, &self.pool, folder, kind)?;
-                return Ok(Some(Left {
+                return Ok(Some(TreeOutput {
                     bytes: left.pieces.iter().map(|piece| piece.2).sum(),
                     forks: self.fib.forks(),
                     steals: left.steals,
@@ -251,14 +251,14 @@ impl Trees {
     /// # Errors
     ///
     /// If they cannot be read, or are in another order.
-    pub fn check_pieces(&self, folder: &Path, left: &Left) -> Result<()> {
+    pub fn check_pieces(&self, folder: &Path, left: &TreeOutput) -> Result<()> {
         if left.pieces.is_empty() {
             return Ok(());
         }
         let logs = (0..self.pool.current_num_threads())
             .map(|log| File::open(folder.join(log.to_string())))
             .collect::<io::Result<_>>()?;
-        let file = Pieces { logs, pieces: &left.pieces, done: 0 };
+        let file = LogPieces { logs, pieces: &left.pieces, done: 0 };
         self.check_order(file)
     }
 
@@ -296,14 +296,14 @@ impl Trees {
 }
 
 /// Pieces of logs, one after the other, as one file.
-struct Pieces<'p> {
+struct LogPieces<'p> {
     logs: Vec<File>,
     pieces: &'p [(usize, u64, u64)],
     /// Bytes of the first of them that were read.
     done: u64,
 }
 
-impl Read for Pieces<'_> {
+impl Read for LogPieces<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while let Some((&(log, offset, len), rest)) = self.pieces.split_first() {
             if self.done < len {
@@ -378,8 +378,8 @@ mod tests {
         Leave::Segments { checksums: true },
         Leave::Segments { checksums: false },
         Leave::Plain,
-        Leave::StudyE(Shared::List),
-        Leave::StudyE(Shared::Skip),
+        Leave::StudyE(SharedOrder::List),
+        Leave::StudyE(SharedOrder::Skip),
     ];
 
     #[test]
@@ -430,7 +430,7 @@ mod tests {
         for threads in [2, 4, 7] {
             let trees = Trees::new(14, 64, threads).expect("small");
             for round in 0..rounds {
-                for kind in [Shared::List, Shared::Skip] {
+                for kind in [SharedOrder::List, SharedOrder::Skip] {
                     let folder = tempfile::tempdir().expect("a folder");
                     let left = trees.leave(folder.path(), Leave::StudyE(kind)).expect("room");
                     let left = left.expect("an order");
@@ -450,7 +450,7 @@ mod tests {
     fn pieces_in_another_order_are_found() {
         let trees = Trees::new(6, 100, 1).expect("small");
         let folder = tempfile::tempdir().expect("a folder");
-        let left = trees.leave(folder.path(), Leave::StudyE(Shared::List)).expect("room");
+        let left = trees.leave(folder.path(), Leave::StudyE(SharedOrder::List)).expect("room");
         let mut left = left.expect("an order");
         let [(log, offset, len)] = left.pieces[..] else { panic!("one thread, one strand") };
         left.pieces = vec![(log, offset + 100, len - 100), (log, offset, 100)];

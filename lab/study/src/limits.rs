@@ -191,7 +191,7 @@ pub fn bare_read(path: &Path, target: &mut [u8]) -> io::Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::{Kind, Recipe, generate};
+    use crate::workload::{FileContent, Recipe, generate};
 
     const LEN: usize = 5 * CHUNK_SIZE / 2 + 77;
 
@@ -199,7 +199,7 @@ mod tests {
     fn file_of(len: usize) -> (tempfile::TempDir, std::path::PathBuf, Vec<u8>) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("input");
-        let recipe = Recipe { kind: Kind::Bytes, size: len as u64, seed: 1 };
+        let recipe = Recipe { kind: FileContent::Bytes, size: len as u64, seed: 1 };
         generate(recipe, &path, 2).expect("a generated file");
         let bytes = std::fs::read(&path).expect("its bytes");
         (folder, path, bytes)

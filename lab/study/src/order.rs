@@ -65,7 +65,7 @@ pub struct Handle {
 
 /// The place of a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct BytePlace {
     /// The item that holds it.
     pub handle: Handle,
     /// The item itself.
@@ -76,7 +76,7 @@ pub struct Found {
 
 /// The place of an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct ItemPlace {
     /// Items before it.
     pub rank: usize,
     /// Bytes before it.
@@ -85,18 +85,18 @@ pub struct Place {
 
 /// The distance between two places, which a structure's inner nodes add up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Span {
+struct PlaceSpan {
     count: usize,
     bytes: u64,
 }
 
-impl Span {
+impl PlaceSpan {
     const fn of(item: &Item) -> Self {
         Self { count: 1, bytes: item.len }
     }
 
-    const fn place(self) -> Place {
-        Place { rank: self.count, offset: self.bytes }
+    const fn place(self) -> ItemPlace {
+        ItemPlace { rank: self.count, offset: self.bytes }
     }
 }
 
@@ -112,7 +112,7 @@ fn goes_past<T>(left: Option<T>, rest: &mut T) -> bool {
     }
 }
 
-impl Add for Span {
+impl Add for PlaceSpan {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -120,7 +120,7 @@ impl Add for Span {
     }
 }
 
-impl Sub for Span {
+impl Sub for PlaceSpan {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {
@@ -128,13 +128,13 @@ impl Sub for Span {
     }
 }
 
-impl AddAssign for Span {
+impl AddAssign for PlaceSpan {
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
     }
 }
 
-impl SubAssign for Span {
+impl SubAssign for PlaceSpan {
     fn sub_assign(&mut self, other: Self) {
         *self = *self - other;
     }
@@ -200,10 +200,10 @@ pub trait Order {
 
     /// Returns the item that holds byte `offset`; `None` from [`bytes`](Self::bytes) on. Items of
     /// length 0 are never found.
-    fn seek(&self, offset: u64) -> Option<Found>;
+    fn seek(&self, offset: u64) -> Option<BytePlace>;
 
     /// Returns how much lies before an item; `None` if it is no longer there.
-    fn place(&self, handle: Handle) -> Option<Place>;
+    fn place(&self, handle: Handle) -> Option<ItemPlace>;
 
     /// Returns the next item; `None` for the last one, and if `handle` is no longer there.
     fn next(&self, handle: Handle) -> Option<Handle>;

@@ -77,7 +77,7 @@ pub struct Priced {
 }
 
 /// The report of the study's forms.
-struct Done {
+struct FormReport {
     contracts: u64,
     bytes_in: u64,
     read: Duration,

@@ -24,7 +24,7 @@ mod words;
 mod written;
 
 use claimed::counted;
-pub use claimed::{Claimed, Counts, Finding, Holds, Kind, Source};
+pub use claimed::{Claimed, Counts, Finding, Holds, Source, WordsAuthor};
 pub use select::{Key, LEAST_ROUNDS, Selected, SpeedUp};
 pub use words::heading_of;
 

@@ -10,7 +10,7 @@
 //!                                                                              then: the commit
 //! ```
 //!
-//! A [`Line`] serves one request after the other (the client, the file server's metadata). A [`Pool`] is
+//! A [`ServerLine`] serves one request after the other (the client, the file server's metadata). A [`Pool`] is
 //! shared by all who use it at one time (bandwidth, the cores of one machine). Everything random comes
 //! from a seed; two strategies with one seed meet the same parts, slow workers and failures.
 //!
@@ -45,9 +45,9 @@ mod tests;
 pub mod worker;
 
 pub use calls::{Callers, ONE_PROCESS};
-pub use commit::{Commit, Committing, Output, commit};
+pub use commit::{Commit, Committing, OutputForm, commit};
 pub use engine::simulate;
-pub use line::Line;
+pub use line::ServerLine;
 pub use model::{
     Bandwidth, Client, Death, Job, Simulated, Spent, Storage, Strategy, Trouble, Use, Work,
 };

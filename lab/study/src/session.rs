@@ -40,7 +40,7 @@ pub use folder::{ResultsFolder, begin};
 
 /// The settings of a session.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct SessionSettings {
     /// The amount of work.
     pub extent: Extent,
     /// The experiments.
@@ -61,7 +61,7 @@ pub struct Settings {
 
 /// The progress of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct SessionStep {
     /// The running experiment, or [`LIMITS`].
     pub id: &'static str,
     /// Its number, from 0, and the number of experiments.
@@ -90,9 +90,9 @@ pub const LIMITS: &str = "limits";
 ///
 /// If a folder cannot be used. Failures of an experiment are in its results.
 pub fn run(
-    settings: &Settings,
+    settings: &SessionSettings,
     cancel: &CancelToken,
-    watch: &mut dyn FnMut(Step),
+    watch: &mut dyn FnMut(SessionStep),
 ) -> Result<Results> {
     let made: Vec<PathBuf> =
         settings.out.ancestors().take_while(|it| !it.exists()).map(Path::to_owned).collect();
@@ -105,16 +105,16 @@ pub fn run(
 }
 
 fn run_in(
-    settings: &Settings,
+    settings: &SessionSettings,
     cancel: &CancelToken,
-    watch: &mut dyn FnMut(Step),
+    watch: &mut dyn FnMut(SessionStep),
 ) -> Result<Results> {
     let folder = begin(&settings.out)?;
     let out = folder.path();
     let stages = settings
         .data
         .iter()
-        .map(|data| Place::new(data, settings, cancel))
+        .map(|data| SessionFolder::new(data, settings, cancel))
         .collect::<Result<Vec<_>>>()?;
     let mut results = beginning(settings);
     let before = if settings.resume { earlier(out, settings, &results)? } else { None };
@@ -128,7 +128,7 @@ fn run_in(
     };
     if results.limits.is_empty() {
         results.limits = limits_of(&stages, cancel, &mut |run| {
-            watch(Step { id: LIMITS, experiment: (0, settings.chosen.len()), run });
+            watch(SessionStep { id: LIMITS, experiment: (0, settings.chosen.len()), run });
         })?;
     }
     let is_going = |results: &Results| results.timelines.is_empty() && !cancel.is_cancelled();
@@ -147,8 +147,11 @@ fn run_in(
         if cancel.is_cancelled() {
             break;
         }
-        let mut step =
-            Step { id: chosen.id, experiment: (number, settings.chosen.len()), run: (0, 0) };
+        let mut step = SessionStep {
+            id: chosen.id,
+            experiment: (number, settings.chosen.len()),
+            run: (0, 0),
+        };
         let mut told = |run: (usize, usize)| {
             step.run = run;
             watch(step);
@@ -169,7 +172,7 @@ fn run_in(
 /// The limits of the machine and all folders. If it is stopped before all of them are measured, none are
 /// kept: the next run measures them again.
 fn limits_of(
-    places: &[Place],
+    places: &[SessionFolder],
     cancel: &CancelToken,
     told: &mut dyn FnMut((usize, usize)),
 ) -> Result<Vec<Limit>> {
@@ -277,7 +280,7 @@ fn text_of(path: &Path) -> Result<String> {
 }
 
 /// The results of an earlier study of the same settings.
-fn earlier(out: &Path, settings: &Settings, now: &Results) -> Result<Option<Results>> {
+fn earlier(out: &Path, settings: &SessionSettings, now: &Results) -> Result<Option<Results>> {
     if !out.join(FILE).exists() {
         return Ok(None);
     }
@@ -294,13 +297,13 @@ fn earlier(out: &Path, settings: &Settings, now: &Results) -> Result<Option<Resu
 }
 
 /// A folder, and a hidden one in it that goes away at the end.
-struct Place {
+struct SessionFolder {
     stage: Stage,
     _folder: Hidden,
 }
 
-impl Place {
-    fn new(data: &Path, settings: &Settings, cancel: &CancelToken) -> Result<Self> {
+impl SessionFolder {
+    fn new(data: &Path, settings: &SessionSettings, cancel: &CancelToken) -> Result<Self> {
         let folder = Hidden::make(data, ".swath-study")?;
         let stage = Stage::new(folder.path(), settings.extent, settings.seed)
             .with_program(settings.program.clone())
@@ -309,7 +312,7 @@ impl Place {
     }
 }
 
-fn beginning(settings: &Settings) -> Results {
+fn beginning(settings: &SessionSettings) -> Results {
     let facts = settings.data.iter().map(|data| Facts::collect(data)).collect::<Vec<_>>();
     let started =
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
@@ -366,8 +369,8 @@ fn rounds_of(extent: Extent, least: usize) -> usize {
 
 fn measure(
     chosen: &'static Experiment,
-    places: &[Place],
-    settings: &Settings,
+    places: &[SessionFolder],
+    settings: &SessionSettings,
     cancel: &CancelToken,
     told: &mut dyn FnMut((usize, usize)),
 ) -> Measured {

@@ -21,14 +21,14 @@ use swath_os::locks::Mutex;
 
 /// The result of [`each`].
 #[derive(Debug)]
-pub struct Done<R> {
+pub struct ThreadResults<R> {
     /// The results of `work`, in the order of the parts.
     pub results: Vec<R>,
     /// Why some parts had no thread of their own, if so.
     pub refused: Option<io::Error>,
 }
 
-impl<R> Done<R> {
+impl<R> ThreadResults<R> {
     /// The results, if each part had a thread.
     ///
     /// # Errors
@@ -45,7 +45,7 @@ impl<R> Done<R> {
 /// # Panics
 ///
 /// If `work` does.
-pub fn each<P: Send, R: Send>(parts: Vec<P>, work: impl Fn(P) -> R + Sync) -> Done<R> {
+pub fn each<P: Send, R: Send>(parts: Vec<P>, work: impl Fn(P) -> R + Sync) -> ThreadResults<R> {
     let count = parts.len();
     let parts: Vec<_> = parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
     let run = |part: &Mutex<Option<P>>| {
@@ -67,7 +67,7 @@ pub fn each<P: Send, R: Send>(parts: Vec<P>, work: impl Fn(P) -> R + Sync) -> Do
         let there = threads.into_iter().map(|thread| thread.join());
         let there =
             there.map(|ended| ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        Done { results: there.chain(here).collect(), refused }
+        ThreadResults { results: there.chain(here).collect(), refused }
     })
 }
 

@@ -27,18 +27,18 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use swath::{CancelToken, Profile};
 
-pub use clock::Step;
+pub use clock::TuneStep;
 pub use duel::Because;
-pub use setting::Found;
+pub use setting::SettingFinding;
 
-use clock::Clock;
-use duel::{Entrant, Ran, decide};
-use place::Place;
+use clock::BudgetClock;
+use duel::{DuelEntrant, DuelRun, decide};
+use place::TunePlace;
 use setting::{SETTINGS, Setting};
 
 /// What to measure.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct TuneSettings {
     /// A folder of the file system to measure: a hidden folder is made in it, and removed.
     pub folder: PathBuf,
     /// The time it may take; a run that has begun is finished.
@@ -53,7 +53,7 @@ pub struct Tuned {
     /// The new profile; it has no name yet.
     pub profile: Profile,
     /// Every setting, in the order in which they were measured.
-    pub found: Vec<Found>,
+    pub found: Vec<SettingFinding>,
     /// Settings that could not be measured here, and why.
     pub notes: Vec<String>,
     /// The length of the file that was read, in bytes.
@@ -81,11 +81,11 @@ impl Tuned {
 /// If no file can be made in the folder, or nothing can be read back. Errors of one setting are in its
 /// finding.
 pub fn run(
-    settings: &Settings,
+    settings: &TuneSettings,
     cancel: &CancelToken,
-    watch: &mut dyn FnMut(Step),
+    watch: &mut dyn FnMut(TuneStep),
 ) -> Result<Tuned> {
-    let clock = Clock { began: Instant::now(), budget: settings.budget };
+    let clock = BudgetClock { began: Instant::now(), budget: settings.budget };
     watch(clock.step("making a file"));
     let mut tuned = Tuned {
         profile: Profile::default(),
@@ -95,7 +95,7 @@ pub fn run(
         elapsed: Duration::ZERO,
         is_stopped: false,
     };
-    let place = match Place::make(&settings.folder, clock, settings.seed, cancel) {
+    let place = match TunePlace::make(&settings.folder, clock, settings.seed, cancel) {
         Err(_) if cancel.is_cancelled() => {
             return Ok(Tuned { elapsed: clock.elapsed(), is_stopped: true, ..tuned });
         }
@@ -111,7 +111,8 @@ pub fn run(
         for (done, &index) in open.iter().enumerate() {
             let until = clock.until(open.len() - done);
             let setting = &SETTINGS[index];
-            let mut turns = Turns { place: &place, setting, clock, until, cancel, watch };
+            let mut turns =
+                SettingTurns { place: &place, setting, clock, until, cancel, watch };
             tuned.found[index] = turns.measure(&mut tuned.profile, settings.seed);
         }
     }
@@ -122,23 +123,23 @@ pub fn run(
 }
 
 /// Whether a setting remains to be measured.
-fn is_open(found: &Found) -> bool {
+fn is_open(found: &SettingFinding) -> bool {
     found.taken.is_none() && found.because == Because::NoTime.word()
 }
 
 /// The runs of one setting.
-struct Turns<'t> {
-    place: &'t Place,
+struct SettingTurns<'t> {
+    place: &'t TunePlace,
     setting: &'t Setting,
-    clock: Clock,
+    clock: BudgetClock,
     until: Instant,
     cancel: &'t CancelToken,
-    watch: &'t mut dyn FnMut(Step),
+    watch: &'t mut dyn FnMut(TuneStep),
 }
 
-impl Turns<'_> {
+impl SettingTurns<'_> {
     /// Measures the setting, step by step, until a step is not taken.
-    fn measure(&mut self, profile: &mut Profile, seed: u64) -> Found {
+    fn measure(&mut self, profile: &mut Profile, seed: u64) -> SettingFinding {
         let setting = self.setting;
         let mut last = setting.kept(Because::NoneFaster.word().to_owned(), None);
         for step in (setting.steps)(self.place.cores()) {
@@ -147,19 +148,19 @@ impl Turns<'_> {
             let mut run = |case, entrant| {
                 let now = Instant::now();
                 if self.cancel.is_cancelled() || now + longest > self.until {
-                    return Ok(Ran::Over);
+                    return Ok(DuelRun::Over);
                 }
                 (self.watch)(self.clock.step(setting.name));
                 let profile = match entrant {
-                    Entrant::Now => before.clone(),
-                    Entrant::Value(value) => (setting.apply)(before.clone(), value),
+                    DuelEntrant::Now => before.clone(),
+                    DuelEntrant::Value(value) => (setting.apply)(before.clone(), value),
                 };
                 let seconds = match self.place.seconds(case, profile, self.cancel) {
-                    Err(_) if self.cancel.is_cancelled() => return Ok(Ran::Over),
+                    Err(_) if self.cancel.is_cancelled() => return Ok(DuelRun::Over),
                     seconds => seconds?,
                 };
                 longest = longest.max(now.elapsed());
-                Ok(Ran::Took(seconds))
+                Ok(DuelRun::Took(seconds))
             };
             let decided = decide(&step.values, step.gain, &step.guards, seed, &mut run);
             let found = match decided {
@@ -169,7 +170,7 @@ impl Turns<'_> {
                     if let Some(value) = decided.value {
                         *profile = (setting.apply)(before, value);
                     }
-                    Found { taken, ..setting.kept(because, decided.ratio) }
+                    SettingFinding { taken, ..setting.kept(because, decided.ratio) }
                 }
                 Err(error) => setting.kept(format!("not measured: {error:#}"), None),
             };
@@ -194,8 +195,8 @@ mod tests {
         tempfile::tempdir_in(parent).expect("a folder")
     }
 
-    fn settings(folder: &tempfile::TempDir, budget: Duration) -> Settings {
-        Settings { folder: folder.path().to_owned(), budget, seed: 1 }
+    fn settings(folder: &tempfile::TempDir, budget: Duration) -> TuneSettings {
+        TuneSettings { folder: folder.path().to_owned(), budget, seed: 1 }
     }
 
     #[test]
@@ -229,7 +230,7 @@ mod tests {
         let folder = folder();
         let cancel = CancelToken::new();
         let within = cancel.clone();
-        let mut stop = move |step: Step| {
+        let mut stop = move |step: TuneStep| {
             if step.what == last {
                 within.cancel();
             }
@@ -247,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_not_there_is_an_error_with_its_name() {
-        let settings = Settings {
+        let settings = TuneSettings {
             folder: PathBuf::from("/nowhere/at/all"),
             budget: Duration::from_secs(1),
             seed: 1,

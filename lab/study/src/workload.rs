@@ -46,7 +46,7 @@ const LINES_PER_BLOCK: u64 = 128;
 
 /// The content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileContent {
     /// Random bytes.
     Bytes,
     /// Random letters A to Z. 26 does not divide 256, so some letters come 10 times where
@@ -82,7 +82,7 @@ pub enum Style {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recipe {
     /// Its content.
-    pub kind: Kind,
+    pub kind: FileContent,
     /// Its length in bytes. A file of lines ends with the last whole line before it, but has
     /// at least one line unless `size` is 0.
     pub size: u64,
@@ -156,14 +156,14 @@ pub fn generate_file(
 pub fn generate_stream(recipe: Recipe, workers: usize, out: Ordered) -> Result<Generated> {
     let (size, seed, workers) = (recipe.size, recipe.seed, usable(workers));
     match recipe.kind {
-        Kind::Bytes => write_in_order(out, recipe, workers, fill_bytes),
-        Kind::Letters => write_in_order(out, recipe, workers, fill_letters),
-        Kind::CsvNumbers => {
+        FileContent::Bytes => write_in_order(out, recipe, workers, fill_bytes),
+        FileContent::Letters => write_in_order(out, recipe, workers, fill_letters),
+        FileContent::CsvNumbers => {
             let decimals = Decimals::new();
             let fill = |block: &mut Vec<u8>, index| fill_lines(block, &decimals, seed, index);
             write_lines(out, size, workers, &fill)
         }
-        Kind::Csv(table) => write_lines(out, size, workers, &|block, index| {
+        FileContent::Csv(table) => write_lines(out, size, workers, &|block, index| {
             fill_table(block, table, seed, index);
         }),
     }
@@ -178,11 +178,11 @@ fn usable(workers: usize) -> usize {
 }
 
 /// Fills blocks of one size, for kinds that have them.
-fn fill_of(kind: Kind) -> Option<Fill> {
+fn fill_of(kind: FileContent) -> Option<Fill> {
     match kind {
-        Kind::Bytes => Some(fill_bytes as Fill),
-        Kind::Letters => Some(fill_letters),
-        Kind::CsvNumbers | Kind::Csv(_) => None,
+        FileContent::Bytes => Some(fill_bytes as Fill),
+        FileContent::Letters => Some(fill_letters),
+        FileContent::CsvNumbers | FileContent::Csv(_) => None,
     }
 }
 
@@ -300,7 +300,7 @@ fn write_lines(
     workers: usize,
     fill: &(dyn Fn(&mut Vec<u8>, u64) + Sync),
 ) -> Result<Generated> {
-    let (queue, made) = (Queue::new(size), Mutex::new(Generated::default()));
+    let (queue, made) = (BlockQueue::new(size), Mutex::new(Generated::default()));
     let blocks = (0..).take_while(|_| !queue.is_closed());
     out.map_ordered(blocks, workers, |index, ticket| -> Result<()> {
         let block = ticket.buffer();
@@ -389,7 +389,7 @@ impl Decimals {
 }
 
 /// Says how much of each block is in the file, in the order of the indexes.
-struct Queue {
+struct BlockQueue {
     size: u64,
     state: Mutex<QueueState>,
     moved: Condvar,
@@ -401,7 +401,7 @@ struct QueueState {
     closed: bool,
 }
 
-impl Queue {
+impl BlockQueue {
     fn new(size: u64) -> Self {
         let state = QueueState { next_index: 0, offset: 0, closed: size == 0 };
         Self { size, state: Mutex::new(state), moved: Condvar::new() }
@@ -448,10 +448,11 @@ mod tests {
     use std::fs;
     use std::io::ErrorKind;
 
-    const FIXED: Kind = Kind::Csv(Table { columns: 8, style: Style::Fixed(6) });
-    const KINDS: [Kind; 4] = [Kind::Bytes, Kind::Letters, Kind::CsvNumbers, FIXED];
+    const FIXED: FileContent = FileContent::Csv(Table { columns: 8, style: Style::Fixed(6) });
+    const KINDS: [FileContent; 4] =
+        [FileContent::Bytes, FileContent::Letters, FileContent::CsvNumbers, FIXED];
 
-    fn made(kind: Kind, size: u64, workers: usize) -> (Generated, Vec<u8>) {
+    fn made(kind: FileContent, size: u64, workers: usize) -> (Generated, Vec<u8>) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("made");
         let generated = generate(Recipe { kind, size, seed: 9 }, &path, workers);
@@ -491,7 +492,7 @@ mod tests {
     #[test]
     fn sizes_around_every_boundary_are_kept() {
         for size in [0, 1, 7, 8, 9, BLOCK_SIZE - 1, BLOCK_SIZE, BLOCK_SIZE + 1] {
-            for kind in [Kind::Bytes, Kind::Letters] {
+            for kind in [FileContent::Bytes, FileContent::Letters] {
                 let (generated, bytes) = made(kind, size, 2);
                 assert_eq!((generated.bytes, bytes.len() as u64), (size, size), "{kind:?}");
             }
@@ -500,14 +501,14 @@ mod tests {
 
     #[test]
     fn letters_are_a_to_z_and_all_occur() {
-        let (_, bytes) = made(Kind::Letters, 100_000, 2);
+        let (_, bytes) = made(FileContent::Letters, 100_000, 2);
         assert!(bytes.iter().all(u8::is_ascii_uppercase));
         assert!((b'A'..=b'Z').all(|letter| bytes.contains(&letter)));
     }
 
     #[test]
     fn lines_have_1024_numbers_and_the_file_ends_with_one() {
-        let (generated, bytes) = made(Kind::CsvNumbers, 2_000_000, 3);
+        let (generated, bytes) = made(FileContent::CsvNumbers, 2_000_000, 3);
         assert!(generated.bytes <= 2_000_000 && generated.bytes > 1_990_000);
         let text = String::from_utf8(bytes).expect("digits and commas");
         assert!(text.ends_with('\n'));
@@ -525,7 +526,8 @@ mod tests {
             (Style::Fractions(17), 0.0..=1.0, 17),
             (Style::Fixed(6), -1000.0..=1000.0, 6),
         ] {
-            let (generated, bytes) = made(Kind::Csv(Table { columns: 3, style }), 300_000, 2);
+            let (generated, bytes) =
+                made(FileContent::Csv(Table { columns: 3, style }), 300_000, 2);
             let text = String::from_utf8(bytes).expect("digits");
             assert_eq!(text.lines().count() as u64, generated.lines);
             for line in text.lines() {
@@ -544,8 +546,8 @@ mod tests {
 
     #[test]
     fn a_file_of_lines_has_one_unless_it_is_to_be_empty() {
-        assert_eq!(made(Kind::CsvNumbers, 0, 2).1, b"");
-        assert_eq!(made(Kind::CsvNumbers, 1, 2).0.lines, 1);
+        assert_eq!(made(FileContent::CsvNumbers, 0, 2).1, b"");
+        assert_eq!(made(FileContent::CsvNumbers, 1, 2).0.lines, 1);
     }
 
     #[test]
@@ -561,7 +563,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("made");
         fs::write(&path, "before").expect("it can be written");
-        let recipe = Recipe { kind: Kind::Letters, size: 3, seed: 1 };
+        let recipe = Recipe { kind: FileContent::Letters, size: 3, seed: 1 };
         generate(recipe, &path, 1).expect("it is replaced");
         assert_eq!(fs::read(&path).expect("it is there").len(), 3);
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
@@ -569,7 +571,7 @@ mod tests {
 
     #[test]
     fn a_folder_or_device_is_not_replaced() {
-        let recipe = Recipe { kind: Kind::Bytes, size: 3, seed: 1 };
+        let recipe = Recipe { kind: FileContent::Bytes, size: 3, seed: 1 };
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (is_folder, invalid) = (ErrorKind::IsADirectory, ErrorKind::InvalidInput);
         for (path, kind) in [(folder.path(), is_folder), (Path::new("/dev/null"), invalid)] {

@@ -21,7 +21,7 @@ use crate::work::detached;
 /// [(0, 24)]
 #[pyclass(frozen, eq, module = "swath.job", name = "Part")]
 #[derive(PartialEq)]
-pub(crate) struct Part(pub(crate) job::Part);
+pub(crate) struct JobPart(pub(crate) job::Part);
 
 /// An extent of an input.
 ///
@@ -36,7 +36,7 @@ pub(crate) struct Part(pub(crate) job::Part);
 pub(crate) struct Piece(job::PartPiece);
 
 #[pymethods]
-impl Part {
+impl JobPart {
     /// Its place in the order of the output, from 0.
     #[getter]
     fn index(&self) -> u64 {

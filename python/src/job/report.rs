@@ -91,8 +91,8 @@ pub(crate) struct Committed {
 }
 
 impl Committed {
-    pub(super) fn new(committed: &job::Committed) -> Self {
-        let job::Committed { bytes, crc32c, parts, cloned, copied, .. } = *committed;
+    pub(super) fn new(committed: &job::CommittedJob) -> Self {
+        let job::CommittedJob { bytes, crc32c, parts, cloned, copied, .. } = *committed;
         Self { bytes, crc32c, parts, cloned, copied }
     }
 }

@@ -15,7 +15,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyMemoryView, PyTuple};
 
-use super::{Buffer, Item};
+use super::{Buffer, NumberKind};
 use crate::bytes::Held;
 use crate::park;
 use crate::work::detached;
@@ -89,7 +89,7 @@ pub(crate) fn restore_buffer(
 
 /// The size and the format of the items that a buffer may have.
 fn item(format: &str) -> Option<(usize, &'static CStr)> {
-    fn of<T: Item>() -> (usize, &'static CStr) {
+    fn of<T: NumberKind>() -> (usize, &'static CStr) {
         (size_of::<T>(), T::FORMAT)
     }
     let known = [

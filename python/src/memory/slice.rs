@@ -6,7 +6,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PySlice, PySliceMethods};
 
-use super::{Buffer, Item, Owner};
+use super::{Buffer, NumberKind, Owner};
 
 impl Buffer {
     /// Some items of the first dimension, in the same memory.

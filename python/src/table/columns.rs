@@ -16,7 +16,7 @@ use pyo3::types::{PyList, PyString};
 
 use super::types::word_of;
 use super::{Table, arrow_error, no_column, not_numbers};
-use crate::memory::{Buffer, Item};
+use crate::memory::{Buffer, NumberKind};
 
 impl Table {
     /// A column as one array: a copy if there are several batches.
@@ -83,7 +83,7 @@ pub(super) fn values(array: &ArrayRef) -> PyResult<Buffer> {
     }
 }
 
-fn numbers<T: ArrowPrimitiveType<Native: Item>>(array: &ArrayRef) -> PyResult<Buffer> {
+fn numbers<T: ArrowPrimitiveType<Native: NumberKind>>(array: &ArrayRef) -> PyResult<Buffer> {
     Buffer::of_arrow::<T::Native>(array.as_primitive::<T>().values().inner().clone())
 }
 

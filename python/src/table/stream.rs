@@ -17,7 +17,7 @@ use pyo3::types::{PyCapsule, PyDict, PyTuple};
 use swath::machine::Mutex;
 use swath_formats::table::BatchStream;
 
-use super::typed::Reading;
+use super::typed::TableReading;
 use super::{Table, export, report, types};
 use crate::callback::{admitted, attached};
 use crate::error::Failure;
@@ -41,12 +41,12 @@ pub(crate) struct TableStream(Arc<Shared>);
 /// A stream that Python and Arrow libraries use together.
 struct Shared {
     schema: SchemaRef,
-    open: Own<Mutex<Open>>,
+    open: Own<Mutex<OpenStream>>,
     is_closed: AtomicBool,
     watch: Watch,
 }
 
-struct Open {
+struct OpenStream {
     /// Gone when all were read, after an error, and when it is closed.
     batches: Option<BatchStream>,
     report: Arc<str>,
@@ -93,7 +93,7 @@ impl Shared {
     fn with_open<T: Send>(
         &self,
         py: Python<'_>,
-        look: impl FnOnce(&mut Open) -> T + Send,
+        look: impl FnOnce(&mut OpenStream) -> T + Send,
     ) -> PyResult<T> {
         self.watch.refuse_in_callback()?;
         let open = self.open.get()?;
@@ -276,11 +276,12 @@ pub(crate) fn stream_table(
     how: &Bound<'_, PyTuple>,
     said: &Bound<'_, PyDict>,
 ) -> PyResult<TableStream> {
-    let Reading { sources, options, watch, .. } = Reading::new(py, sources, how, said)?;
+    let TableReading { sources, options, watch, .. } =
+        TableReading::new(py, sources, how, said)?;
     let batches = watch.step(py, Takes::Time, move || options.stream_batches_of(sources))?;
     let schema = Arc::clone(batches.schema());
     let report = report::text(batches.report());
-    let open = Open { batches: Some(batches), report, is_taken: false };
+    let open = OpenStream { batches: Some(batches), report, is_taken: false };
     let (open, is_closed) = (Own::new(Mutex::new(open)), AtomicBool::new(false));
     Ok(TableStream(Arc::new(Shared { schema, open, is_closed, watch })))
 }

@@ -14,7 +14,7 @@ use super::types::{WORDS, word as name};
 use super::{Table, report};
 use crate::how::{How, StartingIn, Watch, noted, part};
 use crate::input::Input;
-use crate::memory::{Buffer, Item, Stable};
+use crate::memory::{Buffer, NumberKind, Stable};
 use crate::words::word;
 use crate::work::Takes;
 
@@ -126,14 +126,14 @@ pub(crate) fn table_settings() -> Vec<(&'static str, &'static str)> {
 }
 
 /// Everything that reading takes, in the library's words.
-pub(super) struct Reading {
+pub(super) struct TableReading {
     pub(super) sources: Vec<Source>,
     pub(super) options: BatchOptions,
     pub(super) watch: Watch,
     pub(super) takes: Takes,
 }
 
-impl Reading {
+impl TableReading {
     pub(super) fn new(
         py: Python<'_>,
         sources: Vec<Input>,
@@ -160,7 +160,8 @@ pub(crate) fn read_batches(
     how: &Bound<'_, PyTuple>,
     said: &Bound<'_, PyDict>,
 ) -> PyResult<Table> {
-    let Reading { sources, options, watch, takes } = Reading::new(py, sources, how, said)?;
+    let TableReading { sources, options, watch, takes } =
+        TableReading::new(py, sources, how, said)?;
     let read = watch.run(py, takes, move || options.read_batches_of(sources))?;
     Ok(Table::of_text(read))
 }
@@ -175,7 +176,7 @@ pub(crate) fn read_array<'py>(
     how: &Bound<'py, PyTuple>,
     said: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let reading = Reading::new(py, sources, how, said)?;
+    let reading = TableReading::new(py, sources, how, said)?;
     macro_rules! read_as {
         ($($name:literal => $kind:ty),+ $(,)?) => {
             match dtype {
@@ -190,11 +191,14 @@ pub(crate) fn read_array<'py>(
     }
 }
 
-fn array<T: Value + Item>(py: Python<'_>, reading: Reading) -> PyResult<Bound<'_, PyAny>>
+fn array<T: Value + NumberKind>(
+    py: Python<'_>,
+    reading: TableReading,
+) -> PyResult<Bound<'_, PyAny>>
 where
     Array<T>: Stable<T>,
 {
-    let Reading { sources, options, watch, takes } = reading;
+    let TableReading { sources, options, watch, takes } = reading;
     let table = watch.run(py, takes, move || options.read_array_of::<T, _>(sources))?;
     let values = Buffer::of_values(table.values, Some(&[table.rows, table.columns]))?;
     let is_changed = |it: &ColumnReport| it.rounded.count + it.padded.count > 0;
@@ -213,7 +217,8 @@ pub(crate) fn read_types(
     how: &Bound<'_, PyTuple>,
     said: &Bound<'_, PyDict>,
 ) -> PyResult<Vec<String>> {
-    let Reading { sources, options, watch, takes } = Reading::new(py, sources, how, said)?;
+    let TableReading { sources, options, watch, takes } =
+        TableReading::new(py, sources, how, said)?;
     watch.run(py, takes, move || {
         let stream = options.stream_batches_of(sources)?;
         let columns = stream.report().columns.iter();

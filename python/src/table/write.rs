@@ -90,7 +90,7 @@ pub(crate) enum Data<'py> {
 }
 
 /// Batches of one schema.
-struct Taken {
+struct SchemaBatches {
     schema: SchemaRef,
     batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>,
 }
@@ -106,12 +106,12 @@ impl Data<'_> {
         }
     }
 
-    fn taken(self, py: Python<'_>) -> PyResult<Taken> {
+    fn taken(self, py: Python<'_>) -> PyResult<SchemaBatches> {
         match self {
             Self::Given(given) => {
                 let given = given.get();
                 let batches = Box::new(given.batches()?);
-                Ok(Taken { schema: Arc::clone(given.schema()), batches })
+                Ok(SchemaBatches { schema: Arc::clone(given.schema()), batches })
             }
             Self::Tables(tables) => {
                 let tables: Vec<&Table> = tables.iter().map(Bound::get).collect();
@@ -119,7 +119,7 @@ impl Data<'_> {
                     [one] => (Arc::clone(&one.schema), one.batches.clone()),
                     many => beside(py, many)?,
                 };
-                Ok(Taken { schema, batches: Box::new(batches.into_iter().map(Ok)) })
+                Ok(SchemaBatches { schema, batches: Box::new(batches.into_iter().map(Ok)) })
             }
         }
     }
@@ -163,7 +163,7 @@ pub(crate) fn write_tables(
         let text = "a table without columns cannot be written; try: pass a column";
         return Err(PyValueError::new_err(text));
     }
-    let Taken { schema, batches } = data.taken(py)?;
+    let SchemaBatches { schema, batches } = data.taken(py)?;
     let written =
         watch.run(py, Takes::Time, move || options.write_batches(path, &schema, batches))?;
     Ok((written.bytes_out, written.not_finite))

@@ -114,10 +114,14 @@ impl Reading {
     pub(super) fn finish(self, name: String) -> Column {
         let is_told = self.told.is_some();
         let inner = vec![Inner::default(); self.values.len()];
-        let Found { type_is, deciding_line, nested, values, inner } = match self.told {
-            Some(type_is) => {
-                Found { type_is, deciding_line: None, nested: None, values: self.values, inner }
-            }
+        let ColumnFindings { type_is, deciding_line, nested, values, inner } = match self.told {
+            Some(type_is) => ColumnFindings {
+                type_is,
+                deciding_line: None,
+                nested: None,
+                values: self.values,
+                inner,
+            },
             None => found(&self.fields, &self.options),
         };
         let nulls = values.iter().filter(|value| **value == Value::Missing).count();
@@ -157,7 +161,7 @@ fn is_padded(field: &Field, value: &Value, options: &Options) -> bool {
 }
 
 /// What is found of a column, as the column has it.
-struct Found {
+struct ColumnFindings {
     type_is: Type,
     deciding_line: Option<usize>,
     nested: Option<String>,
@@ -167,7 +171,7 @@ struct Found {
 }
 
 /// The type of these fields, the line that decided it, and their values.
-fn found(fields: &[(usize, Option<Field>)], options: &Options) -> Found {
+fn found(fields: &[(usize, Option<Field>)], options: &Options) -> ColumnFindings {
     let mut seen = Seen::default();
     let mut decided = (seen.join(), None);
     for (line, field) in fields {
@@ -181,7 +185,13 @@ fn found(fields: &[(usize, Option<Field>)], options: &Options) -> Found {
         let all: Vec<_> = fields.iter().map(|(_, field)| field.as_ref()).collect();
         if let Some((word, all)) = nested(&all, options) {
             let (values, inner) = all.into_iter().unzip();
-            return Found { type_is, deciding_line, nested: Some(word), values, inner };
+            return ColumnFindings {
+                type_is,
+                deciding_line,
+                nested: Some(word),
+                values,
+                inner,
+            };
         }
         // There is too much in them, and no line decides that.
         (type_is, deciding_line) = (Type::Text, None);
@@ -193,7 +203,7 @@ fn found(fields: &[(usize, Option<Field>)], options: &Options) -> Found {
     let values = fields.iter().map(value_of).collect();
     let fields: Vec<Option<&Field>> = fields.iter().map(|(_, field)| field.as_ref()).collect();
     let inner = as_text(&fields, type_is, options);
-    Found { type_is, deciding_line, nested: None, values, inner }
+    ColumnFindings { type_is, deciding_line, nested: None, values, inner }
 }
 
 /// Which values of a column of text are objects or arrays beside other values.

@@ -2,7 +2,7 @@
 
 use super::fault::Fault;
 use super::options::{Fixed, Form, Meaning, Options};
-use super::records::{Dialect, Place};
+use super::records::{Dialect, TextPlace};
 use super::widths::{Columns, Span, characters, is_blank};
 
 /// The options as they are for columns of fixed width: an empty field is always missing, and quotes
@@ -28,7 +28,7 @@ pub(super) fn meant(options: &Options) -> Options {
 ///
 /// The options say something that cannot be.
 pub(super) fn columns(
-    start: &Place<'_>,
+    start: &TextPlace<'_>,
     dialect: &Dialect,
     options: &Options,
 ) -> Result<Columns, Fault> {
@@ -51,7 +51,7 @@ pub(super) fn columns(
 }
 
 /// Runs of positions where not all lines of the sample are blank.
-fn found(start: &Place<'_>, dialect: &Dialect) -> Columns {
+fn found(start: &TextPlace<'_>, dialect: &Dialect) -> Columns {
     /// The most records of a sample, beside the first.
     const RECORDS: usize = 1000;
     /// A record is in the sample if it begins within this many bytes after the end of the first one.

@@ -5,7 +5,7 @@ use super::fault::{Fault, Wrong};
 use super::members::{Line, Object};
 use super::names;
 use super::options::{Between, Encoding, Options, Ragged};
-use super::records::{Field, Place, Record};
+use super::records::{Field, Record, TextPlace};
 use super::rows::SetAside;
 use super::{Table, readings};
 
@@ -113,7 +113,7 @@ fn describe(options: &Options, names: &[String]) -> Result<(Vec<String>, Vec<Rea
 
 /// All lines that are not blank.
 fn lines<'t>(text: &'t [u8], options: &Options) -> Vec<Line<'t>> {
-    let mut place = Place::start(text);
+    let mut place = TextPlace::start(text);
     for _ in 0..options.skip_rows {
         place.take_line();
     }
@@ -132,7 +132,7 @@ fn lines<'t>(text: &'t [u8], options: &Options) -> Vec<Line<'t>> {
     }
 }
 
-struct Found {
+struct ObjectNames {
     names: Vec<String>,
     /// Records without a fault.
     records: usize,
@@ -140,8 +140,8 @@ struct Found {
 }
 
 /// The keys of all objects up to the first fault.
-fn keys(lines: &[Line<'_>], most: usize, options: &Options) -> Found {
-    let mut found = Found { names: Vec::new(), records: 0, fault: None };
+fn keys(lines: &[Line<'_>], most: usize, options: &Options) -> ObjectNames {
+    let mut found = ObjectNames { names: Vec::new(), records: 0, fault: None };
     for line in lines {
         let object = line.object();
         if found.records == most {

@@ -31,7 +31,7 @@ impl Line<'_> {
     pub(super) fn object(&self) -> Object {
         let mut object = Object::default();
         let (has_nan, has_unique_keys) = (self.has_nan, self.has_unique_keys);
-        let mut rest = Rest { bytes: self.bytes, at: 0, has_nan, has_unique_keys };
+        let mut rest = MembersRest { bytes: self.bytes, at: 0, has_nan, has_unique_keys };
         if let Err((wrong, at)) = rest.members(&mut object, self.at) {
             object.fault = Some(Fault::new(wrong, self.number, self.at + at));
         }
@@ -41,14 +41,14 @@ impl Line<'_> {
 
 type Step<T> = Result<T, (Wrong, usize)>;
 
-struct Rest<'t> {
+struct MembersRest<'t> {
     bytes: &'t [u8],
     at: usize,
     has_nan: bool,
     has_unique_keys: bool,
 }
 
-impl Rest<'_> {
+impl MembersRest<'_> {
     /// The next byte after blanks.
     fn peek(&mut self) -> Option<u8> {
         while self.bytes.get(self.at).is_some_and(|byte| b" \t\r".contains(byte)) {

@@ -18,11 +18,11 @@ const MOST: usize = 1000;
 
 /// The type of a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Place {
+enum PlaceType {
     Plain(Type),
     /// Keys in the order of first appearance.
-    Struct(Vec<(String, Place)>),
-    List(Box<Place>),
+    Struct(Vec<(String, PlaceType)>),
+    List(Box<PlaceType>),
 }
 
 /// A value, taken apart.
@@ -79,17 +79,19 @@ pub(super) fn is_nested(field: &Field) -> bool {
 }
 
 /// Adds what is in a value.
-fn count(node: &Node, place: &Place, options: &Options, inner: &mut Inner) {
+fn count(node: &Node, place: &PlaceType, options: &Options, inner: &mut Inner) {
     let kind = kind_of(Some(&node.field), options);
     match place {
         _ if kind == Kind::Missing => {}
-        Place::Plain(Type::Text) => inner.as_text += usize::from(is_nested(&node.field)),
-        Place::Plain(plain) => {
+        PlaceType::Plain(Type::Text) => inner.as_text += usize::from(is_nested(&node.field)),
+        PlaceType::Plain(plain) => {
             let value = value(&kind, *plain, &node.field);
             inner.rounded += usize::from(is_rounded(&node.field, &value, options));
         }
-        Place::List(item) => node.items.iter().for_each(|it| count(it, item, options, inner)),
-        Place::Struct(fields) => {
+        PlaceType::List(item) => {
+            node.items.iter().for_each(|it| count(it, item, options, inner))
+        }
+        PlaceType::Struct(fields) => {
             for (key, place) in fields {
                 let member = node.members.iter().find(|(own, _)| own == key);
                 member.into_iter().for_each(|(_, node)| count(node, place, options, inner));
@@ -174,7 +176,7 @@ fn collect(
 }
 
 /// The type of all values at a place.
-fn place(nodes: &[&Node], options: &Options) -> Place {
+fn place(nodes: &[&Node], options: &Options) -> PlaceType {
     let mut seen = Seen::default();
     nodes.iter().for_each(|node| seen.add(&kind(&node.field, options)));
     match seen.join().to_type() {
@@ -191,39 +193,40 @@ fn place(nodes: &[&Node], options: &Options) -> Place {
                     members.filter(|(own, _)| own == key).map(|(_, node)| node).collect();
                 (key.clone(), place(&its, options))
             };
-            Place::Struct(keys.into_iter().map(of_key).collect())
+            PlaceType::Struct(keys.into_iter().map(of_key).collect())
         }
         Type::List => {
             let items: Vec<&Node> = nodes.iter().flat_map(|node| &node.items).collect();
-            Place::List(Box::new(place(&items, options)))
+            PlaceType::List(Box::new(place(&items, options)))
         }
-        plain => Place::Plain(plain),
+        plain => PlaceType::Plain(plain),
     }
 }
 
-fn word(place: &Place) -> String {
+fn word(place: &PlaceType) -> String {
     match place {
-        Place::Plain(plain) => plain.word(),
-        Place::List(item) => format!("list<{}>", word(item)),
-        Place::Struct(fields) => {
-            let field =
-                |(key, place): &(String, Place)| format!("{}: {}", quoted(key), word(place));
+        PlaceType::Plain(plain) => plain.word(),
+        PlaceType::List(item) => format!("list<{}>", word(item)),
+        PlaceType::Struct(fields) => {
+            let field = |(key, place): &(String, PlaceType)| {
+                format!("{}: {}", quoted(key), word(place))
+            };
             format!("struct<{}>", fields.iter().map(field).collect::<Vec<_>>().join(", "))
         }
     }
 }
 
-fn show(node: &Node, place: &Place, options: &Options) -> String {
+fn show(node: &Node, place: &PlaceType, options: &Options) -> String {
     let kind = kind_of(Some(&node.field), options);
     match place {
         _ if kind == Kind::Missing => "-".to_owned(),
-        Place::Plain(plain) => shown(&value(&kind, *plain, &node.field), *plain),
-        Place::List(item) => {
+        PlaceType::Plain(plain) => shown(&value(&kind, *plain, &node.field), *plain),
+        PlaceType::List(item) => {
             let items = node.items.iter().map(|node| show(node, item, options));
             format!("[{}]", items.collect::<Vec<_>>().join(", "))
         }
-        Place::Struct(fields) => {
-            let field = |(key, place): &(String, Place)| {
+        PlaceType::Struct(fields) => {
+            let field = |(key, place): &(String, PlaceType)| {
                 let member = node.members.iter().find(|(own, _)| own == key);
                 member.map_or("-".to_owned(), |(_, node)| show(node, place, options))
             };

@@ -3,14 +3,14 @@
 use super::kind::{Kind, bare, is_number, kind, marks};
 use super::number::{Number, word};
 use super::options::{Between, Options};
-use super::records::{Dialect, Field, Place, Record};
+use super::records::{Dialect, Field, Record, TextPlace};
 use super::sniff::in_columns;
 
 /// The line and the byte of the first such number in the record at `start`. Of a decimal comma only if all
 /// fields are numbers of some notation, or missing.
 #[must_use]
 pub(super) fn odd(
-    start: &Place<'_>,
+    start: &TextPlace<'_>,
     dialect: &Dialect,
     options: &Options,
 ) -> Option<(usize, usize)> {
@@ -24,18 +24,19 @@ pub(super) fn odd(
             || is_number(field, options)
     };
     let is_text = |field: &Field| kind(field, options) == Kind::Text && !is_usual(field);
-    let odd_in =
-        |field: &Field| (!field.is_quoted && is_text(field)).then(|| Odd::of(bare(field)))?;
+    let odd_in = |field: &Field| {
+        (!field.is_quoted && is_text(field)).then(|| NumberOddity::of(bare(field)))?
+    };
     let are_numbers = fields.iter().all(|field| is_usual(field) || odd_in(field).is_some());
     let first = fields.iter().find(|field| odd_in(field).is_some())?;
-    let is_comma = odd_in(first) == Some(Odd::Comma);
+    let is_comma = odd_in(first) == Some(NumberOddity::Comma);
     let is_one = dialect.between == Between::Nothing && dialect.fixed.is_none();
     ((are_numbers && !is_one) || !is_comma).then_some((record.line, first.at))
 }
 
 /// What is odd about a number.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Odd {
+pub(super) enum NumberOddity {
     Complex,
     Minus,
     Comma,
@@ -43,7 +44,7 @@ pub(super) enum Odd {
 
 /// The fields between other delimiters, if there are any, and commas separate fields: they may be decimal
 /// points.
-fn at_others(start: &Place<'_>, record: &Record, dialect: &Dialect) -> Option<Vec<Field>> {
+fn at_others(start: &TextPlace<'_>, record: &Record, dialect: &Dialect) -> Option<Vec<Field>> {
     let (first, last) = (record.fields.first()?, record.fields.last()?);
     if dialect.between != Between::Byte(b',') || record.fields.iter().any(|it| it.is_quoted) {
         return None;
@@ -61,7 +62,7 @@ fn at_others(start: &Place<'_>, record: &Record, dialect: &Dialect) -> Option<Ve
     is_split.then(|| line.split(ends).map(field).collect())
 }
 
-impl Odd {
+impl NumberOddity {
     pub(super) fn of(text: &[u8]) -> Option<Self> {
         let plain = marks(&Options::default());
         let is_number =

@@ -25,7 +25,7 @@ impl Number {
     /// Takes a text apart; `None` if it is not a number in digits.
     #[must_use]
     pub(super) fn parse(text: &[u8], marks: Marks) -> Option<Self> {
-        let mut rest = Rest(text);
+        let mut rest = NumberRest(text);
         let sign = rest.sign();
         let whole = rest.whole(marks.thousands)?;
         let fraction = rest.take(&[marks.decimal]).map(|_| rest.digits());
@@ -185,9 +185,9 @@ pub(super) fn word(text: &[u8]) -> Option<f64> {
 }
 
 /// What has not been taken yet.
-struct Rest<'t>(&'t [u8]);
+struct NumberRest<'t>(&'t [u8]);
 
-impl Rest<'_> {
+impl NumberRest<'_> {
     /// Takes one of these bytes.
     fn take(&mut self, any: &[u8]) -> Option<u8> {
         let (&first, rest) = self.0.split_first()?;

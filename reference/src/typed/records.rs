@@ -68,7 +68,7 @@ pub(super) struct Record {
 
 /// A place in a text.
 #[derive(Clone, Debug)]
-pub(super) struct Place<'t> {
+pub(super) struct TextPlace<'t> {
     text: &'t [u8],
     /// The next byte.
     pub at: usize,
@@ -76,7 +76,7 @@ pub(super) struct Place<'t> {
     pub line: usize,
 }
 
-impl<'t> Place<'t> {
+impl<'t> TextPlace<'t> {
     /// The byte before another one of the text.
     #[must_use]
     pub(super) fn byte_before(&self, at: usize) -> Option<u8> {

@@ -2,7 +2,7 @@
 
 use super::fault::{Fault, Wrong};
 use super::options::{Options, Ragged};
-use super::records::{Dialect, Field, Place, Record};
+use super::records::{Dialect, Field, Record, TextPlace};
 
 /// Lines of records that were set aside.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub(super) fn belongs(record: &Record, columns: usize, ragged: Ragged) -> Result
 /// The options with an end before the records from `place` on that are skipped at the end, if one of them
 /// could be read.
 fn before_footer(
-    place: &Place<'_>,
+    place: &TextPlace<'_>,
     dialect: &Dialect,
     columns: usize,
     options: &Options,
@@ -100,7 +100,7 @@ fn before_footer(
 
 /// What became of records that are not as wide as the table.
 #[derive(Default)]
-pub(super) struct Odd {
+pub(super) struct RaggedRecords {
     pub set_aside: SetAside,
     /// How many had more fields, which do not count.
     pub dropped: usize,
@@ -112,25 +112,25 @@ pub(super) struct Odd {
 ///
 /// The first fault: of the text, or of `take`. Bytes count from the start of the text.
 pub(super) fn each(
-    place: Place<'_>,
+    place: TextPlace<'_>,
     dialect: &Dialect,
     columns: usize,
     options: &Options,
     take: impl FnMut(&Record) -> Result<(), Fault>,
-) -> Result<Odd, Fault> {
+) -> Result<RaggedRecords, Fault> {
     let options = before_footer(&place, dialect, columns, options)?;
     read(place, dialect, columns, &options, take).map(|(odd, _)| odd)
 }
 
 /// The same, and where it stopped, without a look at the end of the text.
 fn read(
-    mut place: Place<'_>,
+    mut place: TextPlace<'_>,
     dialect: &Dialect,
     columns: usize,
     options: &Options,
     mut take: impl FnMut(&Record) -> Result<(), Fault>,
-) -> Result<(Odd, usize), Fault> {
-    let mut odd = Odd::default();
+) -> Result<(RaggedRecords, usize), Fault> {
+    let mut odd = RaggedRecords::default();
     let mut count = 0;
     let (start, end) = options.starting_in.unwrap_or((0, usize::MAX));
     // Records before the first one that is wanted are not looked at.

@@ -7,7 +7,7 @@ use super::join::Seen;
 use super::kind::{Kind, bare, is_number, kind, marks};
 use super::number::Number;
 use super::options::{Between, Header, Options, Ragged};
-use super::records::{Dialect, Field, Place, Record, trim};
+use super::records::{Dialect, Field, Record, TextPlace, trim};
 use super::types::Type;
 
 /// The most records of a sample, beside the first.
@@ -26,7 +26,7 @@ struct Sample {
 }
 
 impl Sample {
-    fn take(start: &Place<'_>, dialect: &Dialect) -> Self {
+    fn take(start: &TextPlace<'_>, dialect: &Dialect) -> Self {
         let mut place = start.clone();
         let mut records = Vec::new();
         let mut after_first = None;
@@ -73,7 +73,7 @@ pub(super) fn in_columns(record: &Record, options: &Options) -> Record {
 
 /// What separates the fields of the text from `start` on.
 #[must_use]
-pub(super) fn between(start: &Place<'_>, options: &Options) -> Between {
+pub(super) fn between(start: &TextPlace<'_>, options: &Options) -> Between {
     let plain = Dialect::new(options, Between::Nothing);
     let mut best: Option<(u8, Fit)> = None;
     let mut with_fault = None;
@@ -100,7 +100,7 @@ pub(super) fn between(start: &Place<'_>, options: &Options) -> Between {
 }
 
 /// Whether the comma is the decimal point and separates fields as well: those that have one are in quotes.
-fn are_quoted(start: &Place<'_>, options: &Options) -> bool {
+fn are_quoted(start: &TextPlace<'_>, options: &Options) -> bool {
     let sample = Sample::take(start, &Dialect::new(options, Between::Byte(b',')));
     let has_comma = |field: &Field| field.is_quoted && field.text.contains(&b',');
     let are_quoted = sample.records.iter().any(|record| record.fields.iter().any(has_comma));
@@ -108,7 +108,7 @@ fn are_quoted(start: &Place<'_>, options: &Options) -> bool {
 }
 
 /// Whether the first record has a fault in a quoted field, just after this delimiter.
-fn begins_with_fault(start: &Place<'_>, sample: &Sample, delimiter: u8) -> bool {
+fn begins_with_fault(start: &TextPlace<'_>, sample: &Sample, delimiter: u8) -> bool {
     let Some(fault) = &sample.fault else { return false };
     let is_of_quotes = matches!(fault.wrong, Wrong::OpenQuote | Wrong::AfterQuote);
     sample.records.is_empty()
@@ -164,7 +164,7 @@ fn fit(sample: &Sample, options: &Options) -> Option<Fit> {
 /// Whether every line of the sample has the same number of fields between blanks, two or more, and all
 /// of them are numbers. If there are several lines, the first may have anything, and values of the others
 /// may be missing if one of the line is not.
-fn are_blanks(start: &Place<'_>, options: &Options) -> bool {
+fn are_blanks(start: &TextPlace<'_>, options: &Options) -> bool {
     let sample = Sample::take(start, &Dialect::new(options, Between::Blanks));
     let Some((first, below)) = sample.records.split_first() else { return false };
     let columns = first.fields.len();
@@ -183,7 +183,7 @@ fn are_blanks(start: &Place<'_>, options: &Options) -> bool {
 
 /// Whether all records but the one with names are numbers, and there is one.
 #[must_use]
-pub(super) fn are_numbers(start: &Place<'_>, dialect: &Dialect, options: &Options) -> bool {
+pub(super) fn are_numbers(start: &TextPlace<'_>, dialect: &Dialect, options: &Options) -> bool {
     let sample = Sample::take(start, dialect);
     let names = match options.header {
         Header::Lines(lines) => lines,
@@ -222,7 +222,7 @@ fn group(field: &Field, options: &Options) -> Group {
 
 /// Whether the record at `start` has names.
 #[must_use]
-pub(super) fn has_names(start: &Place<'_>, dialect: &Dialect, options: &Options) -> bool {
+pub(super) fn has_names(start: &TextPlace<'_>, dialect: &Dialect, options: &Options) -> bool {
     let sample = Sample::take(start, dialect);
     let Some((first, below)) = sample.records.split_first() else { return false };
     let first = &in_columns(first, options);

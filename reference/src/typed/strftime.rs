@@ -4,7 +4,7 @@
 //! spaces; `%.f` is a point and one to nine digits, `%b` the first three letters of a month in English,
 //! `%3f`, `%6f` and `%9f` are as many digits of a fraction, `%z` is `+HHMM`, `+HH:MM`, `+HH` at the end of the text, or `Z`.
 
-use super::time::{DAY, Moment, Rest, days};
+use super::time::{DAY, Moment, TimeRest, days};
 
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
@@ -44,7 +44,7 @@ pub(super) fn moment(text: &[u8], format: &str) -> Option<Moment> {
 
 impl Parts {
     fn parse(text: &[u8], format: &str) -> Option<Self> {
-        let (mut rest, mut parts) = (Rest(text), Self::default());
+        let (mut rest, mut parts) = (TimeRest(text), Self::default());
         let mut format = format.chars();
         while let Some(letter) = format.next() {
             if letter == '%' {
@@ -56,7 +56,11 @@ impl Parts {
         rest.0.is_empty().then_some(parts)
     }
 
-    fn take(&mut self, rest: &mut Rest<'_>, format: &mut std::str::Chars<'_>) -> Option<()> {
+    fn take(
+        &mut self,
+        rest: &mut TimeRest<'_>,
+        format: &mut std::str::Chars<'_>,
+    ) -> Option<()> {
         match format.next()? {
             'Y' => self.year = year(rest)?,
             'y' => {
@@ -72,7 +76,7 @@ impl Parts {
             'z' => self.zone = Some(zone(rest)?),
             len @ ('3' | '6' | '9') if format.next() == Some('f') => {
                 let (digits, after) = rest.0.split_at_checked(len.to_digit(10)? as usize)?;
-                let mut its = Rest(digits);
+                let mut its = TimeRest(digits);
                 (self.fraction, self.digits) = its.fraction().filter(|_| its.0.is_empty())?;
                 rest.0 = after;
             }
@@ -86,20 +90,20 @@ impl Parts {
 }
 
 /// One or more digits, at most this many, after any number of spaces.
-fn number(rest: &mut Rest<'_>, most: usize) -> Option<i64> {
+fn number(rest: &mut TimeRest<'_>, most: usize) -> Option<i64> {
     rest.0 = rest.0.trim_ascii_start();
     let digits = rest.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
     rest.number(digits.min(most)).filter(|_| digits > 0)
 }
 
 /// Four digits, after any number of spaces.
-fn year(rest: &mut Rest<'_>) -> Option<i64> {
+fn year(rest: &mut TimeRest<'_>) -> Option<i64> {
     rest.0 = rest.0.trim_ascii_start();
     let digits = rest.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
     rest.number(digits.min(4)).filter(|&year| digits >= 4 && year > 0)
 }
 
-fn month(rest: &mut Rest<'_>) -> Option<i64> {
+fn month(rest: &mut TimeRest<'_>) -> Option<i64> {
     let (name, after) = rest.0.split_at_checked(3)?;
     let name = name.to_ascii_lowercase();
     let at = MONTHS.iter().position(|month| month.as_bytes() == name)?;
@@ -107,7 +111,7 @@ fn month(rest: &mut Rest<'_>) -> Option<i64> {
     i64::try_from(at + 1).ok()
 }
 
-fn zone(rest: &mut Rest<'_>) -> Option<i64> {
+fn zone(rest: &mut TimeRest<'_>) -> Option<i64> {
     if rest.take(b"Z") || rest.take(b"z") {
         return Some(0);
     }

@@ -45,7 +45,7 @@ pub(super) fn days(year: i64, month: i64, day: i64) -> Option<i64> {
 /// The day of `YYYY-MM-DD`.
 #[must_use]
 pub(super) fn date(text: &[u8]) -> Option<i64> {
-    let mut rest = Rest(text);
+    let mut rest = TimeRest(text);
     let day = rest.date()?;
     rest.0.is_empty().then_some(day)
 }
@@ -53,7 +53,7 @@ pub(super) fn date(text: &[u8]) -> Option<i64> {
 /// The moment of `YYYY-MM-DD`, `T` or a space, `HH:MM`, and more.
 #[must_use]
 pub(super) fn moment(text: &[u8]) -> Option<Moment> {
-    let mut rest = Rest(text);
+    let mut rest = TimeRest(text);
     let day = rest.date()?;
     if !rest.take(b"T") && !rest.take(b" ") {
         return None;
@@ -76,9 +76,9 @@ pub(super) fn moment(text: &[u8]) -> Option<Moment> {
 }
 
 /// What has not been taken yet.
-pub(super) struct Rest<'t>(pub(super) &'t [u8]);
+pub(super) struct TimeRest<'t>(pub(super) &'t [u8]);
 
-impl Rest<'_> {
+impl TimeRest<'_> {
     pub(super) fn take(&mut self, word: &[u8]) -> bool {
         match self.0.strip_prefix(word) {
             Some(rest) => {

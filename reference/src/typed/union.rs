@@ -5,13 +5,13 @@ use super::decode::{Decoded, decode};
 use super::fault::Fault;
 use super::names::{self, Renamed};
 use super::options::{Between, Comment, Encoding, Options};
-use super::records::{Dialect, Place, Record};
+use super::records::{Dialect, Record, TextPlace};
 use super::rows::{self, SetAside};
 use super::{Table, count_columns, fixed, open, readings, take_header};
 
 /// A text whose names have been read.
 pub(super) struct Opened<'t> {
-    place: Place<'t>,
+    place: TextPlace<'t>,
     dialect: Dialect,
     header: Vec<Record>,
     pub names: Vec<String>,

@@ -34,7 +34,7 @@ impl Bench<'_> {
         let groups = header::groups(self.workspace)?;
         let folder = self.folder.join("header-examples");
         fs::create_dir_all(&folder)?;
-        let check = groups.iter().map(header::Group::functions);
+        let check = groups.iter().map(header::HeaderGroup::functions);
         let check =
             check.into_iter().find(|lines| lines.iter().any(|it| it.contains(" check(")));
         let check = check.context("no example in the header defines `check`")?;

@@ -24,10 +24,10 @@ pub(super) enum Libc {
 
 /// Returns one text: who wrote what, then each licence text once.
 pub(super) fn text(release: &Release, packages: &[Package], libc: Libc) -> Result<String> {
-    let standard = Standard::read(&release.staged(""))?;
+    let standard = StandardTexts::read(&release.staged(""))?;
     let mut parts = Vec::new();
     for package in packages.iter().filter(|it| !it.own) {
-        parts.push(Part {
+        parts.push(LicencePart {
             title: format!("{} ({})", package.id(), package.licence),
             texts: texts_of(package, &standard)?,
         });
@@ -38,30 +38,30 @@ pub(super) fn text(release: &Release, packages: &[Package], libc: Libc) -> Resul
 }
 
 /// What something is, and its licence texts.
-struct Part {
+struct LicencePart {
     title: String,
     texts: Vec<String>,
 }
 
 /// Texts that are the same for everyone.
-struct Standard {
+struct StandardTexts {
     apache: String,
     mit: String,
 }
 
-impl Standard {
-    fn read(root: &Path) -> Result<Standard> {
+impl StandardTexts {
+    fn read(root: &Path) -> Result<StandardTexts> {
         let mit = fs::read_to_string(root.join("LICENSE-MIT"))?;
         // Without the line that names its holders.
         let lines = mit.lines().filter(|line| !line.starts_with("Copyright"));
         let mit = lines.collect::<Vec<_>>().join("\n");
-        Ok(Standard { apache: fs::read_to_string(root.join("LICENSE-APACHE"))?, mit })
+        Ok(StandardTexts { apache: fs::read_to_string(root.join("LICENSE-APACHE"))?, mit })
     }
 }
 
 /// The texts that a package brings along. One that brings none has the standard text of what its
 /// manifest says; anything else is an error, since its terms would be missing.
-fn texts_of(package: &Package, standard: &Standard) -> Result<Vec<String>> {
+fn texts_of(package: &Package, standard: &StandardTexts) -> Result<Vec<String>> {
     let mut files = Vec::new();
     collect(&package.folder, 3, &mut files)?;
     files.sort();
@@ -106,7 +106,7 @@ fn is_licence(name: &str) -> bool {
 }
 
 /// Rust's own library is in every product.
-fn standard_library(release: &Release) -> Result<Part> {
+fn standard_library(release: &Release) -> Result<LicencePart> {
     let mut rustc = release.program("rustc");
     let sysroot = process::output(rustc.args(["--print", "sysroot"]))?;
     let sysroot = Path::new(sysroot.trim());
@@ -123,12 +123,12 @@ fn standard_library(release: &Release) -> Result<Part> {
     if texts.is_empty() {
         let line = "Copyright (c) The Rust Project Contributors; the texts are those of MIT and \
                     Apache-2.0 above.\n";
-        return Ok(Part { title, texts: vec![line.to_owned()] });
+        return Ok(LicencePart { title, texts: vec![line.to_owned()] });
     }
-    Ok(Part { title, texts })
+    Ok(LicencePart { title, texts })
 }
 
-fn c_library(libc: Libc) -> Option<Part> {
+fn c_library(libc: Libc) -> Option<LicencePart> {
     let (title, place, otherwise) = match libc {
         Libc::Shared => return None,
         Libc::Musl => (
@@ -148,11 +148,11 @@ fn c_library(libc: Libc) -> Option<Part> {
     if libc == Libc::Glibc {
         texts.push(otherwise.to_owned());
     }
-    Some(Part { title: title.to_owned(), texts })
+    Some(LicencePart { title: title.to_owned(), texts })
 }
 
 /// A list of everything, then each different text with all that it holds for.
-fn render(parts: &[Part]) -> String {
+fn render(parts: &[LicencePart]) -> String {
     let mut by_text: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let mut out = String::from("Swath is linked from these works of others:\n\n");
     for part in parts {
@@ -195,8 +195,8 @@ mod tests {
         }
     }
 
-    fn standard() -> Standard {
-        Standard { apache: "APACHE\n".into(), mit: "PERMISSION\n".into() }
+    fn standard() -> StandardTexts {
+        StandardTexts { apache: "APACHE\n".into(), mit: "PERMISSION\n".into() }
     }
 
     fn folder(name: &str) -> PathBuf {
@@ -231,8 +231,10 @@ mod tests {
 
     #[test]
     fn each_text_stands_once_under_all_that_it_holds_for() {
-        let part =
-            |title: &str, text: &str| Part { title: title.into(), texts: vec![text.into()] };
+        let part = |title: &str, text: &str| LicencePart {
+            title: title.into(),
+            texts: vec![text.into()],
+        };
         let text = render(&[part("a 1", "same\r\n"), part("b 2", "same\n"), part("c 3", "x")]);
         assert_eq!(text.matches("same").count(), 1);
         assert!(text.contains("a 1\nb 2\n-"), "{text}");

@@ -17,7 +17,7 @@ const MOST_LINES: usize = 12;
 
 /// One section.
 #[derive(Debug)]
-pub(crate) struct Group {
+pub(crate) struct HeaderGroup {
     pub(crate) title: String,
     names: Vec<String>,
     /// A file with declarations that are not generated.
@@ -29,13 +29,13 @@ pub(crate) struct Group {
 
 /// Where a name goes: by group, then by place in the group's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct NamePlace {
     pub(super) group: usize,
     pub(super) pattern: usize,
 }
 
 /// Reads the file.
-pub(super) fn parse(text: &str) -> Result<Vec<Group>> {
+pub(super) fn parse(text: &str) -> Result<Vec<HeaderGroup>> {
     let mut groups = Vec::new();
     for part in text.split("\n== ").skip(1) {
         let (title, rest) = part.split_once('\n').context("a group without names")?;
@@ -58,19 +58,19 @@ pub(super) fn parse(text: &str) -> Result<Vec<Group>> {
             example.len()
         );
         let names = names.split_whitespace().map(str::to_owned).collect();
-        groups.push(Group { title: title.to_owned(), names, file, text, example });
+        groups.push(HeaderGroup { title: title.to_owned(), names, file, text, example });
     }
     Ok(groups)
 }
 
 /// The place of `name`: that of the longest entry that matches it.
-pub(super) fn place(groups: &[Group], name: &str) -> Option<Place> {
-    let mut best: Option<(usize, Place)> = None;
+pub(super) fn place(groups: &[HeaderGroup], name: &str) -> Option<NamePlace> {
+    let mut best: Option<(usize, NamePlace)> = None;
     for (group, it) in groups.iter().enumerate() {
         for (pattern, entry) in it.names.iter().enumerate() {
             let len = matched(entry, name);
             if len > best.map_or(0, |(longest, _)| longest) {
-                best = Some((len, Place { group, pattern }));
+                best = Some((len, NamePlace { group, pattern }));
             }
         }
     }
@@ -87,7 +87,7 @@ fn matched(entry: &str, name: &str) -> usize {
     }
 }
 
-impl Group {
+impl HeaderGroup {
     /// The comment at the head of section `number`.
     pub(super) fn heading(&self, number: usize) -> String {
         let rule = "=".repeat(90);

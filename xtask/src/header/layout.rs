@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use anyhow::{Result, ensure};
 
-use super::groups::{self, Group, Place};
+use super::groups::{self, HeaderGroup, NamePlace};
 use super::items::{self, Item};
 
 /// Before the declarations. `[[nodiscard]]` needs C++17 or C23.
@@ -50,11 +50,11 @@ const EPILOGUE: &str = r#"
 pub(super) fn arranged(
     written: &str,
     introduction: &str,
-    groups: &[Group],
+    groups: &[HeaderGroup],
     file: &dyn Fn(&str) -> Result<String>,
 ) -> Result<String> {
     let items = items::split(written)?;
-    let mut placed: Vec<(Place, &Item)> = Vec::new();
+    let mut placed: Vec<(NamePlace, &Item)> = Vec::new();
     for item in &items {
         let place = groups::place(groups, &item.name);
         ensure!(place.is_some(), "`{}` is in no group of groups.txt", item.name);
@@ -108,7 +108,7 @@ mod tests {
         /**\n * Makes.\n */\nswath_status swath_b_new(int x,\n                  swath_b **b);\n\n\
         void swath_b_free(swath_b *b);\n\n#define SWATH_A 1\n";
 
-    fn groups() -> Vec<Group> {
+    fn groups() -> Vec<HeaderGroup> {
         let text = "\n== First\nSWATH_A\n\n    x;\n\n== Second\nswath_b swath_b_*\n\n    y;\n";
         groups::parse(text).expect("two groups")
     }

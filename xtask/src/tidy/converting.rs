@@ -19,19 +19,19 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (path, rust) in tree.rust() {
         if LIBRARIES.iter().any(|library| path.starts_with(library)) {
-            let mut walk = Walk { path, violations: &mut violations };
+            let mut walk = ConvertingWalk { path, violations: &mut violations };
             rust.items.iter().for_each(|item| walk.visit_item(item));
         }
     }
     violations
 }
 
-struct Walk<'w> {
+struct ConvertingWalk<'w> {
     path: &'w str,
     violations: &'w mut Vec<Violation>,
 }
 
-impl Walk<'_> {
+impl ConvertingWalk<'_> {
     fn look(&mut self, signature: &Signature, body: &Block) {
         let is_type = |parameter: &GenericParam| matches!(parameter, GenericParam::Type(_));
         if signature.generics.params.iter().any(is_type) {
@@ -54,7 +54,7 @@ impl Walk<'_> {
     }
 }
 
-impl<'a> Visit<'a> for Walk<'_> {
+impl<'a> Visit<'a> for ConvertingWalk<'_> {
     fn visit_item_fn(&mut self, function: &'a ItemFn) {
         self.look(&function.sig, &function.block);
         visit::visit_item_fn(self, function);

@@ -63,7 +63,7 @@ pub(super) fn crates(tree: &Tree) -> Vec<Crate<'_>> {
 }
 
 /// A file on the way, and the folder of the files that its `mod` include.
-struct Place<'t> {
+struct ModulePlace<'t> {
     file: &'t str,
     folder: String,
     module: Vec<String>,
@@ -74,13 +74,17 @@ impl<'t> Crate<'t> {
     fn of(tree: &'t Tree, folder: &'t str, root: &'t str) -> Crate<'t> {
         let mut found = Crate { folder, root, modules: BTreeMap::new(), test_only: Vec::new() };
         let (parent, _) = root.rsplit_once('/').unwrap_or_default();
-        let place =
-            Place { file: root, folder: parent.to_owned(), module: Vec::new(), is_test: false };
+        let place = ModulePlace {
+            file: root,
+            folder: parent.to_owned(),
+            module: Vec::new(),
+            is_test: false,
+        };
         found.follow(tree, place);
         found
     }
 
-    fn follow(&mut self, tree: &'t Tree, place: Place<'t>) {
+    fn follow(&mut self, tree: &'t Tree, place: ModulePlace<'t>) {
         let Some(rust) = tree.get(place.file).and_then(|it| it.rust.as_ref()) else { return };
         if place.is_test {
             self.test_only.push(place.file);
@@ -91,13 +95,13 @@ impl<'t> Crate<'t> {
             }
         }
         for name in &rust.test_modules {
-            let at = Place { is_test: true, ..place.inner(name) };
+            let at = ModulePlace { is_test: true, ..place.inner(name) };
             self.child(tree, &at, None);
         }
         self.inside(tree, &rust.items, &place);
     }
 
-    fn inside(&mut self, tree: &'t Tree, items: &[Item], place: &Place<'t>) {
+    fn inside(&mut self, tree: &'t Tree, items: &[Item], place: &ModulePlace<'t>) {
         let modules = items.iter().filter_map(|item| match item {
             Item::Mod(module) => Some(module),
             _ => None,
@@ -112,7 +116,7 @@ impl<'t> Crate<'t> {
     }
 
     /// Continues in the file of a `mod name;`.
-    fn child(&mut self, tree: &'t Tree, at: &Place<'t>, by_path: Option<&str>) {
+    fn child(&mut self, tree: &'t Tree, at: &ModulePlace<'t>, by_path: Option<&str>) {
         let (beside, _) = at.file.rsplit_once('/').unwrap_or_default();
         let candidates = match by_path {
             Some(path) => vec![format!("{beside}/{path}")],
@@ -120,7 +124,7 @@ impl<'t> Crate<'t> {
         };
         if let Some(file) = candidates.iter().find_map(|path| tree.path(path)) {
             let (folder, module) = (at.folder.clone(), at.module.clone());
-            self.follow(tree, Place { file, folder, module, is_test: at.is_test });
+            self.follow(tree, ModulePlace { file, folder, module, is_test: at.is_test });
         }
     }
 
@@ -168,12 +172,12 @@ impl<'t> Crate<'t> {
     }
 }
 
-impl<'t> Place<'t> {
-    fn inner(&self, name: &str) -> Place<'t> {
+impl<'t> ModulePlace<'t> {
+    fn inner(&self, name: &str) -> ModulePlace<'t> {
         let mut module = self.module.clone();
         module.push(name.to_owned());
         let folder = format!("{}/{name}", self.folder);
-        Place { file: self.file, folder, module, is_test: self.is_test }
+        ModulePlace { file: self.file, folder, module, is_test: self.is_test }
     }
 }
 

@@ -71,19 +71,19 @@ pub(super) struct Names {
 
 /// Returns the names in `items` of `module`, and in the modules inside them.
 pub(super) fn of(items: &[Item], module: Vec<String>) -> Vec<Names> {
-    let mut walk = Walk { done: Vec::new(), now: Names { module, ..Names::default() } };
+    let mut walk = NamesWalk { done: Vec::new(), now: Names { module, ..Names::default() } };
     walk.define(items);
     items.iter().for_each(|item| walk.visit_item(item));
     walk.done.push(walk.now);
     walk.done
 }
 
-struct Walk {
+struct NamesWalk {
     done: Vec<Names>,
     now: Names,
 }
 
-impl Walk {
+impl NamesWalk {
     fn define(&mut self, items: &[Item]) {
         self.now.items.extend(items.iter().filter_map(defined));
         self.now.inside.extend(items.iter().filter_map(|item| match item {
@@ -170,7 +170,7 @@ impl Walk {
     }
 }
 
-impl<'a> Visit<'a> for Walk {
+impl<'a> Visit<'a> for NamesWalk {
     fn visit_item_mod(&mut self, module: &'a ItemMod) {
         let Some((_, items)) = &module.content else { return };
         let mut inner = self.now.module.clone();

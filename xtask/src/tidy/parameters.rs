@@ -17,18 +17,18 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
         if path.contains("/tests/") || path.ends_with("/tests.rs") {
             continue;
         }
-        let mut walk = Walk { path, violations: &mut violations };
+        let mut walk = ParametersWalk { path, violations: &mut violations };
         rust.items.iter().for_each(|item| walk.visit_item(item));
     }
     violations
 }
 
-struct Walk<'w> {
+struct ParametersWalk<'w> {
     path: &'w str,
     violations: &'w mut Vec<Violation>,
 }
 
-impl Walk<'_> {
+impl ParametersWalk<'_> {
     fn look(&mut self, attributes: &[Attribute], signature: &Signature) {
         let (name, line) = (&signature.ident, signature.ident.span().start().line);
         let mut add =
@@ -50,7 +50,7 @@ impl Walk<'_> {
     }
 }
 
-impl<'a> Visit<'a> for Walk<'_> {
+impl<'a> Visit<'a> for ParametersWalk<'_> {
     fn visit_item_impl(&mut self, block: &'a ItemImpl) {
         if block.trait_.is_none() {
             visit::visit_item_impl(self, block);

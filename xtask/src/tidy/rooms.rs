@@ -2,7 +2,7 @@
 
 use super::Violation;
 use super::modules::{self, Module};
-use super::tables::{Group, ROOMS, Room};
+use super::tables::{FloorGroup, ROOMS, Room};
 use super::tree::Tree;
 
 const LIBRARY: &str = "crates/swath";
@@ -56,7 +56,7 @@ fn check_room(tree: &Tree, module: &Module<'_>, violations: &mut Vec<Violation>)
 }
 
 fn is_never(room: &Room, name: &str) -> bool {
-    let is_verb = ROOMS.iter().any(|it| it.name == name && it.group == Group::Verb);
+    let is_verb = ROOMS.iter().any(|it| it.name == name && it.group == FloorGroup::Verb);
     room.never.iter().any(|it| *it == name || (*it == "verb" && is_verb))
 }
 

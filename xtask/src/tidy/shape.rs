@@ -15,7 +15,7 @@ mod surface;
 use super::Violation;
 use super::tables::{HUNG, PLAIN, ROOT_NAMES, SHAPED};
 use super::tree::Tree;
-use surface::{Function, Surface};
+use surface::{PublicFunction, Surface};
 
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 const HEADER: &str = "crates/capi/include/swath.h";
@@ -59,7 +59,7 @@ pub(super) fn examples(tree: &Tree) -> Vec<Violation> {
 }
 
 /// What is wrong with a setter of options.
-fn setter(owner: &str, function: &Function) -> Option<String> {
+fn setter(owner: &str, function: &PublicFunction) -> Option<String> {
     let what = function.name.strip_prefix("with_")?;
     let kind = function.inputs.first().map_or("", |it| it.kind.as_str());
     let is_bytes =
@@ -83,20 +83,21 @@ fn setter(owner: &str, function: &Function) -> Option<String> {
 }
 
 /// Returns what is wrong with a free function.
-fn verb(surface: &Surface, function: &Function) -> Option<String> {
+fn verb(surface: &Surface, function: &PublicFunction) -> Option<String> {
     let name = &function.name;
     if PLAIN.contains(&name.as_str()) {
         return None;
     }
-    let kinds =
-        |it: &Function| -> Vec<String> { it.inputs.iter().map(|it| it.kind.clone()).collect() };
+    let kinds = |it: &PublicFunction| -> Vec<String> {
+        it.inputs.iter().map(|it| it.kind.clone()).collect()
+    };
     if function.inputs.iter().any(|it| it.kind.trim_start_matches('&').ends_with("Options")) {
         return Some(format!("`{name}` takes options: make it a method of them"));
     }
-    let is_method = |it: &&Function| {
+    let is_method = |it: &&PublicFunction| {
         it.owner.as_ref().is_some_and(|owner| owner.ends_with("Options")) && it.name == *name
     };
-    let methods: Vec<&Function> = surface.functions.iter().filter(is_method).collect();
+    let methods: Vec<&PublicFunction> = surface.functions.iter().filter(is_method).collect();
     if methods.is_empty() {
         return Some(format!(
             "`{name}` has no `Options::{name}`: let its options have the same verb"
@@ -143,7 +144,8 @@ pub(super) fn table(tree: &Tree) -> Vec<Violation> {
         let verbs = functions.iter().filter(|it| it.owner.is_none());
         for function in verbs.filter(|it| !PLAIN.contains(&it.name.as_str())) {
             // Some have two names: `copy` and `copy::copy`.
-            let same = |it: &&Function| (&it.path, it.line) == (&function.path, function.line);
+            let same =
+                |it: &&PublicFunction| (&it.path, it.line) == (&function.path, function.line);
             let has_row = functions.iter().filter(same).any(|it| {
                 let name = format!("{}::{}", it.module, it.name);
                 rows.iter().any(|(_, cells)| has_call(cells[0], name.trim_start_matches("::")))

@@ -7,7 +7,7 @@ use super::tree::Tree;
 
 /// A function and its lines, from `fn` to the closing brace.
 #[derive(Debug, PartialEq, Eq)]
-struct Function<'t> {
+struct FunctionSize<'t> {
     name: &'t str,
     line: usize,
     lines: usize,
@@ -78,7 +78,7 @@ pub(super) fn lengths(tokens: &[Token]) -> impl Iterator<Item = usize> {
     functions(tokens).map(|it| it.lines)
 }
 
-fn functions(tokens: &[Token]) -> impl Iterator<Item = Function<'_>> {
+fn functions(tokens: &[Token]) -> impl Iterator<Item = FunctionSize<'_>> {
     (1..tokens.len()).filter_map(|index| {
         let name = tokens[index].text.as_str();
         let start = &tokens[index - 1];
@@ -88,7 +88,7 @@ fn functions(tokens: &[Token]) -> impl Iterator<Item = Function<'_>> {
         }
         let end = closing(tokens, body(tokens, index)?);
         let lines = tokens[end].line - start.line + 1;
-        Some(Function { name, line: start.line, lines })
+        Some(FunctionSize { name, line: start.line, lines })
     })
 }
 

@@ -34,12 +34,12 @@ pub(super) const MEMBERS: &[Member] = &[
 /// them (`base`, `verb`), or a crate by its name in Rust.
 pub(super) struct Room {
     pub(super) name: &'static str,
-    pub(super) group: Group,
+    pub(super) group: FloorGroup,
     pub(super) never: &'static [&'static str],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Group {
+pub(super) enum FloorGroup {
     /// Known to every room.
     Base,
     Middle,
@@ -48,15 +48,15 @@ pub(super) enum Group {
 }
 
 const fn base(name: &'static str, never: &'static [&'static str]) -> Room {
-    Room { name, group: Group::Base, never }
+    Room { name, group: FloorGroup::Base, never }
 }
 
 const fn middle(name: &'static str, never: &'static [&'static str]) -> Room {
-    Room { name, group: Group::Middle, never }
+    Room { name, group: FloorGroup::Middle, never }
 }
 
 const fn verb(name: &'static str) -> Room {
-    Room { name, group: Group::Verb, never: &[] }
+    Room { name, group: FloorGroup::Verb, never: &[] }
 }
 
 pub(super) const ROOMS: &[Room] = &[

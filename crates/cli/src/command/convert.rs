@@ -65,7 +65,7 @@ impl Converted {
 }
 
 /// One conversion: the flags, the opened input, and where the output goes.
-struct Job<'w> {
+struct Conversion<'w> {
     words: &'w Convert,
     input: swath::Input,
     /// All files of the table if there are several; the first one is the input.
@@ -80,7 +80,7 @@ struct Job<'w> {
     _temporary: Option<Hidden>,
 }
 
-impl<'w> Job<'w> {
+impl<'w> Conversion<'w> {
     fn new(
         words: &'w Convert,
         input: swath::Input,
@@ -184,7 +184,7 @@ impl Command for Convert {
             target.refuse_terminal("bytes that are not text", Some(self.output.existing))?;
         }
         check_target(self, &files, &target)?;
-        let job = Job::new(self, input, files, target)?;
+        let job = Conversion::new(self, input, files, target)?;
         let start = Instant::now();
         let done = match (from.is_matrix(), to.is_matrix()) {
             (true, true) => matrix::to_matrix(&job, from, to),
@@ -325,14 +325,14 @@ fn check_target(args: &Convert, files: &[PathBuf], target: &Target) -> Result<()
 }
 
 /// Returns the library's options for reading a matrix, and its progress bar.
-fn matrix_options(job: &Job<'_>, from: Format) -> (MatrixOptions, Bar) {
+fn matrix_options(job: &Conversion<'_>, from: Format) -> (MatrixOptions, Bar) {
     let output = &job.words.output;
     let (read, bar) = Bar::attach(output.read_options(), !output.json);
     (job.words.matrix_options(from, read), bar)
 }
 
 fn report(
-    job: &Job<'_>,
+    job: &Conversion<'_>,
     [from, to]: [Format; 2],
     Converted { size, notes, bytes: bytes_out, .. }: Converted,
     read: Duration,

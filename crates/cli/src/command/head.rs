@@ -10,7 +10,9 @@ use swath::Source;
 use swath_formats::table::{ColumnType, arrow};
 
 use super::convert::several;
-use super::tabular::{HEAD, Rows, columns, facts_json, lost_texts, refuse_binary, usual_form};
+use super::tabular::{
+    HEAD, ShownRows, columns, facts_json, lost_texts, refuse_binary, usual_form,
+};
 use super::{Command, Outcome};
 use crate::args::{TableArgs, input};
 use crate::failure::Refused;
@@ -99,7 +101,7 @@ impl Head {
             complain(format!("note: {}: {text}", self.path));
         }
         let batches = table.batches();
-        let shown = Rows { columns: columns(report, batches), batches };
+        let shown = ShownRows { columns: columns(report, batches), batches };
         self.show(&shown, Some(facts_json(report, files)))
     }
 
@@ -136,10 +138,10 @@ impl Head {
         let fields = schema.fields().iter();
         let columns =
             fields.map(|it| (it.name().as_str(), ColumnType::word_of(it.data_type())));
-        self.show(&Rows { columns: columns.collect(), batches: &begin }, None::<()>)
+        self.show(&ShownRows { columns: columns.collect(), batches: &begin }, None::<()>)
     }
 
-    fn show(&self, rows: &Rows<'_>, facts: Option<impl Serialize>) -> Result<()> {
+    fn show(&self, rows: &ShownRows<'_>, facts: Option<impl Serialize>) -> Result<()> {
         if !self.json {
             return Ok(print(rows.text(terminal_width(), 0))?);
         }

@@ -91,8 +91,8 @@ const HEAD: u64 = 4096;
 struct Known {
     kind: &'static str,
     facts: Map<String, Value>,
-    table: Option<table::Listing>,
-    tensors: Option<tensors::Listing>,
+    table: Option<table::ColumnListing>,
+    tensors: Option<tensors::TensorListing>,
 }
 
 impl Known {

@@ -42,12 +42,12 @@ Examples:
 pub struct Job {
     /// What to do.
     #[command(subcommand)]
-    pub what: What,
+    pub what: JobVerb,
 }
 
 /// What to do with a job.
 #[derive(Debug, Subcommand)]
-pub enum What {
+pub enum JobVerb {
     /// Divide inputs into parts, make a folder for their output, and print its path
     Plan(plan::PlanArgs),
     /// Run a command on parts; keep what it writes only if it succeeds
@@ -66,9 +66,9 @@ pub enum What {
     ///
     /// Exit status: 0, all of these parts are done; 1, some are; 2, none, or all are done and the report
     /// cannot be printed. The message says which.
-    Run(run::Run),
+    Run(run::JobRun),
     /// Write the records of a part to standard output
-    Read(stream::Read),
+    Read(stream::JobRead),
     /// Keep standard input as the output of a part, and print its receipt
     ///
     /// Prefer `swath job run`. At the end of a pipe nothing tells an output that is complete from one
@@ -95,14 +95,14 @@ pub enum What {
 impl Job {
     fn verb(&self) -> &dyn Command {
         match &self.what {
-            What::Plan(it) => it,
-            What::Run(it) => it,
-            What::Read(it) => it,
-            What::Write(it) => it,
-            What::Status(it) => it,
-            What::Commit(it) => it,
-            What::Abort(it) => it,
-            What::Sweep(it) => it,
+            JobVerb::Plan(it) => it,
+            JobVerb::Run(it) => it,
+            JobVerb::Read(it) => it,
+            JobVerb::Write(it) => it,
+            JobVerb::Status(it) => it,
+            JobVerb::Commit(it) => it,
+            JobVerb::Abort(it) => it,
+            JobVerb::Sweep(it) => it,
         }
     }
 }

@@ -121,7 +121,7 @@ fn comes_once(input: &Input) -> bool {
 }
 
 /// The result of one run.
-struct Run<R> {
+struct ReadRun<R> {
     bytes: Buffer,
     elapsed: Duration,
     text: String,
@@ -132,7 +132,7 @@ struct Run<R> {
 fn repeated<R: Serialize>(
     args: &Read,
     cut: Option<Cut>,
-    mut read: impl FnMut(&Profiles, u32) -> Result<Run<R>>,
+    mut read: impl FnMut(&Profiles, u32) -> Result<ReadRun<R>>,
 ) -> Result<Outcome> {
     let profiles = Profiles::new(args.how.flow.profile);
     let (mut runs, mut times, mut bytes, mut verified) = (Vec::new(), Vec::new(), 0, None);
@@ -170,7 +170,7 @@ fn at_once(
     args: &Read,
     index: u32,
     profiles: &Profiles,
-) -> Result<Run<impl Serialize + use<>>> {
+) -> Result<ReadRun<impl Serialize + use<>>> {
     let options = profiles.apply(args.how.options(), &args.path);
     let (options, _bar) = Bar::attach(options, !args.json);
     let Loaded { buffer, report, .. } = match args.how.engine.engine {
@@ -185,11 +185,15 @@ fn at_once(
     if index == 1 || report.usage.is_some() {
         text += &details(&report);
     }
-    Ok(Run { bytes: buffer, elapsed: report.elapsed, text, json: report_json(&report) })
+    Ok(ReadRun { bytes: buffer, elapsed: report.elapsed, text, json: report_json(&report) })
 }
 
 /// Reads class by class.
-fn by_class(args: &Read, cut: Cut, profiles: &Profiles) -> Result<Run<impl Serialize + use<>>> {
+fn by_class(
+    args: &Read,
+    cut: Cut,
+    profiles: &Profiles,
+) -> Result<ReadRun<impl Serialize + use<>>> {
     let options = profiles.apply(args.how.options(), &args.path);
     let (options, _bar) = Bar::attach(options, !args.json);
     let plan = args.classes.plan(cut);
@@ -197,7 +201,7 @@ fn by_class(args: &Read, cut: Cut, profiles: &Profiles) -> Result<Run<impl Seria
     let loaded = reading.finish()?;
     let (text, json) = (classes::text(&loaded.report), classes::json(&loaded.report));
     let elapsed = loaded.report.read.elapsed;
-    Ok(Run { bytes: loaded.into_buffer(), elapsed, text, json })
+    Ok(ReadRun { bytes: loaded.into_buffer(), elapsed, text, json })
 }
 
 /// Reads through a map. If another process truncates the file, a guard turns the fault into a message

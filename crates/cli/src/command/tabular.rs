@@ -23,20 +23,20 @@ use crate::report::{PathJson, ReportName, object};
 pub(super) const HEAD: usize = 64 << 10;
 
 /// Batches, or slices of them, that are shown together.
-pub(super) struct Rows<'r> {
+pub(super) struct ShownRows<'r> {
     /// The name and the type of each column.
     pub(super) columns: Vec<(&'r str, String)>,
     pub(super) batches: &'r [RecordBatch],
 }
 
-impl Rows<'_> {
+impl ShownRows<'_> {
     /// Returns each row as a list of values.
     pub(super) fn json(&self) -> impl Serialize + '_ {
         let rows = self
             .batches
             .iter()
-            .flat_map(|batch| (0..batch.num_rows()).map(move |row| Row { batch, row }));
-        Listed(rows)
+            .flat_map(|batch| (0..batch.num_rows()).map(move |row| BatchRow { batch, row }));
+        ListedItems(rows)
     }
 
     /// Returns the rows in columns that fit the width, each line indented.
@@ -100,12 +100,12 @@ fn is_number(value: &Scalar) -> bool {
 }
 
 /// A row of a batch, as JSON.
-struct Row<'r> {
+struct BatchRow<'r> {
     batch: &'r RecordBatch,
     row: usize,
 }
 
-impl Serialize for Row<'_> {
+impl Serialize for BatchRow<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let columns = self.batch.columns().iter();
         serializer.collect_seq(columns.map(|column| Json(Scalar::of(column, self.row))))
@@ -113,9 +113,9 @@ impl Serialize for Row<'_> {
 }
 
 /// Items that can be serialised again and again.
-pub(super) struct Listed<I>(pub(super) I);
+pub(super) struct ListedItems<I>(pub(super) I);
 
-impl<I: Iterator<Item: Serialize> + Clone> Serialize for Listed<I> {
+impl<I: Iterator<Item: Serialize> + Clone> Serialize for ListedItems<I> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.clone())
     }

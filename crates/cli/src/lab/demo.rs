@@ -46,7 +46,7 @@ use swath_study::facts::Facts;
 use swath_study::measure::Budget;
 use swath_study::results::State;
 
-use self::row::Row;
+use self::row::DemoRow;
 use self::stage::Stage;
 use crate::grid::terminal_width;
 
@@ -54,10 +54,10 @@ pub(crate) use self::json::json;
 pub(crate) use self::stage::choose_folder;
 
 /// Capabilities with rows of the five lines.
-const FIRST: [Rows; 5] = [peer::rows, load::rows, leave::rows, parse::rows, many::rows];
+const FIRST: [MakeRows; 5] = [peer::rows, load::rows, leave::rows, parse::rows, many::rows];
 
 /// All other capabilities.
-const REST: [Rows; 8] = [
+const REST: [MakeRows; 8] = [
     limit::rows,
     consume::rows,
     squeeze::rows,
@@ -69,7 +69,7 @@ const REST: [Rows; 8] = [
 ];
 
 /// Makes the rows of one capability.
-type Rows = fn(&Rc<Stage>) -> Result<Vec<Row>>;
+type MakeRows = fn(&Rc<Stage>) -> Result<Vec<DemoRow>>;
 
 /// What to measure, and where.
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +94,7 @@ pub(crate) struct Findings {
     size: u64,
     all: bool,
     facts: Facts,
-    rows: Vec<Row>,
+    rows: Vec<DemoRow>,
     notes: Vec<String>,
 }
 
@@ -106,7 +106,7 @@ impl Findings {
 
     /// The number of rounds that every row has run.
     fn rounds(&self) -> usize {
-        self.rows.iter().map(Row::rounds).min().unwrap_or(0)
+        self.rows.iter().map(DemoRow::rounds).min().unwrap_or(0)
     }
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn measure(wanted: Wanted<'_>) -> Result<Findings> {
     for row in rows.iter().filter(|row| !row.is_right) {
         notes.push(format!("WRONG BYTES: {}", row.name()));
     }
-    rows.iter_mut().for_each(Row::let_go);
+    rows.iter_mut().for_each(DemoRow::let_go);
     let (size, facts) = (stage.made.bytes, stage.facts.clone());
     let stage = Rc::into_inner(stage).context("a row still uses the input")?;
     stage.clear().context("cannot remove what the demo made")?;
@@ -133,7 +133,7 @@ pub(crate) fn measure(wanted: Wanted<'_>) -> Result<Findings> {
 }
 
 /// Those of the five lines, or all in the order of the table.
-fn rows(stage: &Rc<Stage>, all: bool) -> Result<Vec<Row>> {
+fn rows(stage: &Rc<Stage>, all: bool) -> Result<Vec<DemoRow>> {
     let mut rows = Vec::new();
     for capability in FIRST {
         rows.extend(capability(stage)?);
@@ -145,7 +145,7 @@ fn rows(stage: &Rc<Stage>, all: bool) -> Result<Vec<Row>> {
         rows.extend(capability(stage)?);
     }
     // Stable: as they come within a state of a capability. The two of a line are neighbours.
-    rows.sort_by_key(|Row { about, .. }| match all {
+    rows.sort_by_key(|DemoRow { about, .. }| match all {
         true => (table::place(about.capability), about.state, None),
         false => (0, State::None, about.line),
     });

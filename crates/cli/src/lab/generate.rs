@@ -13,7 +13,7 @@ use swath::append::{Ordered, OrderedOptions};
 use swath::sink::Durability;
 use swath_study::workload::graph::{Rmat, Text};
 use swath_study::workload::{
-    Generated, Kind, Recipe, Style, Table, contracts, generate_file, generate_stream,
+    FileContent, Generated, Recipe, Style, Table, contracts, generate_file, generate_stream,
 };
 
 use self::tree::Tree;
@@ -41,12 +41,12 @@ Examples:
 pub struct Gen {
     /// The kind of input.
     #[command(subcommand)]
-    pub what: What,
+    pub what: InputKind,
 }
 
 /// The kind of input.
 #[derive(Debug, Subcommand)]
-pub enum What {
+pub enum InputKind {
     /// Random bytes
     Bytes(Bytes),
     /// Letters A to Z
@@ -204,21 +204,21 @@ impl MadeArgs {
 impl Command for Gen {
     fn run(&self) -> Result<Outcome> {
         match &self.what {
-            What::Bytes(bytes) => make_bytes(Kind::Bytes, bytes),
-            What::Letters(bytes) => make_bytes(Kind::Letters, bytes),
-            What::CsvNumbers(bytes) => make_bytes(Kind::CsvNumbers, bytes),
-            What::Mtx(graph) => make_graph(graph, Text::MatrixMarket),
-            What::Edges(graph) => make_graph(graph, Text::Edges),
-            What::Options(contracts) => make_contracts(contracts),
-            What::Tree(tree) => tree.run(),
-            What::Csv(csv) => make_bytes(Kind::Csv(table(csv)), &csv.bytes),
+            InputKind::Bytes(bytes) => make_bytes(FileContent::Bytes, bytes),
+            InputKind::Letters(bytes) => make_bytes(FileContent::Letters, bytes),
+            InputKind::CsvNumbers(bytes) => make_bytes(FileContent::CsvNumbers, bytes),
+            InputKind::Mtx(graph) => make_graph(graph, Text::MatrixMarket),
+            InputKind::Edges(graph) => make_graph(graph, Text::Edges),
+            InputKind::Options(contracts) => make_contracts(contracts),
+            InputKind::Tree(tree) => tree.run(),
+            InputKind::Csv(csv) => make_bytes(FileContent::Csv(table(csv)), &csv.bytes),
         }
     }
 
     fn timeline(&self) -> Option<Files<'_>> {
         let (timeline, made) = match &self.what {
-            What::Mtx(graph) | What::Edges(graph) => (&graph.timeline, &graph.made),
-            What::Options(contracts) => (&contracts.timeline, &contracts.made),
+            InputKind::Mtx(graph) | InputKind::Edges(graph) => (&graph.timeline, &graph.made),
+            InputKind::Options(contracts) => (&contracts.timeline, &contracts.made),
             _ => return None,
         };
         Some(Files::beside(timeline).inputs(made.flag.or(&made.to)))
@@ -235,12 +235,12 @@ fn table(csv: &Csv) -> Table {
     Table { columns: usize::try_from(csv.columns).unwrap_or(usize::MAX), style }
 }
 
-fn make_bytes(kind: Kind, bytes: &Bytes) -> Result<Outcome> {
+fn make_bytes(kind: FileContent, bytes: &Bytes) -> Result<Outcome> {
     let args = &bytes.made;
     let start = Instant::now();
     let recipe = Recipe { kind, size: bytes.size, seed: args.seed };
     let target = args.target()?;
-    if kind == Kind::Bytes {
+    if kind == FileContent::Bytes {
         target.refuse_terminal("random bytes", Some(args.existing))?;
     }
     let made = match &target {

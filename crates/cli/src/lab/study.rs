@@ -18,7 +18,7 @@ use swath_study::experiments::{ALL, chosen};
 use swath_study::results::{
     Claimed, Counts, Finding, Measured, Progress, QUICK, Results, State,
 };
-use swath_study::session::{FILE, PAGE, Settings, Step, run as measure};
+use swath_study::session::{FILE, PAGE, SessionSettings, SessionStep, run as measure};
 
 use self::compare::Compare;
 use self::fib::Fib;
@@ -143,7 +143,7 @@ impl Command for Study {
             data.push(folder);
         }
         refuse(&data)?;
-        let settings = Settings {
+        let settings = SessionSettings {
             extent: self.extent(),
             chosen,
             data,
@@ -263,7 +263,7 @@ fn refuse(data: &[PathBuf]) -> Result<()> {
 }
 
 /// Shows the progress. Experiments take about equally long, so each counts the same.
-fn show(bar: &ProgressBar, step: Step) {
+fn show(bar: &ProgressBar, step: SessionStep) {
     let whole = 1000;
     let ((number, count), (run, runs)) = (step.experiment, step.run);
     bar.set_length(count as u64 * whole);

@@ -11,7 +11,7 @@ use serde::Serialize;
 use swath::CancelToken;
 use swath_profile::{Found, Kept, Key, Measured, Store};
 use swath_study::page::date;
-use swath_study::tune::{self, Settings, Step, Tuned};
+use swath_study::tune::{self, TuneSettings, TuneStep, Tuned};
 
 use crate::args::{path, whole};
 use crate::command::{Command, Outcome};
@@ -130,7 +130,7 @@ fn measure(args: &Tune, folder: &Path) -> Result<Tuned> {
     let cancel = CancelToken::new();
     stop_on_signal(&cancel);
     let (bar, budget) = (steps(!args.json, "{bar:30} {msg}"), args.budget());
-    let settings = Settings { folder: folder.to_owned(), budget, seed: args.seed };
+    let settings = TuneSettings { folder: folder.to_owned(), budget, seed: args.seed };
     let tuned = tune::run(&settings, &cancel, &mut |step| progress(&bar, budget, step));
     bar.finish_and_clear();
     tuned.map_err(|error| {
@@ -139,7 +139,7 @@ fn measure(args: &Tune, folder: &Path) -> Result<Tuned> {
     })
 }
 
-fn measured(found: &tune::Found) -> Measured {
+fn measured(found: &tune::SettingFinding) -> Measured {
     let ratio = found.ratio.map(|ratio| [ratio.estimate, ratio.lower, ratio.upper]);
     // A ratio that is not a number cannot be saved.
     let ratio = ratio.filter(|numbers| numbers.iter().all(|number| number.is_finite()));
@@ -234,7 +234,7 @@ fn shown(kept: &Kept) -> Table {
 }
 
 /// Shows how much of the time has passed.
-fn progress(bar: &ProgressBar, budget: Duration, step: Step) {
+fn progress(bar: &ProgressBar, budget: Duration, step: TuneStep) {
     bar.set_length(millis(budget));
     bar.set_position(millis(step.elapsed).min(millis(budget)));
     let left = budget.saturating_sub(step.elapsed).as_secs();

@@ -13,12 +13,12 @@ use swath::machine::Mutex;
 const WAITING: usize = 2;
 
 /// Items that a thread makes, or that are made when they are asked for.
-pub(super) enum Ahead<'i, I: Iterator> {
+pub(super) enum DecodedAhead<'i, I: Iterator> {
     Thread(IntoIter<I::Item>),
     Here(&'i Mutex<&'i mut I>),
 }
 
-impl<I: Iterator> Iterator for Ahead<'_, I> {
+impl<I: Iterator> Iterator for DecodedAhead<'_, I> {
     type Item = I::Item;
 
     fn next(&mut self) -> Option<I::Item> {
@@ -31,7 +31,7 @@ impl<I: Iterator> Iterator for Ahead<'_, I> {
 
 /// Returns what `work` makes of `items`, which a thread takes from the iterator, if one can be started. A panic of that
 /// thread goes on here.
-pub(super) fn ahead<I, R>(items: &mut I, work: impl FnOnce(Ahead<'_, I>) -> R) -> R
+pub(super) fn ahead<I, R>(items: &mut I, work: impl FnOnce(DecodedAhead<'_, I>) -> R) -> R
 where
     I: Iterator<Item: Send> + Send,
 {
@@ -48,8 +48,8 @@ where
         };
         let thread =
             Builder::new().name(String::from("swath-decode")).spawn_scoped(scope, make);
-        let Ok(thread) = thread else { return work(Ahead::Here(&items)) };
-        let done = work(Ahead::Thread(taken.into_iter()));
+        let Ok(thread) = thread else { return work(DecodedAhead::Here(&items)) };
+        let done = work(DecodedAhead::Thread(taken.into_iter()));
         if let Err(panic) = thread.join() {
             resume_unwind(panic);
         }

@@ -16,16 +16,16 @@ pub(super) fn block_len(level: i32) -> usize {
     usize::try_from(level).unwrap_or(9).clamp(1, 9) * 100_000 - 19
 }
 
-pub(super) struct Encoder(Compression);
+pub(super) struct Bzip2Encoder(Compression);
 
-impl Encoder {
+impl Bzip2Encoder {
     pub(super) fn new(level: i32) -> Result<Self, String> {
         let level = u32::try_from(level).map_err(|_| "bzip2 does not have this level")?;
         Ok(Self(Compression::new(level)))
     }
 }
 
-impl Encode for Encoder {
+impl Encode for Bzip2Encoder {
     /// The library's state cannot be reused; creating it costs a thousandth of a block.
     fn encode(&mut self, block: &[u8], out: &mut Vec<u8>) -> Result<Frame, String> {
         let before = out.len();

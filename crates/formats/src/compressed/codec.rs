@@ -5,13 +5,13 @@ use std::path::Path;
 use super::frame::{Encode, Frame};
 use super::seekable::index::has_checksum;
 use super::supply::no_memory;
-use super::work::{Decode, Encoded, Wrong};
+use super::work::{BytesFault, Decode, EncodedFrames};
 use super::{Format, bzip2, gzip, zstd};
 use crate::error;
 
 /// The numbers that determine every byte of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct CodecShape {
     pub(super) format: Format,
     pub(super) level: i32,
     pub(super) block_size: usize,
@@ -19,15 +19,19 @@ pub(super) struct Shape {
     pub(super) tables: Option<zstd::Tables>,
 }
 
-impl Shape {
+impl CodecShape {
     pub(super) fn encoder(self) -> Result<Box<dyn Encode>, String> {
         Ok(match self.format {
             Format::Zstd => {
-                Box::new(zstd::Encoder::new(self.level, self.block_size, self.tables)?)
+                Box::new(zstd::ZstdEncoder::new(self.level, self.block_size, self.tables)?)
             }
-            Format::Gzip => Box::new(gzip::Encoder::new(self.level, gzip::Kind::Sized)?),
-            Format::Bgzf => Box::new(gzip::Encoder::new(self.level, gzip::Kind::Bgzf)?),
-            Format::Bzip2 => Box::new(bzip2::Encoder::new(self.level)?),
+            Format::Gzip => {
+                Box::new(gzip::GzipEncoder::new(self.level, gzip::MemberKind::Sized)?)
+            }
+            Format::Bgzf => {
+                Box::new(gzip::GzipEncoder::new(self.level, gzip::MemberKind::Bgzf)?)
+            }
+            Format::Bzip2 => Box::new(bzip2::Bzip2Encoder::new(self.level)?),
         })
     }
 
@@ -51,10 +55,10 @@ impl Shape {
 /// memory for it.
 pub(super) fn decoder(format: Format) -> Option<Box<dyn Decode>> {
     match format {
-        Format::Zstd => Some(Box::new(zstd::Decoder::new()?)),
+        Format::Zstd => Some(Box::new(zstd::FrameDecoder::new()?)),
         // bzip2's blocks are decoded by `BlockSearch`.
         Format::Gzip | Format::Bgzf | Format::Bzip2 => {
-            Some(Box::new(gzip::inflate::Decoder::new()?))
+            Some(Box::new(gzip::inflate::MemberDecoder::new()?))
         }
     }
 }
@@ -63,14 +67,14 @@ pub(super) fn decoder(format: Format) -> Option<Box<dyn Decode>> {
 /// requested bytes.
 pub(super) fn decode_into(
     decoder: &mut dyn Decode,
-    encoded: &Encoded,
+    encoded: &EncodedFrames,
     out: &mut Vec<u8>,
     path: &Path,
 ) -> error::Result<()> {
     out.try_reserve(encoded.most).map_err(|_| no_memory(path))?;
     decoder.decode(encoded, out).map_err(|wrong| wrong.into_error(path, encoded.offset))?;
     let Some(cut) = &encoded.cut else { return Ok(()) };
-    let corrupt = |what| Err(Wrong::corrupt(0, what).into_error(path, encoded.offset));
+    let corrupt = |what| Err(BytesFault::corrupt(0, what).into_error(path, encoded.offset));
     if out.len() != cut.len {
         let (is, says) = (out.len(), cut.len);
         return corrupt(format!("the frame holds {is} bytes, but the index says {says}"));

@@ -21,12 +21,12 @@ use swath::{Fallback, Output, OutputOptions, ReadOptions, Source};
 use super::ahead::ahead;
 use super::bzip2::search::BlockSearch;
 use super::codec::{decode_into, decoder};
-use super::seekable::index::Index;
-use super::seekable::picked::Picked;
-use super::supply::{Supply, no_memory};
+use super::seekable::index::FrameIndex;
+use super::seekable::picked::PickedFrames;
+use super::supply::{PackedSupply, no_memory};
 use super::trim::Trim;
-use super::turns::{Done, Mark, Turns};
-use super::work::{Decode, Split, Work};
+use super::turns::{ItemOutcome, Mark, Turns};
+use super::work::{Decode, StreamSplit, Work};
 use super::{Format, gzip, room, zstd};
 use crate::error::{Error, FormatReason, Result};
 use crate::setters::setters;
@@ -193,7 +193,7 @@ impl DecompressOptions {
             // The thread that takes the bytes has to decode them.
             reader.keep_ahead();
         }
-        let mut supply = Supply::new(reader);
+        let mut supply = PackedSupply::new(reader);
         let format = format_of(&mut supply)?;
         let item = first_frame(&mut supply, format)?;
         let (workers, fewer) = room::to_decode(format, item, wanted, at_hand);
@@ -206,16 +206,16 @@ impl DecompressOptions {
         if let Some(turns) = &turns {
             supply.keep_from(turns.settled());
         }
-        let split: Box<dyn Split + '_> = match (plan, format) {
-            (Plan::Frames(index, frames, wanted), _) => {
-                Box::new(Picked::new(supply, &spare, index, frames, wanted)?)
+        let split: Box<dyn StreamSplit + '_> = match (plan, format) {
+            (DecodePlan::Frames(index, frames, wanted), _) => {
+                Box::new(PickedFrames::new(supply, &spare, index, frames, wanted)?)
             }
-            (Plan::FromStart(cut), format) => {
+            (DecodePlan::FromStart(cut), format) => {
                 trim = cut;
                 match format {
-                    Format::Zstd => Box::new(zstd::split::Splitter::new(supply, &spare)),
+                    Format::Zstd => Box::new(zstd::split::ZstdSplitter::new(supply, &spare)),
                     Format::Gzip | Format::Bgzf => {
-                        Box::new(gzip::split::Splitter::new(supply, &spare)?)
+                        Box::new(gzip::split::GzipSplitter::new(supply, &spare)?)
                     }
                     Format::Bzip2 => {
                         let found = Arc::new(BlockSearch::new(supply)?);
@@ -227,8 +227,8 @@ impl DecompressOptions {
         };
         let output = output.open(self.ordered(&path))?;
         let decoders = Spare::new();
-        let job = Job { format, path, spare: &spare, decoders, search, trim, turns };
-        let mut items = Items { split, next: 0, job: &job, ended: false };
+        let job = DecodeJob { format, path, spare: &spare, decoders, search, trim, turns };
+        let mut items = DecodeItems { split, next: 0, job: &job, ended: false };
         loop {
             job.run_all(&mut items, &output, workers)?;
             if let Some(error) = job.turns.as_ref().and_then(Turns::failure) {
@@ -260,32 +260,36 @@ impl DecompressOptions {
     }
 
     /// Decides which frames to decode and which of their bytes to keep.
-    fn plan(&self, mut supply: Supply, format: Format) -> Result<(Plan, Supply)> {
+    fn plan(
+        &self,
+        mut supply: PackedSupply,
+        format: Format,
+    ) -> Result<(DecodePlan, PackedSupply)> {
         if self.offset == 0 && self.len.is_none() {
-            return Ok((Plan::FromStart(None), supply));
+            return Ok((DecodePlan::FromStart(None), supply));
         }
-        if let Some(index) = Index::load(&mut supply, format)? {
+        if let Some(index) = FrameIndex::load(&mut supply, format)? {
             let (frames, wanted) = index.frames_of(supply.path(), self.offset, self.len)?;
             if index.are_short(&frames) {
-                return Ok((Plan::Frames(index, frames, wanted), supply));
+                return Ok((DecodePlan::Frames(index, frames, wanted), supply));
             }
         }
         if supply.offset() > 0 {
             supply.seek(0)?;
         }
-        Ok((Plan::FromStart(Some(Trim::new(self.offset, self.len))), supply))
+        Ok((DecodePlan::FromStart(Some(Trim::new(self.offset, self.len))), supply))
     }
 }
 
 /// What is decoded.
-enum Plan {
+enum DecodePlan {
     /// Some frames, and the decoded bytes to keep.
-    Frames(Index, Range<usize>, Range<u64>),
+    Frames(FrameIndex, Range<usize>, Range<u64>),
     /// Everything from the start, with a range to keep if there is one.
     FromStart(Option<Trim>),
 }
 
-impl Plan {
+impl DecodePlan {
     /// Whether members go to workers on the strength of their own length alone.
     fn believes_members(&self, format: Format) -> bool {
         matches!((self, format), (Self::FromStart(_), Format::Gzip | Format::Bgzf))
@@ -293,7 +297,7 @@ impl Plan {
 }
 
 /// Returns the decoded size of the first frame, if the frame records it. Consumes nothing.
-fn first_frame(supply: &mut Supply, format: Format) -> Result<u64> {
+fn first_frame(supply: &mut PackedSupply, format: Format) -> Result<u64> {
     Ok(match format {
         Format::Zstd => match zstd::frame::start(supply.peek(zstd::frame::MOST_HEADER)?) {
             zstd::frame::Start::Frame(header) => header.content.unwrap_or(0),
@@ -304,7 +308,7 @@ fn first_frame(supply: &mut Supply, format: Format) -> Result<u64> {
 }
 
 /// Detects the format, without consuming anything.
-pub(super) fn format_of(supply: &mut Supply) -> Result<Format> {
+pub(super) fn format_of(supply: &mut PackedSupply) -> Result<Format> {
     let head = supply.peek(HEAD)?;
     if let Some(format) = Format::detect(head) {
         return Ok(format);
@@ -317,27 +321,27 @@ pub(super) fn format_of(supply: &mut Supply) -> Result<Format> {
 }
 
 /// Hands out work, each item with its place in the order.
-struct Items<'j> {
-    split: Box<dyn Split + 'j>,
+struct DecodeItems<'j> {
+    split: Box<dyn StreamSplit + 'j>,
     next: u64,
-    job: &'j Job<'j>,
+    job: &'j DecodeJob<'j>,
     ended: bool,
 }
 
 /// Some work, and its place in the stream.
-struct Item {
+struct DecodeItem {
     mark: Mark,
     end: u64,
     work: Result<Work>,
 }
 
-impl Item {
+impl DecodeItem {
     fn is_decoded(&self) -> bool {
         matches!(self.work, Ok(Work::Decoded(_)))
     }
 }
 
-impl Items<'_> {
+impl DecodeItems<'_> {
     /// Starts again at `mark`, and no longer trusts the lengths of members.
     fn go_back(&mut self, mark: Mark) -> Result<()> {
         (self.next, self.ended) = (mark.index, false);
@@ -345,8 +349,8 @@ impl Items<'_> {
     }
 }
 
-impl Iterator for Items<'_> {
-    type Item = Item;
+impl Iterator for DecodeItems<'_> {
+    type Item = DecodeItem;
 
     fn next(&mut self) -> Option<Self::Item> {
         let is_enough = self.job.trim.as_ref().is_some_and(Trim::has_enough);
@@ -359,12 +363,12 @@ impl Iterator for Items<'_> {
         self.ended = !matches!(work, Some(Ok(_)));
         self.next += 1;
         let end = self.split.tally().bytes_in;
-        work.map(|work| Item { mark, end, work })
+        work.map(|work| DecodeItem { mark, end, work })
     }
 }
 
 /// One decompression.
-struct Job<'j> {
+struct DecodeJob<'j> {
     format: Format,
     path: PathBuf,
     spare: &'j Spare<Vec<u8>>,
@@ -375,12 +379,17 @@ struct Job<'j> {
     turns: Option<Turns>,
 }
 
-impl Job<'_> {
+impl DecodeJob<'_> {
     /// Decodes and writes all that is left. What is decoded in order is decoded by one of the workers, and written by
     /// the others.
-    fn run_all(&self, items: &mut Items<'_>, output: &Ordered, workers: usize) -> Result<()> {
+    fn run_all(
+        &self,
+        items: &mut DecodeItems<'_>,
+        output: &Ordered,
+        workers: usize,
+    ) -> Result<()> {
         let first = items.next();
-        let is_in_order = first.as_ref().is_some_and(Item::is_decoded);
+        let is_in_order = first.as_ref().is_some_and(DecodeItem::is_decoded);
         let run = |item, ticket: &mut Ticket| self.run(item, ticket);
         if is_in_order && workers > 1 {
             return ahead(items, |rest| {
@@ -390,7 +399,7 @@ impl Job<'_> {
         output.map_ordered(first.into_iter().chain(items), workers, run)
     }
 
-    fn run(&self, item: Item, ticket: &mut Ticket) -> Result<()> {
+    fn run(&self, item: DecodeItem, ticket: &mut Ticket) -> Result<()> {
         let out = ticket.buffer();
         let failing = Failing(self);
         let cut = |index: u64, bytes: &mut Vec<u8>| {
@@ -398,15 +407,15 @@ impl Job<'_> {
                 trim.cut(index, bytes);
             }
         };
-        let Item { mark, end, work } = item;
+        let DecodeItem { mark, end, work } = item;
         if let Some(turns) = &self.turns {
             let is_believed = matches!(work, Ok(Work::Encoded(_)));
             let done = match work.and_then(|work| self.decode(work, out)) {
-                Ok(()) => Done::Decoded { end },
+                Ok(()) => ItemOutcome::Decoded { end },
                 Err(error) if is_believed && error.reason() == FormatReason::Corrupt => {
-                    Done::Doubtful
+                    ItemOutcome::Doubtful
                 }
-                Err(error) => Done::Failed(error),
+                Err(error) => ItemOutcome::Failed(error),
             };
             turns.settle(mark, done, out, cut);
         } else {
@@ -452,7 +461,7 @@ impl Job<'_> {
 }
 
 /// Wakes the threads that wait for an item, however the item failed.
-struct Failing<'j>(&'j Job<'j>);
+struct Failing<'j>(&'j DecodeJob<'j>);
 
 impl Drop for Failing<'_> {
     fn drop(&mut self) {

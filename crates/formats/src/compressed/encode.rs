@@ -8,7 +8,7 @@ use swath::append::Ticket;
 use swath::{Fallback, Output, OutputOptions, ReadOptions, Reader, Source};
 
 use super::Format;
-use super::framing::{Begun, Chosen, Ended, Framing};
+use super::framing::{Begun, Chosen, Framing, StreamEnd};
 use crate::error::{Error, FormatReason, Result};
 use crate::setters::setters;
 use crate::share::started;
@@ -141,11 +141,11 @@ impl CompressOptions {
             chosen.begin(self.read.workers(), reader.end_position())?;
         let shape = framing.shape();
         let output = output.open(self.output.clone().with_input(&path))?;
-        let job = Job { framing, spare: Spare::new() };
+        let job = EncodeJob { framing, spare: Spare::new() };
         let blocks = Blocks { reader, path: &path, job: &job, next: 0, ended: false };
         output.map_ordered(blocks, workers, |block, ticket| job.encode(block?, ticket))?;
 
-        let Ended { mut trailer, bytes_in, frames } = job.framing.end()?;
+        let StreamEnd { mut trailer, bytes_in, frames } = job.framing.end()?;
         let mut ticket = output.ticket()?;
         ticket.buffer().append(&mut trailer);
         ticket.done()?;
@@ -166,19 +166,19 @@ impl CompressOptions {
 }
 
 /// One compression.
-struct Job {
+struct EncodeJob {
     framing: Framing,
     spare: Spare<Vec<u8>>,
 }
 
 /// One block, or several small ones.
-struct Item {
+struct EncodeItem {
     index: usize,
     bytes: Vec<u8>,
 }
 
-impl Job {
-    fn encode(&self, item: Item, ticket: &mut Ticket) -> Result<()> {
+impl EncodeJob {
+    fn encode(&self, item: EncodeItem, ticket: &mut Ticket) -> Result<()> {
         let size = self.framing.block_size();
         self.framing.append(item.index, &item.bytes, size, ticket.buffer())?;
         self.spare.put(item.bytes);
@@ -190,7 +190,7 @@ impl Job {
 struct Blocks<'j> {
     reader: Reader,
     path: &'j Path,
-    job: &'j Job,
+    job: &'j EncodeJob,
     next: usize,
     ended: bool,
 }
@@ -222,7 +222,7 @@ impl Blocks<'_> {
 }
 
 impl Iterator for Blocks<'_> {
-    type Item = Result<Item>;
+    type Item = Result<EncodeItem>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.ended {
@@ -235,7 +235,7 @@ impl Iterator for Blocks<'_> {
                 self.ended = true;
                 None
             }
-            Ok(bytes) => Some(Ok(Item { index, bytes })),
+            Ok(bytes) => Some(Ok(EncodeItem { index, bytes })),
             Err(error) => {
                 self.ended = true;
                 Some(Err(error))

@@ -6,7 +6,7 @@ use swath::Fallback;
 use swath::machine::Mutex;
 
 use super::Format;
-use super::codec::Shape;
+use super::codec::CodecShape;
 use super::frame::{Encode, Frame};
 use super::room::{Fitted, fit};
 use crate::error::{Error, FormatReason, Result};
@@ -61,7 +61,7 @@ impl Chosen<'_> {
         Ok(Begun { framing, workers, fallbacks })
     }
 
-    fn shape(self) -> Result<Shape> {
+    fn shape(self) -> Result<CodecShape> {
         let Self { format, path, .. } = self;
         let invalid = |what: String| {
             Err(Error::compressing(path, FormatReason::Invalid, what)
@@ -89,13 +89,13 @@ impl Chosen<'_> {
         }
         // At most `MOST_BLOCK`.
         let block_size = usize::try_from(block_size).unwrap_or(usize::MAX);
-        Ok(Shape { format, level, block_size, tables: None })
+        Ok(CodecShape { format, level, block_size, tables: None })
     }
 }
 
 /// What the workers of one compression share.
 pub(crate) struct Framing {
-    shape: Shape,
+    shape: CodecShape,
     path: PathBuf,
     encoders: Spare<Box<dyn Encode>>,
     /// Of each item, in order.
@@ -103,14 +103,14 @@ pub(crate) struct Framing {
 }
 
 /// What follows the last frame, and how many bytes and frames there were.
-pub(crate) struct Ended {
+pub(crate) struct StreamEnd {
     pub(crate) trailer: Vec<u8>,
     pub(crate) bytes_in: u64,
     pub(crate) frames: u64,
 }
 
 impl Framing {
-    pub(super) fn shape(&self) -> Shape {
+    pub(super) fn shape(&self) -> CodecShape {
         self.shape
     }
 
@@ -151,7 +151,7 @@ impl Framing {
     }
 
     /// Makes the index, once all frames are there.
-    pub(crate) fn end(self) -> Result<Ended> {
+    pub(crate) fn end(self) -> Result<StreamEnd> {
         let frames = self.frames.into_inner();
         let frames: Vec<Frame> = frames.into_iter().flatten().collect();
         let trailer = self.shape.trailer(&frames).map_err(|why| {
@@ -159,6 +159,6 @@ impl Framing {
             error.hint("use larger blocks")
         })?;
         let bytes_in = frames.iter().map(|frame| u64::from(frame.plain)).sum();
-        Ok(Ended { trailer, bytes_in, frames: frames.len() as u64 })
+        Ok(StreamEnd { trailer, bytes_in, frames: frames.len() as u64 })
     }
 }

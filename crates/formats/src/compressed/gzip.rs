@@ -34,20 +34,20 @@ pub(super) const BGZF_END: [u8; 28] = [
 
 /// How a member records its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum MemberKind {
     /// In 32 bits.
     Sized,
     /// In 16 bits.
     Bgzf,
 }
 
-pub(super) struct Encoder {
+pub(super) struct GzipEncoder {
     compressor: Compressor,
-    kind: Kind,
+    kind: MemberKind,
 }
 
-impl Encoder {
-    pub(super) fn new(level: i32, kind: Kind) -> Result<Self, String> {
+impl GzipEncoder {
+    pub(super) fn new(level: i32, kind: MemberKind) -> Result<Self, String> {
         let level =
             CompressionLvl::new(level).map_err(|_| "libdeflate does not have this level")?;
         // It panics without memory.
@@ -56,7 +56,7 @@ impl Encoder {
     }
 }
 
-impl Encode for Encoder {
+impl Encode for GzipEncoder {
     fn encode(&mut self, block: &[u8], out: &mut Vec<u8>) -> Result<Frame, String> {
         /// More than the header and the trailer of a member take.
         const AROUND: usize = 64;
@@ -65,8 +65,8 @@ impl Encode for Encoder {
         out.try_reserve(AROUND + bound).map_err(|_| "not enough memory for a gzip member")?;
         out.extend_from_slice(&START);
         out.extend_from_slice(match self.kind {
-            Kind::Sized => b"\x08\0IG\x04\0\0\0\0\0",
-            Kind::Bgzf => b"\x06\0BC\x02\0\0\0",
+            MemberKind::Sized => b"\x08\0IG\x04\0\0\0\0\0",
+            MemberKind::Bgzf => b"\x06\0BC\x02\0\0\0",
         });
         let size_end = out.len();
         out.resize(size_end + bound, 0);
@@ -79,10 +79,10 @@ impl Encode for Encoder {
 
         let packed = size32(out.len() - before)?;
         match self.kind {
-            Kind::Sized => {
+            MemberKind::Sized => {
                 out[size_end - 4..size_end].copy_from_slice(&packed.to_le_bytes());
             }
-            Kind::Bgzf => {
+            MemberKind::Bgzf => {
                 let size =
                     u16::try_from(packed - 1).map_err(|_| "a member is larger than 64 KiB")?;
                 out[size_end - 2..size_end].copy_from_slice(&size.to_le_bytes());
@@ -94,5 +94,5 @@ impl Encode for Encoder {
 
 /// Whether the first member of a stream is a BGZF member.
 pub(super) fn is_bgzf(head: &[u8]) -> bool {
-    matches!(header::parse(head), header::Parsed::Header(header) if header.bgzf)
+    matches!(header::parse(head), header::HeaderParse::Header(header) if header.bgzf)
 }

@@ -4,7 +4,7 @@
 use swath::{Fallback, ReadOptions};
 
 use super::Format;
-use super::codec::Shape;
+use super::codec::CodecShape;
 use super::work::MOST_DECODED;
 use super::zstd::Tables;
 
@@ -17,7 +17,7 @@ const GZIP: u64 = 9 << 20;
 /// A compression that fits in memory.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Fitted {
-    pub(super) shape: Shape,
+    pub(super) shape: CodecShape,
     pub(super) workers: usize,
     /// What differs from the request.
     pub(super) fallbacks: Vec<Fallback>,
@@ -26,7 +26,7 @@ pub(super) struct Fitted {
 /// Fits `workers` with `shape` into their share of the `at_hand` bytes. Fewer workers do not change
 /// a byte of the output. Only where a single worker does not fit, zstd's tables get shorter, which
 /// loses some of the gain of a high level.
-pub(super) fn fit(mut shape: Shape, workers: usize, at_hand: u64) -> Fitted {
+pub(super) fn fit(mut shape: CodecShape, workers: usize, at_hand: u64) -> Fitted {
     let room = room(at_hand);
     let mut fallbacks = Vec::new();
     if shape.format == Format::Zstd && per_worker(shape) > room {
@@ -86,7 +86,7 @@ fn fewer(workers: usize, room: u64, each: u64) -> (usize, Option<Fallback>) {
 }
 
 /// Bytes that one worker takes: a block, a context, and two frames that wait for their place.
-fn per_worker(shape: Shape) -> u64 {
+fn per_worker(shape: CodecShape) -> u64 {
     let block = shape.block_size.max(1 << 20) as u64;
     let context = match shape.format {
         Format::Zstd => {
@@ -104,9 +104,9 @@ fn per_worker(shape: Shape) -> u64 {
 mod tests {
     use super::*;
 
-    fn shape(format: Format, level: i32) -> Shape {
+    fn shape(format: Format, level: i32) -> CodecShape {
         let block_size = usize::try_from(format.default_block_size(level)).expect("a few MiB");
-        Shape { format, level, block_size, tables: None }
+        CodecShape { format, level, block_size, tables: None }
     }
 
     #[test]

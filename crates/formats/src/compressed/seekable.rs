@@ -9,11 +9,11 @@ use std::sync::Arc;
 use swath::machine::Mutex;
 use swath::{Input, ReadOptions, Source};
 
-use self::index::Index;
+use self::index::FrameIndex;
 use super::Format;
 use super::codec::{decode_into, decoder};
 use super::decode::format_of;
-use super::supply::{Supply, no_memory};
+use super::supply::{PackedSupply, no_memory};
 use super::work::Decode;
 use crate::error::{Error, FormatReason, Result};
 use crate::spare::Spare;
@@ -40,7 +40,7 @@ pub struct Seekable {
     input: Input,
     path: PathBuf,
     format: Format,
-    index: Index,
+    index: FrameIndex,
     decoders: Spare<Box<dyn Decode>>,
     /// The frame that was decoded last.
     last: Mutex<Option<(usize, Arc<Vec<u8>>)>>,
@@ -75,10 +75,10 @@ impl Seekable {
 
     fn open_at(source: Source) -> Result<Self> {
         let input = Input::open(source)?;
-        let mut supply = Supply::new(ReadOptions::new().reader(&input)?);
+        let mut supply = PackedSupply::new(ReadOptions::new().reader(&input)?);
         let path = supply.path().to_owned();
         let format = format_of(&mut supply)?;
-        let index = Index::load(&mut supply, format)?.ok_or_else(|| {
+        let index = FrameIndex::load(&mut supply, format)?.ok_or_else(|| {
             let what = format!("this {format} file has no index, which random access needs");
             Error::decompressing(&path, FormatReason::NoIndex, what)
         })?;

@@ -13,7 +13,7 @@ use crate::error::{Error, FormatReason, Result};
 /// A reader whose next bytes can be inspected before they are consumed.
 ///
 /// Holds the inspected bytes, and one block of the reader.
-pub(super) struct Supply {
+pub(super) struct PackedSupply {
     reader: Reader,
     path: PathBuf,
     held: Vec<u8>,
@@ -50,7 +50,7 @@ impl Kept {
     }
 }
 
-impl Supply {
+impl PackedSupply {
     pub(super) fn new(reader: Reader) -> Self {
         let path = reader.path().to_owned();
         Self { reader, path, held: Vec::new(), taken: 0, offset: 0, kept: None }

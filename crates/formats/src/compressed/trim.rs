@@ -15,13 +15,13 @@ use crate::error::{Error, FormatReason, Result};
 pub(super) struct Trim {
     from: u64,
     len: Option<u64>,
-    state: Mutex<State>,
+    state: Mutex<TrimState>,
     turn: Condvar,
     enough: AtomicBool,
 }
 
 #[derive(Debug)]
-struct State {
+struct TrimState {
     /// The item whose turn it is.
     next: u64,
     /// Number of decoded bytes before that item.
@@ -32,7 +32,7 @@ struct State {
 impl Trim {
     /// Keeps `len` bytes from `from` on.
     pub(super) fn new(from: u64, len: Option<u64>) -> Self {
-        let state = Mutex::new(State { next: 0, position: 0, failed: false });
+        let state = Mutex::new(TrimState { next: 0, position: 0, failed: false });
         let enough = AtomicBool::new(len == Some(0));
         Self { from, len, state, turn: Condvar::new(), enough }
     }
@@ -43,7 +43,7 @@ impl Trim {
 
     /// Waits until all items before `index` are cut, then cuts it.
     pub(super) fn cut(&self, index: u64, bytes: &mut Vec<u8>) {
-        let waiting = |state: &mut State| state.next < index && !state.failed;
+        let waiting = |state: &mut TrimState| state.next < index && !state.failed;
         let state = self.turn.wait_while(self.state.lock(), waiting);
         let mut state = state;
         if state.failed {

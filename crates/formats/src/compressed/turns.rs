@@ -27,7 +27,7 @@ pub(super) struct Mark {
 
 /// How an item ended.
 #[derive(Debug)]
-pub(super) enum Done {
+pub(super) enum ItemOutcome {
     /// It was decoded, and ends where the next one begins.
     Decoded { end: u64 },
     /// Either its length is wrong or it is damaged.
@@ -39,17 +39,17 @@ pub(super) enum Done {
 /// One stream, as far as it has been settled.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
-    state: Mutex<State>,
+    state: Mutex<TurnState>,
     /// Bytes of the compressed stream before this offset are not needed again.
     settled: Arc<AtomicU64>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct TurnState {
     /// The item whose turn it is.
     next: u64,
     /// Items that finished before their turn.
-    early: BTreeMap<u64, (Mark, Done, Vec<u8>)>,
+    early: BTreeMap<u64, (Mark, ItemOutcome, Vec<u8>)>,
     /// The first doubtful item.
     stopped: Option<Mark>,
     /// Why the first item could not be decoded that no doubtful one comes before.
@@ -82,7 +82,7 @@ impl Turns {
     pub(super) fn settle(
         &self,
         mark: Mark,
-        done: Done,
+        done: ItemOutcome,
         out: &mut Vec<u8>,
         mut cut: impl FnMut(u64, &mut Vec<u8>),
     ) {
@@ -94,19 +94,19 @@ impl Turns {
         state.early.insert(mark.index, (mark, done, bytes));
         while let Some((mark, done, mut bytes)) = state.take_next() {
             match done {
-                Done::Decoded { end } => {
+                ItemOutcome::Decoded { end } => {
                     cut(mark.index, &mut bytes);
                     // Pairs with the load in `Kept`; nothing else depends on it.
                     self.settled.store(end, Ordering::Relaxed);
                     if out.is_empty() { *out = bytes } else { out.extend_from_slice(&bytes) }
                 }
-                Done::Doubtful => {
+                ItemOutcome::Doubtful => {
                     state.early.clear();
                     state.next = mark.index;
                     state.stopped = Some(mark);
                     break;
                 }
-                Done::Failed(error) => {
+                ItemOutcome::Failed(error) => {
                     state.early.clear();
                     state.failed = Some(error);
                     break;
@@ -116,13 +116,13 @@ impl Turns {
     }
 }
 
-impl State {
+impl TurnState {
     fn has_stopped(&self) -> bool {
         self.stopped.is_some() || self.failed.is_some()
     }
 
     /// Takes the next finished item, if its turn has come.
-    fn take_next(&mut self) -> Option<(Mark, Done, Vec<u8>)> {
+    fn take_next(&mut self) -> Option<(Mark, ItemOutcome, Vec<u8>)> {
         let taken = self.early.remove(&self.next)?;
         self.next += 1;
         Some(taken)
@@ -134,15 +134,15 @@ mod tests {
     use super::*;
 
     /// Returns what is written in the place of an item that decoded to one letter.
-    fn settle(turns: &Turns, index: u64, letter: u8, done: Done) -> String {
+    fn settle(turns: &Turns, index: u64, letter: u8, done: ItemOutcome) -> String {
         let mut out = vec![letter];
         let mark = Mark { index, offset: index * 10, frames: index };
         turns.settle(mark, done, &mut out, |_, _| {});
         String::from_utf8(out).expect("letters")
     }
 
-    fn decoded(index: u64) -> Done {
-        Done::Decoded { end: index * 10 + 10 }
+    fn decoded(index: u64) -> ItemOutcome {
+        ItemOutcome::Decoded { end: index * 10 + 10 }
     }
 
     #[test]
@@ -160,7 +160,7 @@ mod tests {
     fn nothing_is_written_from_the_first_doubtful_one_on() {
         let turns = Turns::default();
         assert_eq!(settle(&turns, 2, b'c', decoded(2)), "");
-        assert_eq!(settle(&turns, 1, b'?', Done::Doubtful), "");
+        assert_eq!(settle(&turns, 1, b'?', ItemOutcome::Doubtful), "");
         assert!(!turns.has_stopped(), "the one before may be doubtful too");
         assert_eq!(settle(&turns, 0, b'a', decoded(0)), "a");
         assert!(turns.has_stopped());
@@ -173,11 +173,11 @@ mod tests {
     fn an_error_counts_only_if_nothing_before_it_was_doubtful() {
         let error = || Error::from(swath::read("/nonexistent/file").expect_err("not there"));
         let turns = Turns::default();
-        settle(&turns, 1, b'x', Done::Failed(error()));
-        assert_eq!(settle(&turns, 0, b'?', Done::Doubtful), "");
+        settle(&turns, 1, b'x', ItemOutcome::Failed(error()));
+        assert_eq!(settle(&turns, 0, b'?', ItemOutcome::Doubtful), "");
         assert!(turns.failure().is_none());
         let turns = Turns::default();
-        settle(&turns, 1, b'x', Done::Failed(error()));
+        settle(&turns, 1, b'x', ItemOutcome::Failed(error()));
         assert!(!turns.has_stopped(), "the one before may be doubtful");
         assert_eq!(settle(&turns, 0, b'a', decoded(0)), "a", "what comes before it is written");
         assert!(turns.has_stopped());

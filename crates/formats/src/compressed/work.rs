@@ -23,7 +23,7 @@ pub(super) const STEP_IN_ORDER: usize = 256 << 10;
 /// What a worker gets.
 pub(super) enum Work {
     /// Whole frames to decode.
-    Encoded(Encoded),
+    Encoded(EncodedFrames),
     /// Bytes that had to be decoded in order.
     Decoded(Vec<u8>),
     /// The bits between two marks of a bzip2 stream.
@@ -31,7 +31,7 @@ pub(super) enum Work {
 }
 
 /// Whole frames.
-pub(super) struct Encoded {
+pub(super) struct EncodedFrames {
     /// Offset of the first one in the compressed stream.
     pub(super) offset: u64,
     pub(super) bytes: Vec<u8>,
@@ -54,7 +54,7 @@ pub(super) struct Cut {
 
 /// What is known of a stream so far.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct WorkTally {
     pub(super) bytes_in: u64,
     pub(super) frames: u64,
     /// Bytes after the stream that do not belong to it.
@@ -64,11 +64,11 @@ pub(super) struct Tally {
 }
 
 /// Cuts a stream into work.
-pub(super) trait Split: Send {
+pub(super) trait StreamSplit: Send {
     /// Returns the next work; `None` at the end.
     fn next(&mut self) -> Result<Option<Work>>;
 
-    fn tally(&self) -> Tally;
+    fn tally(&self) -> WorkTally;
 
     /// Goes back to the byte where some work began, with this many frames before it, and no longer
     /// trusts recorded lengths from there on. Only for formats whose lengths are trusted.
@@ -82,14 +82,14 @@ pub(super) trait Decode: Send {
     /// Appends the decoded contents of `encoded` to `out`. The error is about `encoded` alone.
     fn decode(
         &mut self,
-        encoded: &Encoded,
+        encoded: &EncodedFrames,
         out: &mut Vec<u8>,
-    ) -> std::result::Result<(), Wrong>;
+    ) -> std::result::Result<(), BytesFault>;
 }
 
 /// What is wrong with some bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wrong {
+pub(super) struct BytesFault {
     /// Offset of the affected frame from the start of the bytes.
     pub(super) at: usize,
     pub(super) reason: FormatReason,
@@ -98,7 +98,7 @@ pub(super) struct Wrong {
     pub(super) hint: &'static str,
 }
 
-impl Wrong {
+impl BytesFault {
     pub(super) fn corrupt(at: usize, what: impl Into<String>) -> Self {
         Self { at, reason: FormatReason::Corrupt, what: what.into(), hint: "" }
     }

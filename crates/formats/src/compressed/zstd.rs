@@ -9,7 +9,7 @@ use zstd::zstd_safe::{
 };
 
 use super::frame::{Encode, Frame, size32};
-use super::work::{Decode, Encoded, Wrong};
+use super::work::{BytesFault, Decode, EncodedFrames};
 use crate::error::FormatReason;
 
 /// The level whose tables were measured, with the logarithms of its long and its short table.
@@ -83,9 +83,9 @@ impl Tables {
 /// Smallest and largest window, as powers of two, that every decoder accepts.
 const WINDOW_LOGS: (u32, u32) = (10, 27);
 
-pub(super) struct Encoder(CCtx<'static>);
+pub(super) struct ZstdEncoder(CCtx<'static>);
 
-impl Encoder {
+impl ZstdEncoder {
     pub(super) fn new(
         level: i32,
         block_size: usize,
@@ -114,7 +114,7 @@ impl Encoder {
     }
 }
 
-impl Encode for Encoder {
+impl Encode for ZstdEncoder {
     fn encode(&mut self, block: &[u8], out: &mut Vec<u8>) -> Result<Frame, String> {
         let before = out.len();
         let bound = compress_bound(block.len());
@@ -134,17 +134,17 @@ impl Encode for Encoder {
 }
 
 /// Decodes whole frames.
-pub(super) struct Decoder(DCtx<'static>);
+pub(super) struct FrameDecoder(DCtx<'static>);
 
-impl Decoder {
+impl FrameDecoder {
     /// Returns `None` if there is not enough memory.
     pub(super) fn new() -> Option<Self> {
         Some(Self(DCtx::try_create()?))
     }
 }
 
-impl Decode for Decoder {
-    fn decode(&mut self, encoded: &Encoded, out: &mut Vec<u8>) -> Result<(), Wrong> {
+impl Decode for FrameDecoder {
+    fn decode(&mut self, encoded: &EncodedFrames, out: &mut Vec<u8>) -> Result<(), BytesFault> {
         debug_assert!(out.is_empty() && out.capacity() >= encoded.most);
         match self.0.decompress(out, &encoded.bytes) {
             Ok(_) => Ok(()),
@@ -157,7 +157,7 @@ impl Decode for Decoder {
     }
 }
 
-impl Decoder {
+impl FrameDecoder {
     /// Returns where the first of several frames begins that cannot be decoded.
     fn first_wrong(&mut self, frames: &[u8], out: &mut Vec<u8>) -> usize {
         let mut at = 0;
@@ -178,15 +178,15 @@ impl Decoder {
 const TOO_LARGE: &str = "Frame requires too much memory for decoding";
 
 /// Describes what is wrong with a frame.
-pub(super) fn wrong(code: usize) -> Wrong {
+pub(super) fn wrong(code: usize) -> BytesFault {
     match get_error_name(code) {
-        TOO_LARGE => Wrong {
+        TOO_LARGE => BytesFault {
             at: 0,
             reason: FormatReason::Unsupported,
             what: String::from("the frame needs a window of more than 128 MiB"),
             hint: "decompress it with `zstd -d --long=31`",
         },
-        said => Wrong::corrupt(0, said.to_lowercase()),
+        said => BytesFault::corrupt(0, said.to_lowercase()),
     }
 }
 

@@ -39,14 +39,14 @@ pub enum ContractKind {
 
 /// The contents of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Row {
+pub(super) struct ContractRow {
     /// The first six fields.
     pub(super) numbers: [f64; 6],
     pub(super) is_put: bool,
     pub(super) reference: f64,
 }
 
-impl Row {
+impl ContractRow {
     /// Whether no intermediate result of its price is infinite. This is true of the short decimals
     /// in most lines.
     pub(super) fn has_a_price(&self) -> bool {
@@ -160,7 +160,7 @@ impl Part<'_> {
     }
 
     #[inline(always)]
-    pub(super) fn set(&mut self, index: usize, row: &Row) {
+    pub(super) fn set(&mut self, index: usize, row: &ContractRow) {
         let [spot, strike, rate, dividend_yield, volatility, years] = row.numbers;
         self.spot[index] = spot;
         self.strike[index] = strike;

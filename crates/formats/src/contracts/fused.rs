@@ -16,10 +16,10 @@ use swath::append::{Ordered, Ticket};
 use swath::machine::Mutex;
 
 use super::columns::Contracts;
-use super::line::{self, Wrong};
+use super::line::{self, LineFault};
 use super::pricing::{Difference, format_prices, price};
-use super::supply::{Block, Supply};
-use super::{Done, Job};
+use super::supply::{LineBlock, LineSupply};
+use super::{PriceJob, PricingOutcome};
 use crate::error::Result;
 use crate::number::format::push_u64;
 use crate::spare::Spare;
@@ -28,11 +28,11 @@ use crate::spare::Spare;
 const BATCH: usize = 256;
 
 /// State that the workers share.
-struct Shared {
+struct PriceState {
     path: PathBuf,
     texts: Spare<Vec<u8>>,
     desks: Spare<Desk>,
-    done: Mutex<Done>,
+    done: Mutex<PricingOutcome>,
 }
 
 /// The buffers of one worker.
@@ -48,15 +48,19 @@ struct Times {
     compute: Duration,
 }
 
-pub(super) fn run(job: &Job<'_>, source: Source, output: &Ordered) -> Result<Done> {
+pub(super) fn run(
+    job: &PriceJob<'_>,
+    source: Source,
+    output: &Ordered,
+) -> Result<PricingOutcome> {
     let reader = job.read.reader(source)?;
-    let shared = Shared {
+    let shared = PriceState {
         path: reader.path().to_owned(),
         texts: Spare::new(),
         desks: Spare::new(),
         done: Mutex::default(),
     };
-    let mut supply = Supply::new(reader, &shared.texts, job.block_size);
+    let mut supply = LineSupply::new(reader, &shared.texts, job.block_size);
     let blocks = std::iter::from_fn(|| {
         let start = Instant::now();
         let block = supply.next()?;
@@ -67,12 +71,12 @@ pub(super) fn run(job: &Job<'_>, source: Source, output: &Ordered) -> Result<Don
     Ok(shared.done.into_inner())
 }
 
-impl Shared {
+impl PriceState {
     fn path(&self) -> &Path {
         &self.path
     }
 
-    fn block(&self, block: Block, ticket: &mut Ticket) -> Result<()> {
+    fn block(&self, block: LineBlock, ticket: &mut Ticket) -> Result<()> {
         let mut desk = match self.desks.take() {
             Some(desk) => desk,
             None => Desk { contracts: Contracts::zeroed(BATCH)?, prices: vec![0.0; BATCH] },
@@ -115,7 +119,7 @@ impl Shared {
         count: usize,
         out: &mut Vec<u8>,
         times: &mut Times,
-    ) -> std::result::Result<(usize, Difference), Wrong> {
+    ) -> std::result::Result<(usize, Difference), LineFault> {
         let start = Instant::now();
         let len = line::parse(text, &mut desk.contracts.part_mut().take(count))?;
         let parsed = Instant::now();

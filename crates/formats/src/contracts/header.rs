@@ -1,11 +1,12 @@
 //! The first line, which gives the number of the others.
 
-use super::line::{Fields, Wrong, check_len, is_blank};
+use super::line::{LineFault, LineFields, check_len, is_blank};
 use crate::error::FormatReason;
 
 /// Parses the first line, without its newline, as a count; `None` stands for an empty file.
-pub(super) fn count(line: Option<&[u8]>) -> Result<u64, Wrong> {
-    let wrong = |at, reason, what: &str| Wrong { line: 0, at, reason, what: what.to_owned() };
+pub(super) fn count(line: Option<&[u8]>) -> Result<u64, LineFault> {
+    let wrong =
+        |at, reason, what: &str| LineFault { line: 0, at, reason, what: what.to_owned() };
     let malformed = |at, what| Err(wrong(at, FormatReason::Malformed, what));
     let Some(line) = line else {
         return malformed(
@@ -17,7 +18,7 @@ pub(super) fn count(line: Option<&[u8]>) -> Result<u64, Wrong> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     // A byte order mark.
     let mark = if line.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    let mut fields = Fields { line, at: mark };
+    let mut fields = LineFields { line, at: mark };
     let Some((at, token)) = fields.next() else {
         return malformed(0, "the first line is blank; it must be the number of contracts");
     };
@@ -35,16 +36,21 @@ pub(super) fn count(line: Option<&[u8]>) -> Result<u64, Wrong> {
 
 /// Finds text other than blanks, or a line that is too long, in `text`, which follows the last
 /// contract.
-pub(super) fn surplus(text: &[u8], declared: u64) -> Option<Wrong> {
+pub(super) fn surplus(text: &[u8], declared: u64) -> Option<LineFault> {
     let is_space = |byte| is_blank(byte) || byte == b'\r';
     let mut at = 0;
     for (line, bytes) in text.split(|&byte| byte == b'\n').enumerate() {
         if let Err(wrong) = check_len(bytes) {
-            return Some(Wrong { line, at, ..wrong });
+            return Some(LineFault { line, at, ..wrong });
         }
         if let Some(found) = bytes.iter().position(|&byte| !is_space(byte)) {
             let what = format!("more than the {declared} contracts that line 1 declares");
-            return Some(Wrong { line, at: at + found, reason: FormatReason::Malformed, what });
+            return Some(LineFault {
+                line,
+                at: at + found,
+                reason: FormatReason::Malformed,
+                what,
+            });
         }
         at += bytes.len() + 1;
     }
@@ -52,8 +58,8 @@ pub(super) fn surplus(text: &[u8], declared: u64) -> Option<Wrong> {
 }
 
 /// Returns what is wrong at the end of a file with fewer contracts than its first line declares.
-pub(super) fn too_few(declared: u64, there: u64) -> Wrong {
+pub(super) fn too_few(declared: u64, there: u64) -> LineFault {
     let what =
         format!("the file ends after {there} of the {declared} contracts that line 1 declares");
-    Wrong { line: 0, at: 0, reason: FormatReason::Truncated, what }
+    LineFault { line: 0, at: 0, reason: FormatReason::Truncated, what }
 }

@@ -2,7 +2,7 @@
 
 use swath_simd::fields::{double, last, short, usual};
 
-use super::columns::{Part, Row};
+use super::columns::{ContractRow, Part};
 use crate::error::FormatReason;
 
 /// The fields of a line, in order.
@@ -23,7 +23,7 @@ pub(super) const MOST_LINE: usize = 1 << 20;
 
 /// What is wrong, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wrong {
+pub(super) struct LineFault {
     /// Number of lines before this one in the text.
     pub(super) line: usize,
     /// Offset of the field in the text.
@@ -34,7 +34,7 @@ pub(super) struct Wrong {
 
 /// Parses as many lines as `part` has room for, which must be there, and returns the offset after
 /// them.
-pub(super) fn parse(text: &[u8], part: &mut Part<'_>) -> Result<usize, Wrong> {
+pub(super) fn parse(text: &[u8], part: &mut Part<'_>) -> Result<usize, LineFault> {
     let mut at = 0;
     for line in 0..part.len() {
         if let Some((row, end)) = quick(text, at).filter(|(_, end)| end - at <= MOST_LINE) {
@@ -47,7 +47,7 @@ pub(super) fn parse(text: &[u8], part: &mut Part<'_>) -> Result<usize, Wrong> {
         let line_text = &rest[..end];
         let row = check_len(line_text)
             .and_then(|()| full(line_text))
-            .map_err(|wrong| Wrong { line, at: at + wrong.at, ..wrong })?;
+            .map_err(|wrong| LineFault { line, at: at + wrong.at, ..wrong })?;
         part.set(line, &row);
         at += (end + 1).min(rest.len());
     }
@@ -55,19 +55,19 @@ pub(super) fn parse(text: &[u8], part: &mut Part<'_>) -> Result<usize, Wrong> {
 }
 
 /// Rejects a line, without its newline, that is too long, at its start.
-pub(super) fn check_len(line: &[u8]) -> Result<(), Wrong> {
+pub(super) fn check_len(line: &[u8]) -> Result<(), LineFault> {
     if line.len() <= MOST_LINE { Ok(()) } else { Err(too_long()) }
 }
 
 /// Returns the fault of a line that is too long.
-pub(super) fn too_long() -> Wrong {
+pub(super) fn too_long() -> LineFault {
     wrong(0, FormatReason::Malformed, format!("the line is longer than {MOST_LINE} bytes"))
 }
 
 /// Parses a line as programs write it: short decimals, single spaces, nothing negative; `None` for
 /// any other line.
 #[inline(always)]
-fn quick(text: &[u8], at: usize) -> Option<(Row, usize)> {
+fn quick(text: &[u8], at: usize) -> Option<(ContractRow, usize)> {
     let (spot, at) = short(text, at)?;
     let (strike, at) = short(text, at)?;
     let (rate, at) = usual::<4>(text, at)?;
@@ -85,21 +85,21 @@ fn quick(text: &[u8], at: usize) -> Option<(Row, usize)> {
     let (reference, at) = last(text, at)?;
     // Values that are not positive take the path that reports faults.
     let is_fine = spot > 0.0 && strike > 0.0 && dividends == 0.0;
-    is_fine.then_some((Row { numbers, is_put, reference }, at))
+    is_fine.then_some((ContractRow { numbers, is_put, reference }, at))
 }
 
 /// Parses any line, without its newline.
-fn full(line: &[u8]) -> Result<Row, Wrong> {
+fn full(line: &[u8]) -> Result<ContractRow, LineFault> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    row(Fields { line, at: 0 }, line.len())
+    row(LineFields { line, at: 0 }, line.len())
 }
 
 /// Parses the fields of a line, each with its place; `len` is the length of the line.
 fn row<'l>(
     mut fields: impl Iterator<Item = (usize, &'l [u8])>,
     len: usize,
-) -> Result<Row, Wrong> {
-    let (mut row, mut first) = (Row::default(), 0);
+) -> Result<ContractRow, LineFault> {
+    let (mut row, mut first) = (ContractRow::default(), 0);
     for (index, name) in FIELDS.into_iter().enumerate() {
         let Some((at, token)) = fields.next() else {
             let what =
@@ -123,12 +123,16 @@ fn row<'l>(
     }
 }
 
-fn wrong(at: usize, reason: FormatReason, what: String) -> Wrong {
-    Wrong { line: 0, at, reason, what }
+fn wrong(at: usize, reason: FormatReason, what: String) -> LineFault {
+    LineFault { line: 0, at, reason, what }
 }
 
 /// Stores field `index`.
-fn field(row: &mut Row, index: usize, token: &[u8]) -> Result<(), (FormatReason, String)> {
+fn field(
+    row: &mut ContractRow,
+    index: usize,
+    token: &[u8],
+) -> Result<(), (FormatReason, String)> {
     let malformed = |what: &str| Err((FormatReason::Malformed, what.to_owned()));
     if token.contains(&0) {
         return malformed("contains a NUL byte");
@@ -163,12 +167,12 @@ fn field(row: &mut Row, index: usize, token: &[u8]) -> Result<(), (FormatReason,
 }
 
 /// The words between blanks and tabs, with their positions in the line.
-pub(super) struct Fields<'l> {
+pub(super) struct LineFields<'l> {
     pub(super) line: &'l [u8],
     pub(super) at: usize,
 }
 
-impl<'l> Iterator for Fields<'l> {
+impl<'l> Iterator for LineFields<'l> {
     type Item = (usize, &'l [u8]);
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -9,7 +9,7 @@ use swath::{ReadOptions, Reader, Source};
 
 use super::columns::{Contracts, Part};
 use super::line;
-use super::supply::{Block, Supply};
+use super::supply::{LineBlock, LineSupply};
 use crate::error::{Error, FormatReason, Result};
 use crate::setters::setters;
 use crate::share::workers;
@@ -106,7 +106,7 @@ struct Reading {
 }
 
 impl Reading {
-    fn parse(&self, block: Block, part: &mut Part<'_>) -> Result<()> {
+    fn parse(&self, block: LineBlock, part: &mut Part<'_>) -> Result<()> {
         let parsed = line::parse(block.text(), part);
         parsed.map_err(|wrong| block.error(&self.path, wrong, 0, 0))?;
         self.spare.put(block.into_buffer());
@@ -115,7 +115,7 @@ impl Reading {
 
     /// Parses each block into its part of the columns; the file has this many newlines.
     fn in_place(&self, reader: Reader, lines: u64) -> Result<Contracts> {
-        let mut supply = Supply::new(reader, &self.spare, BLOCK_SIZE).peekable();
+        let mut supply = LineSupply::new(reader, &self.spare, BLOCK_SIZE).peekable();
         let declared = match supply.peek() {
             Some(Ok(first)) => first.declared.unwrap_or(0),
             // Reported below.
@@ -144,7 +144,7 @@ impl Reading {
     /// Parses each block into columns of its own.
     fn in_pieces(&self, reader: Reader) -> Result<Contracts> {
         let pieces = Mutex::new(Vec::new());
-        let supply = Supply::new(reader, &self.spare, BLOCK_SIZE);
+        let supply = LineSupply::new(reader, &self.spare, BLOCK_SIZE);
         self.order.map_ordered(supply, self.workers, |block, ticket| -> Result<()> {
             let block = block?;
             let mut piece = Contracts::zeroed(block.contracts)?;

@@ -15,12 +15,12 @@ use std::path::{Path, PathBuf};
 use swath::Reader;
 
 use super::header::{count, surplus, too_few};
-use super::line::{MOST_LINE, Wrong, too_long};
+use super::line::{LineFault, MOST_LINE, too_long};
 use crate::error::{Error, FormatReason, Result};
 use crate::spare::Spare;
 
 /// Whole lines.
-pub(super) struct Block {
+pub(super) struct LineBlock {
     bytes: Vec<u8>,
     /// Where its contracts begin, after the count.
     from: usize,
@@ -34,7 +34,7 @@ pub(super) struct Block {
     pub(super) declared: Option<u64>,
 }
 
-impl Block {
+impl LineBlock {
     /// Returns its contracts, one per line.
     pub(super) fn text(&self) -> &[u8] {
         &self.bytes[self.from..]
@@ -42,8 +42,15 @@ impl Block {
 
     /// Returns the error for a fault in its text, `skipped` contracts and `at` bytes from its
     /// start.
-    pub(super) fn error(&self, path: &Path, wrong: Wrong, skipped: usize, at: usize) -> Error {
-        let text = Text { path, bytes: &self.bytes, line: self.line, offset: self.offset };
+    pub(super) fn error(
+        &self,
+        path: &Path,
+        wrong: LineFault,
+        skipped: usize,
+        at: usize,
+    ) -> Error {
+        let text =
+            StreamText { path, bytes: &self.bytes, line: self.line, offset: self.offset };
         text.error(wrong, skipped, self.from + at)
     }
 
@@ -59,7 +66,7 @@ impl Block {
 }
 
 /// Part of a stream, and its position there.
-pub(super) struct Text<'t> {
+pub(super) struct StreamText<'t> {
     pub(super) path: &'t Path,
     pub(super) bytes: &'t [u8],
     /// The number of its first line.
@@ -68,9 +75,9 @@ pub(super) struct Text<'t> {
     pub(super) offset: u64,
 }
 
-impl Text<'_> {
+impl StreamText<'_> {
     /// Returns the error for a fault this many lines and bytes from its start.
-    pub(super) fn error(&self, wrong: Wrong, line: usize, at: usize) -> Error {
+    pub(super) fn error(&self, wrong: LineFault, line: usize, at: usize) -> Error {
         let (line, at) = (line + wrong.line, at + wrong.at);
         let error = Error::reading(self.path, wrong.reason, wrong.what);
         let error = error.at(self.offset + at as u64).on_line(self.line + line as u64);
@@ -97,7 +104,7 @@ fn no_memory(path: &Path) -> Error {
 }
 
 /// Cuts a stream into blocks; the iterator ends after the first error.
-pub(super) struct Supply<'s> {
+pub(super) struct LineSupply<'s> {
     reader: Reader,
     spare: &'s Spare<Vec<u8>>,
     path: PathBuf,
@@ -117,7 +124,7 @@ pub(super) struct Supply<'s> {
     later: Option<Error>,
 }
 
-impl<'s> Supply<'s> {
+impl<'s> LineSupply<'s> {
     pub(super) fn new(reader: Reader, spare: &'s Spare<Vec<u8>>, block_size: usize) -> Self {
         let path = reader.path().to_owned();
         Self {
@@ -181,14 +188,14 @@ impl<'s> Supply<'s> {
     }
 
     /// Returns the error for a fault at the start of `bytes`, which begin with the next line.
-    fn wrong(&self, bytes: &[u8], wrong: Wrong) -> Error {
-        let text = Text { path: &self.path, bytes, line: self.line, offset: self.offset };
+    fn wrong(&self, bytes: &[u8], wrong: LineFault) -> Error {
+        let text = StreamText { path: &self.path, bytes, line: self.line, offset: self.offset };
         text.error(wrong, 0, 0)
     }
 
-    fn block(&mut self) -> Result<Block> {
+    fn block(&mut self) -> Result<LineBlock> {
         let bytes = self.lines()?;
-        let mut block = Block {
+        let mut block = LineBlock {
             bytes,
             from: 0,
             offset: self.offset,
@@ -234,7 +241,7 @@ impl<'s> Supply<'s> {
     }
 
     /// Checks that only blank lines follow the last contract of `block`.
-    fn surplus(&self, block: &Block) -> Option<Error> {
+    fn surplus(&self, block: &LineBlock) -> Option<Error> {
         let text = block.text();
         let mut from = 0;
         if block.contracts > 0 {
@@ -246,8 +253,8 @@ impl<'s> Supply<'s> {
     }
 }
 
-impl Iterator for Supply<'_> {
-    type Item = Result<Block>;
+impl Iterator for LineSupply<'_> {
+    type Item = Result<LineBlock>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if let Some(error) = self.later.take() {

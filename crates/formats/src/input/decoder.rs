@@ -20,16 +20,16 @@ const CHUNK: usize = if cfg!(test) { 64 } else { 256 << 10 };
 const AHEAD: u64 = 8 * CHUNK as u64;
 
 /// A thread that decompresses a text. When it is dropped, the thread ends.
-pub(super) struct Decoder {
-    shared: Arc<Shared>,
+pub(super) struct TextDecoder {
+    shared: Arc<SharedDecoder>,
     thread: Option<JoinHandle<()>>,
     /// The process that has the thread: a child of `fork` does not.
     process: u32,
     name: std::path::PathBuf,
 }
 
-struct Shared {
-    state: Mutex<State>,
+struct SharedDecoder {
+    state: Mutex<DecoderState>,
     /// More has been decompressed, or nothing follows.
     more: Condvar,
     /// More has been read.
@@ -38,14 +38,14 @@ struct Shared {
     kept: u64,
 }
 
-struct State {
+struct DecoderState {
     /// What is in memory: the text from `from` up to `until`.
     chunks: VecDeque<Arc<Vec<u8>>>,
     from: u64,
     until: u64,
     /// The end of what was read.
     read: u64,
-    end: Option<End>,
+    end: Option<TextEnd>,
     /// Nobody reads it any more.
     is_closed: bool,
     /// Memory of a chunk that is not needed any more.
@@ -53,13 +53,13 @@ struct State {
 }
 
 /// How the text ended.
-enum End {
+enum TextEnd {
     Whole,
     /// `None` once the error was reported.
     Failed(Option<Error>),
 }
 
-impl Decoder {
+impl TextDecoder {
     /// Decompresses a text from its byte `from` on. Once its end is known, `len` becomes its length.
     pub(super) fn start(
         packed: Input,
@@ -71,13 +71,15 @@ impl Decoder {
         let chunks = VecDeque::new();
         let (until, read_before) = (from, from);
         let (end, is_closed, spare) = (None, false, None);
-        let state = State { chunks, from, until, read: read_before, end, is_closed, spare };
+        let state =
+            DecoderState { chunks, from, until, read: read_before, end, is_closed, spare };
         let (more, room) = (Condvar::new(), Condvar::new());
-        let shared = Arc::new(Shared { state: Mutex::new(state), more, room, kept });
+        let shared = Arc::new(SharedDecoder { state: Mutex::new(state), more, room, kept });
         let name = packed.name().to_owned();
         let ending = Ending { shared: Arc::clone(&shared), len };
         let work = move || {
-            let chunks = Chunks { shared: Arc::clone(&ending.shared), chunk: Vec::new() };
+            let chunks =
+                DecodedChunks { shared: Arc::clone(&ending.shared), chunk: Vec::new() };
             ending.end(decompress(&packed, read, from, chunks));
         };
         let thread = Builder::new().name(String::from("swath-decode")).spawn(work)?;
@@ -87,7 +89,7 @@ impl Decoder {
     /// Whether a byte of the text, and those after it, can be read.
     pub(super) fn reaches(&self, offset: u64) -> bool {
         let state = self.shared.state.lock();
-        offset >= state.from && !matches!(state.end, Some(End::Failed(None)))
+        offset >= state.from && !matches!(state.end, Some(TextEnd::Failed(None)))
     }
 
     /// Waits for bytes of the text, and reads some of them; 0 at its end.
@@ -104,8 +106,10 @@ impl Decoder {
         }
         if state.until <= offset {
             return match &mut state.end {
-                Some(End::Failed(error)) => Err(error.take().unwrap_or_else(|| self.again())),
-                Some(End::Whole) | None => Ok(0),
+                Some(TextEnd::Failed(error)) => {
+                    Err(error.take().unwrap_or_else(|| self.again()))
+                }
+                Some(TextEnd::Whole) | None => Ok(0),
             };
         }
         let chunks = state.chunks_from(offset, target.len());
@@ -127,7 +131,7 @@ impl Decoder {
     }
 }
 
-impl Drop for Decoder {
+impl Drop for TextDecoder {
     fn drop(&mut self) {
         let Some(thread) = self.thread.take() else { return };
         if self.process != process::id() {
@@ -141,9 +145,9 @@ impl Drop for Decoder {
     }
 }
 
-impl Shared {
+impl SharedDecoder {
     /// The text was read up to a byte: forgets what is far before it.
-    fn read_to(&self, state: &mut State, end: u64) {
+    fn read_to(&self, state: &mut DecoderState, end: u64) {
         state.read = state.read.max(end);
         let keep = state.read.saturating_sub(self.kept);
         while let Some(chunk) = state.chunks.front()
@@ -170,7 +174,7 @@ impl Shared {
     }
 }
 
-impl State {
+impl DecoderState {
     /// Returns chunks with up to `most` bytes, and where to begin in each.
     fn chunks_from(&self, offset: u64, most: usize) -> Vec<(Arc<Vec<u8>>, usize)> {
         let mut found = Vec::new();
@@ -190,7 +194,7 @@ impl State {
 
 /// Tells the reader how the text ended, also if that was by a panic.
 struct Ending {
-    shared: Arc<Shared>,
+    shared: Arc<SharedDecoder>,
     len: Arc<AtomicU64>,
 }
 
@@ -201,9 +205,9 @@ impl Ending {
             Ok(()) => {
                 // Relaxed: the lock orders it before the end.
                 self.len.store(state.until, Ordering::Relaxed);
-                End::Whole
+                TextEnd::Whole
             }
-            Err(error) => End::Failed(Some(error)),
+            Err(error) => TextEnd::Failed(Some(error)),
         });
         self.shared.more.notify_all();
     }
@@ -212,7 +216,7 @@ impl Ending {
 impl Drop for Ending {
     fn drop(&mut self) {
         let mut state = self.shared.state.lock();
-        state.end.get_or_insert(End::Failed(None));
+        state.end.get_or_insert(TextEnd::Failed(None));
         self.shared.more.notify_all();
     }
 }
@@ -232,12 +236,12 @@ pub(super) fn decompress(
 }
 
 /// Collects what is decompressed in chunks.
-struct Chunks {
-    shared: Arc<Shared>,
+struct DecodedChunks {
+    shared: Arc<SharedDecoder>,
     chunk: Vec<u8>,
 }
 
-impl Write for Chunks {
+impl Write for DecodedChunks {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.chunk.capacity() == 0 {
             self.chunk.try_reserve_exact(CHUNK)?;
@@ -266,7 +270,7 @@ impl Write for Chunks {
     }
 }
 
-impl Drop for Chunks {
+impl Drop for DecodedChunks {
     fn drop(&mut self) {
         // What came before an error.
         drop(self.flush());

@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use swath::machine::Mutex;
 use swath::{Input, ReadAt, ReadOptions, Source, SourceFacts};
 
-use super::Opened;
-use super::decoder::{self, Decoder};
+use super::OpenedText;
+use super::decoder::{self, TextDecoder};
 use crate::compressed::Format;
 use crate::error::{Error, FormatReason, Result};
 
@@ -27,7 +27,7 @@ const FIRST: usize = if cfg!(test) { 1000 } else { 4 << 20 };
 
 /// A text longer than its first bytes.
 pub(crate) struct Flow {
-    packed: Opened,
+    packed: OpenedText,
     /// How to read what is compressed.
     read: ReadOptions,
     /// How many bytes that were read stay in memory.
@@ -36,7 +36,7 @@ pub(crate) struct Flow {
     /// `u64::MAX` until a decoder has come to the end.
     len: Arc<AtomicU64>,
     /// The decoder of the last reader.
-    idle: Mutex<Option<Decoder>>,
+    idle: Mutex<Option<TextDecoder>>,
 }
 
 /// A text that has been opened.
@@ -48,7 +48,7 @@ pub(crate) enum Unpacked {
 impl Flow {
     /// Decompresses the first bytes of a text; `None` if no thread can be started for it.
     pub(crate) fn open(
-        packed: &Opened,
+        packed: &OpenedText,
         read: &ReadOptions,
         kept: u64,
     ) -> Result<Option<Unpacked>> {
@@ -131,9 +131,9 @@ impl Flow {
         }
     }
 
-    fn decoder(&self, from: u64) -> io::Result<Decoder> {
+    fn decoder(&self, from: u64) -> io::Result<TextDecoder> {
         let input: Input = self.packed.input.clone();
-        Decoder::start(input, self.read.clone(), from, self.kept, Arc::clone(&self.len))
+        TextDecoder::start(input, self.read.clone(), from, self.kept, Arc::clone(&self.len))
     }
 }
 
@@ -161,7 +161,7 @@ impl Write for Sink {
 /// A reader of a text, with a decoder of its own once one is needed.
 struct FlowReader {
     flow: Arc<Flow>,
-    own: Mutex<Option<Decoder>>,
+    own: Mutex<Option<TextDecoder>>,
 }
 
 impl ReadAt for FlowReader {

@@ -8,7 +8,7 @@ use crate::matrix::value::Value;
 pub(super) trait Built: Default {}
 
 /// Where the records of a bucket go.
-pub(super) struct Part<'p, I, V> {
+pub(super) struct BucketPart<'p, I, V> {
     /// Number of entries in the buckets before it.
     pub(super) start: u64,
     /// The end of each row.
@@ -19,7 +19,7 @@ pub(super) struct Part<'p, I, V> {
 }
 
 /// Buffers for a bucket that is built before its size is known.
-pub(super) struct Scratch<I, V> {
+pub(super) struct BucketScratch<I, V> {
     /// For each row, where the next record goes; in the end, where the row ends. A bucket has fewer
     /// than 2^32 records.
     next: Vec<u32>,
@@ -28,13 +28,13 @@ pub(super) struct Scratch<I, V> {
     sorted: Vec<(I, V)>,
 }
 
-impl<I, V> Default for Scratch<I, V> {
+impl<I, V> Default for BucketScratch<I, V> {
     fn default() -> Self {
         Self { next: Vec::new(), others: Vec::new(), values: Vec::new(), sorted: Vec::new() }
     }
 }
 
-impl<I, V> Built for Scratch<I, V> {}
+impl<I, V> Built for BucketScratch<I, V> {}
 
 /// Counts the records of each row and computes where each row begins.
 fn begins(partitions: &Partitions, bucket: &Bucket, rows: usize, next: &mut Vec<u32>) {
@@ -67,13 +67,13 @@ fn put<I: Id, V: Value>(
     });
 }
 
-impl<I: Id, V: Value> Part<'_, I, V> {
+impl<I: Id, V: Value> BucketPart<'_, I, V> {
     /// Puts the records of a bucket in place; those of a row stay in the order of the file.
     pub(super) fn build(
         &mut self,
         partitions: &Partitions,
         bucket: &Bucket,
-        scratch: &mut Scratch<I, V>,
+        scratch: &mut BucketScratch<I, V>,
     ) {
         begins(partitions, bucket, self.ends.len(), &mut scratch.next);
         put(partitions, bucket, &mut scratch.next, self.others, self.values);
@@ -83,7 +83,7 @@ impl<I: Id, V: Value> Part<'_, I, V> {
     }
 
     /// Sorts each row; equal entries stay in the order of the file.
-    pub(super) fn sort(&mut self, scratch: &mut Scratch<I, V>) {
+    pub(super) fn sort(&mut self, scratch: &mut BucketScratch<I, V>) {
         let mut begin = 0;
         for &end in &scratch.next {
             let end = end as usize;
@@ -94,8 +94,8 @@ impl<I: Id, V: Value> Part<'_, I, V> {
         }
     }
 
-    /// Copies the result of [`Scratch::sum`].
-    pub(super) fn copy(&mut self, scratch: &Scratch<I, V>) {
+    /// Copies the result of [`BucketScratch::sum`].
+    pub(super) fn copy(&mut self, scratch: &BucketScratch<I, V>) {
         self.others.copy_from_slice(&scratch.others);
         if size_of::<V>() > 0 {
             self.values.copy_from_slice(&scratch.values);
@@ -106,7 +106,7 @@ impl<I: Id, V: Value> Part<'_, I, V> {
     }
 }
 
-impl<I: Id, V: Value> Scratch<I, V> {
+impl<I: Id, V: Value> BucketScratch<I, V> {
     /// Puts the records of a bucket in place, each row sorted.
     pub(super) fn build(&mut self, partitions: &Partitions, bucket: &Bucket, index: usize) {
         let len = partitions.lens[index];

@@ -7,17 +7,17 @@ use swath::machine::Mutex;
 use swath::{Array, Block};
 
 use crate::error::{Error, FormatReason};
-use crate::matrix::bucket::{Built, Part, Scratch};
+use crate::matrix::bucket::{BucketPart, BucketScratch, Built};
 use crate::matrix::coo::{self, Counted, each_batch};
-use crate::matrix::entries::{Entries, Rules};
+use crate::matrix::entries::{Entries, EntryRules};
 use crate::matrix::id::Id;
-use crate::matrix::job::{Failure, Job, Pass};
+use crate::matrix::job::{Failure, MatrixJob, MatrixPass};
 use crate::matrix::kinds::Layout;
 use crate::matrix::options::{Duplicates, EntryOrder};
-use crate::matrix::partition::{Bucket, Partition, Partitions, Split};
+use crate::matrix::partition::{Bucket, Partition, Partitions, RowSplit};
 use crate::matrix::value::Value;
 use crate::share::share_with;
-use crate::text::Fault;
+use crate::text::TextFault;
 
 /// The id by which entries are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(super) enum By {
 }
 
 /// Entries grouped by row or by column.
-pub(super) struct Compressed<I, V> {
+pub(super) struct GroupedEntries<I, V> {
     /// Number of rows and columns of the matrix.
     pub(super) size: (u64, u64),
     pub(super) offsets: Array<u64>,
@@ -43,10 +43,10 @@ const MOST_BUCKETS: u64 = 2048;
 
 /// Reads the entries and groups them.
 pub(super) fn read<I: Id, V: Value>(
-    job: &Job<'_>,
+    job: &MatrixJob<'_>,
     by: By,
-) -> Result<Compressed<I, V>, Failure> {
-    let rules = Rules::of(job);
+) -> Result<GroupedEntries<I, V>, Failure> {
+    let rules = EntryRules::of(job);
     let size = match job.header.row_count.zip(job.header.column_count) {
         Some(size) => size,
         None => {
@@ -61,7 +61,7 @@ pub(super) fn read<I: Id, V: Value>(
         Vec::new()
     };
     let pool = Mutex::new(Vec::<Partition>::new());
-    let totals = job.map_blocks(Pass::Last, |block| {
+    let totals = job.map_blocks(MatrixPass::Last, |block| {
         let mut all = pool.lock();
         let found = all.iter().position(|partition| partition.may_take(block.index));
         let taken = found.map(|found| all.swap_remove(found));
@@ -89,12 +89,12 @@ pub(super) fn read<I: Id, V: Value>(
     let rows = if by == By::Row { size.0 } else { size.1 };
     let job = Build { job, partitions: &partitions, rows };
     let (offsets, others, values) = job.build(buckets)?;
-    Ok(Compressed { size, offsets, others, values })
+    Ok(GroupedEntries { size, offsets, others, values })
 }
 
 /// Returns the number of vertices that the ids of the edges require.
-fn vertices<I: Id, V: Value>(job: &Job<'_>, rules: &Rules) -> Result<u64, Failure> {
-    let greatest = job.map_blocks(Pass::First, |block| {
+fn vertices<I: Id, V: Value>(job: &MatrixJob<'_>, rules: &EntryRules) -> Result<u64, Failure> {
+    let greatest = job.map_blocks(MatrixPass::First, |block| {
         let mut greatest = None;
         each_batch::<I, V>(rules, block, 0, |rows, columns, _| {
             let here = rows.iter().copied().max().max(columns.iter().copied().max());
@@ -108,7 +108,7 @@ fn vertices<I: Id, V: Value>(job: &Job<'_>, rules: &Rules) -> Result<u64, Failur
 }
 
 /// Decides how to split the rows, if their offsets fit in memory.
-fn split<V>(job: &Job<'_>, rows: u64, columns: u64, by: By) -> Result<Split, Failure> {
+fn split<V>(job: &MatrixJob<'_>, rows: u64, columns: u64, by: By) -> Result<RowSplit, Failure> {
     let (rows, columns) = if by == By::Row { (rows, columns) } else { (columns, rows) };
     let at = job.header.body_offset.saturating_sub(1);
     // Every row takes an offset, even an empty one. This is the limit for a file of this length.
@@ -119,13 +119,13 @@ fn split<V>(job: &Job<'_>, rows: u64, columns: u64, by: By) -> Result<Split, Fai
              bytes; keep it as .mtx, or read it as coordinates",
             job.len
         );
-        return Err(Fault::too_large(at, detail).into());
+        return Err(TextFault::too_large(at, detail).into());
     }
     let entries = job.header.entry_count.unwrap_or(job.len / 8);
     let bytes = entries.saturating_mul(4 + size_of::<V>() as u64);
     let wanted = bytes.div_ceil(BUCKET_BYTES).clamp(1, MOST_BUCKETS);
-    Split::new::<V>(rows, columns, wanted).ok_or_else(|| {
-        Fault::too_large(at, "more than 2^48 columns cannot be compressed").into()
+    RowSplit::new::<V>(rows, columns, wanted).ok_or_else(|| {
+        TextFault::too_large(at, "more than 2^48 columns cannot be compressed").into()
     })
 }
 
@@ -145,7 +145,7 @@ fn in_order(mut results: Vec<(usize, Result<usize, Failure>)>) -> Result<Vec<usi
 
 /// Scatters the entries of a block, and counts those stored in the file.
 fn scatter<I: Id, V: Value>(
-    rules: &Rules,
+    rules: &EntryRules,
     block: Block<'_>,
     by: By,
     starts: &[Counted],
@@ -178,7 +178,7 @@ fn scatter<I: Id, V: Value>(
 
 /// The second half: builds the buckets in place.
 struct Build<'b, 'p> {
-    job: &'b Job<'p>,
+    job: &'b MatrixJob<'p>,
     partitions: &'b Partitions,
     rows: u64,
 }
@@ -190,7 +190,7 @@ impl Build<'_, '_> {
         let options = self.job.options;
         let buckets: Vec<_> = buckets.into_iter().map(|it| Mutex::new(Some(it))).collect();
         let lens = if options.duplicates == Duplicates::Summed {
-            self.each_bucket(|index, scratch: &mut Scratch<I, V>| {
+            self.each_bucket(|index, scratch: &mut BucketScratch<I, V>| {
                 let bucket = buckets[index].lock();
                 let bucket = bucket.as_ref().expect("taken in the next round");
                 scratch.build(self.partitions, bucket, index);
@@ -216,12 +216,12 @@ impl Build<'_, '_> {
             .zip(others.parts_mut(lens.iter().copied()))
             .zip(values.parts_mut(value_lens))
             .map(|((ends, others), values)| {
-                let part = Part { start, ends, others, values };
+                let part = BucketPart { start, ends, others, values };
                 start += part.others.len() as u64;
                 Mutex::new(Some(part))
             })
             .collect();
-        self.each_bucket(|index, scratch: &mut Scratch<I, V>| {
+        self.each_bucket(|index, scratch: &mut BucketScratch<I, V>| {
             let bucket = buckets[index].lock().take();
             let part = parts[index].lock().take();
             let (bucket, mut part) = bucket.zip(part).expect("each is taken once");

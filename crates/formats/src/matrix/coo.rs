@@ -6,15 +6,15 @@ use swath::machine::Mutex;
 use swath::{Array, Block};
 
 use crate::error::FormatReason;
-use crate::matrix::entries::{Entries, Rules};
+use crate::matrix::entries::{Entries, EntryRules};
 use crate::matrix::id::Id;
-use crate::matrix::job::{Failure, Job, Pass};
+use crate::matrix::job::{Failure, MatrixJob, MatrixPass};
 use crate::matrix::kinds::{Layout, Symmetry};
 use crate::matrix::sparse::Coo;
 use crate::matrix::target::Target;
 use crate::matrix::value::Value;
 use crate::memory::room_for;
-use crate::text::Fault;
+use crate::text::TextFault;
 
 /// Number of entries that are parsed before they are stored elsewhere.
 pub(super) const BATCH: usize = 1024;
@@ -32,8 +32,8 @@ pub(super) struct Counted {
 }
 
 /// Reads the entries in the order of the file.
-pub(super) fn read<I: Id, V: Value>(job: &Job<'_>) -> Result<Coo<I>, Failure> {
-    let rules = Rules::of(job);
+pub(super) fn read<I: Id, V: Value>(job: &MatrixJob<'_>) -> Result<Coo<I>, Failure> {
+    let rules = EntryRules::of(job);
     if let Some(coo) = place_at_once::<I, V>(job, &rules)? {
         return Ok(coo);
     }
@@ -47,11 +47,14 @@ pub(super) fn read<I: Id, V: Value>(job: &Job<'_>) -> Result<Coo<I>, Failure> {
 }
 
 /// Counts the entries in the cheapest possible way.
-fn count<I: Id, V: Value>(job: &Job<'_>, rules: &Rules) -> Result<Vec<Counted>, Failure> {
+fn count<I: Id, V: Value>(
+    job: &MatrixJob<'_>,
+    rules: &EntryRules,
+) -> Result<Vec<Counted>, Failure> {
     if rules.expands && rules.layout != Layout::Array {
         return count_mirrored::<I, V>(job, rules);
     }
-    let counted = job.map_blocks(Pass::First, counted_by_lines)?;
+    let counted = job.map_blocks(MatrixPass::First, counted_by_lines)?;
     let total: u64 = counted.iter().map(|block| block.entries).sum();
     if job.header.entry_count.is_some_and(|entries| entries != total) {
         return count_exactly::<I, V>(job, rules);
@@ -74,8 +77,8 @@ fn lines_of(block: Block<'_>) -> u64 {
 
 /// Counts the lines that are neither blank nor comments.
 pub(super) fn count_exactly<I: Id, V: Value>(
-    job: &Job<'_>,
-    rules: &Rules,
+    job: &MatrixJob<'_>,
+    rules: &EntryRules,
 ) -> Result<Vec<Counted>, Failure> {
     if rules.expands && rules.layout != Layout::Array {
         // It was counted exactly the first time, so the file has changed since.
@@ -87,8 +90,8 @@ pub(super) fn count_exactly<I: Id, V: Value>(
 }
 
 /// Counts, for each block, the lines that are neither blank nor comments.
-fn entries_of_blocks(job: &Job<'_>, rules: &Rules) -> Result<Vec<Counted>, Failure> {
-    job.map_blocks(Pass::First, |block| {
+fn entries_of_blocks(job: &MatrixJob<'_>, rules: &EntryRules) -> Result<Vec<Counted>, Failure> {
+    job.map_blocks(MatrixPass::First, |block| {
         let mut lines = Entries::of(rules, block, 0);
         let entries = std::iter::from_fn(|| lines.skip_entry()).count() as u64;
         Ok(Counted { index: block.index, start: 0, entries, outputs: entries })
@@ -97,7 +100,7 @@ fn entries_of_blocks(job: &Job<'_>, rules: &Rules) -> Result<Vec<Counted>, Failu
 
 /// Returns the error for a number of entries that differs from the header's, for callers that have
 /// not counted.
-pub(super) fn why_not<I: Id, V: Value>(job: &Job<'_>, rules: &Rules) -> Failure {
+pub(super) fn why_not<I: Id, V: Value>(job: &MatrixJob<'_>, rules: &EntryRules) -> Failure {
     let counted = if rules.expands && rules.layout != Layout::Array {
         count_mirrored::<I, V>(job, rules)
     } else {
@@ -108,10 +111,10 @@ pub(super) fn why_not<I: Id, V: Value>(job: &Job<'_>, rules: &Rules) -> Failure 
 
 /// Parses everything, because entries on the diagonal have no mirror image.
 fn count_mirrored<I: Id, V: Value>(
-    job: &Job<'_>,
-    rules: &Rules,
+    job: &MatrixJob<'_>,
+    rules: &EntryRules,
 ) -> Result<Vec<Counted>, Failure> {
-    let counted = job.map_blocks(Pass::First, |block| {
+    let counted = job.map_blocks(MatrixPass::First, |block| {
         let mut counted = Counted { index: block.index, start: 0, entries: 0, outputs: 0 };
         each_batch::<I, V>(rules, block, 0, |rows, columns, _| {
             let mirrored = rows.iter().zip(columns).filter(|(row, column)| row != column);
@@ -127,7 +130,7 @@ fn count_mirrored<I: Id, V: Value>(
 }
 
 /// Fills in where the entries of each block begin.
-fn with_starts(rules: &Rules, mut counted: Vec<Counted>) -> Vec<Counted> {
+fn with_starts(rules: &EntryRules, mut counted: Vec<Counted>) -> Vec<Counted> {
     let mut start = 0;
     for block in &mut counted {
         block.start = start;
@@ -140,7 +143,7 @@ fn with_starts(rules: &Rules, mut counted: Vec<Counted>) -> Vec<Counted> {
 }
 
 /// Returns how many outputs the values of an array before number `index` produce.
-fn mirrored_before(rules: &Rules, index: u64) -> u64 {
+fn mirrored_before(rules: &EntryRules, index: u64) -> u64 {
     let on_diagonal = match rules.symmetry {
         Symmetry::SkewSymmetric => 0,
         _ => {
@@ -153,8 +156,8 @@ fn mirrored_before(rules: &Rules, index: u64) -> u64 {
 
 /// Compares the number of entries with the header.
 pub(super) fn check_total<I: Id, V: Value>(
-    job: &Job<'_>,
-    rules: &Rules,
+    job: &MatrixJob<'_>,
+    rules: &EntryRules,
     counted: &[Counted],
 ) -> Result<(), Failure> {
     let Some(declared) = job.header.entry_count else { return Ok(()) };
@@ -168,8 +171,8 @@ pub(super) fn check_total<I: Id, V: Value>(
 
 /// Returns the error for a total other than `declared`, or for the first `wrong` line.
 fn wrong_total(
-    job: &Job<'_>,
-    rules: &Rules,
+    job: &MatrixJob<'_>,
+    rules: &EntryRules,
     counted: &[Counted],
     declared: u64,
     wrong: Result<(), Failure>,
@@ -178,7 +181,7 @@ fn wrong_total(
     if total < declared {
         let noun = if declared == 1 { "entry" } else { "entries" };
         let detail = format!("the header declares {declared} {noun}, but the file has {total}");
-        let fault = Fault { offset: job.len, reason: FormatReason::Truncated, detail };
+        let fault = TextFault { offset: job.len, reason: FormatReason::Truncated, detail };
         return wrong.err().unwrap_or(fault.into());
     }
     match (wrong, excess(job, rules, counted, declared)) {
@@ -189,21 +192,21 @@ fn wrong_total(
                 1 => "more than the one entry that the header declares".to_owned(),
                 _ => format!("more than the {declared} entries that the header declares"),
             };
-            Fault::malformed(offset, detail).into()
+            TextFault::malformed(offset, detail).into()
         }
     }
 }
 
 /// Returns the place of the first entry beyond `declared`.
 fn excess(
-    job: &Job<'_>,
-    rules: &Rules,
+    job: &MatrixJob<'_>,
+    rules: &EntryRules,
     counted: &[Counted],
     declared: u64,
 ) -> Result<u64, Failure> {
     let block = counted.iter().find(|block| block.start + block.entries > declared);
     let block = block.ok_or(Failure::Changed)?;
-    let found = job.map_blocks(Pass::First, |here| {
+    let found = job.map_blocks(MatrixPass::First, |here| {
         let mut lines = Entries::of(rules, here, 0);
         let wanted = usize::try_from(declared - block.start).unwrap_or(usize::MAX);
         let is_here = here.index == block.index;
@@ -214,11 +217,11 @@ fn excess(
 
 /// Parses all lines and returns the first fault.
 fn first_fault<I: Id, V: Value>(
-    job: &Job<'_>,
-    rules: &Rules,
+    job: &MatrixJob<'_>,
+    rules: &EntryRules,
     counted: &[Counted],
 ) -> Result<(), Failure> {
-    job.map_blocks(Pass::First, |block| {
+    job.map_blocks(MatrixPass::First, |block| {
         let place = counted.binary_search_by_key(&block.index, |block| block.index);
         let start = counted[place.map_err(|_| Failure::Changed)?].start;
         each_batch::<I, V>(rules, block, start, |_, _, _| Ok(()))
@@ -228,7 +231,7 @@ fn first_fault<I: Id, V: Value>(
 
 /// Parses the entries of a block, one batch at a time.
 pub(super) fn each_batch<I: Id, V: Value>(
-    rules: &Rules,
+    rules: &EntryRules,
     block: Block<'_>,
     start: u64,
     mut each: impl FnMut(&[I], &[I], &[V]) -> Result<(), Failure>,
@@ -254,14 +257,14 @@ struct Placed<I> {
 }
 
 /// Memory for all entries.
-struct Room<I, V> {
+struct EntryRoom<I, V> {
     rows: Array<I>,
     columns: Array<I>,
     /// Empty if the value type has no size.
     values: Array<V>,
 }
 
-impl<I: Id, V: Value> Room<I, V> {
+impl<I: Id, V: Value> EntryRoom<I, V> {
     fn new(entries: usize) -> Result<Self, Failure> {
         room_for(entries.saturating_mul(2 * size_of::<I>() + size_of::<V>()))?;
         Ok(Self {
@@ -272,7 +275,7 @@ impl<I: Id, V: Value> Room<I, V> {
     }
 
     /// Returns the matrix, once every block is in place.
-    fn into_coo(self, job: &Job<'_>, placed: &[Placed<I>]) -> Coo<I> {
+    fn into_coo(self, job: &MatrixJob<'_>, placed: &[Placed<I>]) -> Coo<I> {
         let needed = placed.iter().filter_map(|block| block.greatest).max();
         let needed = needed.map_or(0, |greatest| greatest.to_u64() + 1);
         let Self { rows, columns, values } = self;
@@ -296,15 +299,15 @@ fn value_len<V>(entries: usize) -> usize {
 /// not what the header says or a line is malformed; the two-pass path then finds out why, or
 /// succeeds.
 fn place_at_once<I: Id, V: Value>(
-    job: &Job<'_>,
-    rules: &Rules,
+    job: &MatrixJob<'_>,
+    rules: &EntryRules,
 ) -> Result<Option<Coo<I>>, Failure> {
     let declared = job.header.entry_count.filter(|_| !rules.expands);
     let Some(declared) = declared.and_then(|entries| usize::try_from(entries).ok()) else {
         return Ok(None);
     };
-    let Ok(mut room) = Room::<I, V>::new(declared) else { return Ok(None) };
-    let Room { rows, columns, values } = &mut room;
+    let Ok(mut room) = EntryRoom::<I, V>::new(declared) else { return Ok(None) };
+    let EntryRoom { rows, columns, values } = &mut room;
     let mut rest = Target { rows, columns, values };
     let mut start = 0;
     let turn = |lines: u64| {
@@ -319,7 +322,7 @@ fn place_at_once<I: Id, V: Value>(
             .and_then(|placed| if placed.is_full { Ok(placed) } else { Err(Failure::Changed) })
     };
     let look = |block: Block<'_>| Ok(lines_of(block));
-    match job.blocks(Pass::Last).map_blocks_in_turn(look, turn, map) {
+    match job.blocks(MatrixPass::Last).map_blocks_in_turn(look, turn, map) {
         Ok(placed) if rest.rows.is_empty() => Ok(Some(room.into_coo(job, &placed))),
         Err(failure @ Failure::Error(_)) => Err(failure),
         _ => Ok(None),
@@ -328,19 +331,19 @@ fn place_at_once<I: Id, V: Value>(
 
 /// Parses every block into its part; `None` if one of them had fewer entries than were counted.
 fn place<I: Id, V: Value>(
-    job: &Job<'_>,
-    rules: &Rules,
+    job: &MatrixJob<'_>,
+    rules: &EntryRules,
     counted: &[Counted],
 ) -> Result<Option<Coo<I>>, Failure> {
     let index = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     let lens = || counted.iter().map(|block| index(block.outputs));
-    let mut room = Room::<I, V>::new(lens().fold(0, usize::saturating_add))?;
+    let mut room = EntryRoom::<I, V>::new(lens().fold(0, usize::saturating_add))?;
     let parts = room.rows.parts_mut(lens()).into_iter().zip(room.columns.parts_mut(lens()));
     let parts: Vec<_> = parts
         .zip(room.values.parts_mut(lens().map(value_len::<V>)))
         .map(|((rows, columns), values)| Mutex::new(Some(Target { rows, columns, values })))
         .collect();
-    let placed = job.map_blocks(Pass::Last, |block| {
+    let placed = job.map_blocks(MatrixPass::Last, |block| {
         let place = counted.binary_search_by_key(&block.index, |block| block.index);
         let place = place.map_err(|_| Failure::Changed)?;
         let part = parts[place].lock().take();
@@ -356,7 +359,7 @@ fn place<I: Id, V: Value>(
 }
 
 fn place_block<I: Id, V: Value>(
-    rules: &Rules,
+    rules: &EntryRules,
     block: Block<'_>,
     start: u64,
     mut part: Target<'_, I, V>,
@@ -408,8 +411,8 @@ mod tests {
         let path = folder.path().join("it.mtx");
         std::fs::write(&path, text).expect("written");
         let options = MatrixOptions::new().with_block_size(block_size);
-        let job = Job::begin(path.into(), &options).expect("a header");
-        let found = place_at_once::<u32, f64>(&job, &Rules::of(&job)).expect("readable");
+        let job = MatrixJob::begin(path.into(), &options).expect("a header");
+        let found = place_at_once::<u32, f64>(&job, &EntryRules::of(&job)).expect("readable");
         found.map(|coo| coo.rows.len())
     }
 

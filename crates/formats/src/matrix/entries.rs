@@ -6,22 +6,22 @@ use swath_simd::Bounds;
 use crate::error::shown;
 use crate::matrix::header::wrong_number;
 use crate::matrix::id::Id;
-use crate::matrix::job::{Failure, Job};
+use crate::matrix::job::{Failure, MatrixJob};
 use crate::matrix::kinds::{Field, Layout, Symmetry};
-use crate::matrix::line::Cursor;
+use crate::matrix::line::LineCursor;
 use crate::matrix::options::{Ids, Strictness};
 use crate::matrix::plain::{self, Plain, Range};
 use crate::matrix::target::Target;
 use crate::matrix::value::{Complex, Value, Words};
 use crate::number;
-use crate::text::Fault;
+use crate::text::TextFault;
 
 /// Said of a list of edges that has commas between its fields.
 const LIKE_A_TABLE: &str = "this looks like a table, not like a list of edges";
 
 /// What a line may contain.
 #[derive(Debug)]
-pub(super) struct Rules {
+pub(super) struct EntryRules {
     pub(super) layout: Layout,
     pub(super) field: Field,
     pub(super) symmetry: Symmetry,
@@ -41,8 +41,8 @@ pub(super) struct Rules {
     is_plain_array: bool,
 }
 
-impl Rules {
-    pub(super) fn of(job: &Job<'_>) -> Self {
+impl EntryRules {
+    pub(super) fn of(job: &MatrixJob<'_>) -> Self {
         let header = &job.header;
         let rows = header.row_count.unwrap_or(u64::MAX);
         let columns = header.column_count.unwrap_or(u64::MAX);
@@ -118,8 +118,8 @@ impl Rules {
 
 /// The entries of one block.
 pub(super) struct Entries<'r, 'b> {
-    rules: &'r Rules,
-    cursor: Cursor<'b>,
+    rules: &'r EntryRules,
+    cursor: LineCursor<'b>,
     offset: u64,
     /// Row and column of the next entry of an array.
     place: (u64, u64),
@@ -128,9 +128,9 @@ pub(super) struct Entries<'r, 'b> {
 
 impl<'r, 'b> Entries<'r, 'b> {
     /// The entries of a block whose first one has number `index`, which matters only for arrays.
-    pub(super) fn of(rules: &'r Rules, block: Block<'b>, index: u64) -> Self {
+    pub(super) fn of(rules: &'r EntryRules, block: Block<'b>, index: u64) -> Self {
         let place = if rules.layout == Layout::Array { rules.place(index) } else { (0, 0) };
-        let cursor = Cursor { bytes: block.bytes, at: 0 };
+        let cursor = LineCursor { bytes: block.bytes, at: 0 };
         Self { rules, cursor, offset: block.offset, place, plain: Plain::default() }
     }
 
@@ -201,7 +201,7 @@ impl<'r, 'b> Entries<'r, 'b> {
         target: &mut Target<'_, I, V>,
         filled: usize,
     ) -> usize {
-        let Rules { rows, columns, .. } = *self.rules;
+        let EntryRules { rows, columns, .. } = *self.rules;
         let (mut row, mut column) = self.place;
         if !plain::is_known::<V>() || I::from_u64(rows.max(columns)).is_none() {
             return 0;
@@ -238,7 +238,7 @@ impl<'r, 'b> Entries<'r, 'b> {
             _ => {
                 // The cursor has passed the line; any byte of the line will do.
                 let offset = self.offset + self.cursor.at.saturating_sub(2) as u64;
-                let fault = Fault::too_large(offset, "an id needs more than 32 bits");
+                let fault = TextFault::too_large(offset, "an id needs more than 32 bits");
                 Err(if self.rules.may_widen { Failure::Wide(fault) } else { fault.into() })
             }
         }
@@ -246,7 +246,7 @@ impl<'r, 'b> Entries<'r, 'b> {
 
     /// Returns the next entry, if there is one: row and column from 0, and the value.
     #[inline(always)]
-    pub(super) fn entry<V: Value>(&mut self) -> Result<Option<(u64, u64, V)>, Fault> {
+    pub(super) fn entry<V: Value>(&mut self) -> Result<Option<(u64, u64, V)>, TextFault> {
         if !self.begin_line()? {
             return Ok(None);
         }
@@ -279,7 +279,7 @@ impl<'r, 'b> Entries<'r, 'b> {
 
     /// Moves to the first word of the next line that has one; `false` at the end.
     #[inline(always)]
-    fn begin_line(&mut self) -> Result<bool, Fault> {
+    fn begin_line(&mut self) -> Result<bool, TextFault> {
         loop {
             self.cursor.skip_blanks();
             match self.cursor.peek() {
@@ -300,7 +300,7 @@ impl<'r, 'b> Entries<'r, 'b> {
     }
 
     #[inline(always)]
-    fn id(&mut self, what: &str, count: u64) -> Result<u64, Fault> {
+    fn id(&mut self, what: &str, count: u64) -> Result<u64, TextFault> {
         let start = self.cursor.at;
         let Some(number) = self.cursor.unsigned() else { return Err(self.no_id(start, what)) };
         let id = number.wrapping_sub(self.rules.base);
@@ -311,8 +311,8 @@ impl<'r, 'b> Entries<'r, 'b> {
     }
 
     #[cold]
-    fn no_id(&self, start: usize, what: &str) -> Fault {
-        let word = Cursor { at: start, ..self.cursor }.word();
+    fn no_id(&self, start: usize, what: &str) -> TextFault {
+        let word = LineCursor { at: start, ..self.cursor }.word();
         if self.rules.layout == Layout::Edges && word.contains(&b',') {
             return self.fault(start, format!("the {what} is not a number: {LIKE_A_TABLE}"));
         }
@@ -320,7 +320,7 @@ impl<'r, 'b> Entries<'r, 'b> {
     }
 
     #[cold]
-    fn out_of_range(&self, start: usize, number: u64, what: &str, count: u64) -> Fault {
+    fn out_of_range(&self, start: usize, number: u64, what: &str, count: u64) -> TextFault {
         let base = self.rules.base;
         let detail = if number < base {
             format!("{what} {number} is below {base}, the first id")
@@ -334,7 +334,7 @@ impl<'r, 'b> Entries<'r, 'b> {
     }
 
     #[inline(always)]
-    fn blanks(&mut self, before: &str) -> Result<(), Fault> {
+    fn blanks(&mut self, before: &str) -> Result<(), TextFault> {
         if self.cursor.skip_blanks() && !self.cursor.is_line_end() {
             return Ok(());
         }
@@ -351,7 +351,7 @@ impl<'r, 'b> Entries<'r, 'b> {
     }
 
     /// Returns the row and column of the next entry of an array.
-    fn next_place(&mut self) -> Result<(u64, u64), Fault> {
+    fn next_place(&mut self) -> Result<(u64, u64), TextFault> {
         let (row, column) = self.place;
         if column >= self.rules.columns || row >= self.rules.rows {
             return Err(self.fault(self.cursor.at, "more values than the header declares"));
@@ -377,7 +377,7 @@ impl<'r, 'b> Entries<'r, 'b> {
         row: u64,
         column: u64,
         value: V,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), TextFault> {
         let is_strict = self.rules.strictness == Strictness::Strict;
         let is_skew = self.rules.symmetry == Symmetry::SkewSymmetric;
         if is_strict && row < column {
@@ -390,15 +390,15 @@ impl<'r, 'b> Entries<'r, 'b> {
         }
         if is_skew && self.rules.expands && value.negated().is_none() {
             let what = format!("the negated value does not fit {}", V::NAME);
-            return Err(Fault::too_large(self.offset + start as u64, what));
+            return Err(TextFault::too_large(self.offset + start as u64, what));
         }
         Ok(())
     }
 
     /// Checks a value on the diagonal, which is its own mirror image.
-    fn check_diagonal(&self, start: usize, value_at: usize) -> Result<(), Fault> {
+    fn check_diagonal(&self, start: usize, value_at: usize) -> Result<(), TextFault> {
         // From the text, since the value type may have dropped the part that is checked.
-        let mut cursor = Cursor { at: value_at, ..self.cursor };
+        let mut cursor = LineCursor { at: value_at, ..self.cursor };
         let parts = match self.rules.field {
             Field::Complex => Words(&mut cursor).complex(),
             _ => cursor.double().map(|real| [real, 0.0]),
@@ -418,13 +418,13 @@ impl<'r, 'b> Entries<'r, 'b> {
     }
 
     #[cold]
-    fn wrong_value<V: Value>(&self, at: usize) -> Fault {
-        let word = Cursor { at, ..self.cursor }.word();
+    fn wrong_value<V: Value>(&self, at: usize) -> TextFault {
+        let word = LineCursor { at, ..self.cursor }.word();
         let is_negative = word.first() == Some(&b'-');
         let digits = word.strip_prefix(b"-").or(word.strip_prefix(b"+")).unwrap_or(word);
         let is_whole = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
         let is_double = number::parse::double(word).is_some();
-        let too_large = |what| Fault::too_large(self.offset + at as u64, what);
+        let too_large = |what| TextFault::too_large(self.offset + at as u64, what);
         let kind = if V::NAME == Complex::NAME { <f64 as Value>::NAME } else { V::NAME };
         match self.rules.field {
             Field::Complex => self.fault(at, "the value is not a pair of numbers that fit"),
@@ -443,22 +443,22 @@ impl<'r, 'b> Entries<'r, 'b> {
             }
             _ => {
                 let (reason, detail) = number::parse::refusal(word, "f64");
-                Fault { offset: self.offset + at as u64, reason, detail }
+                TextFault { offset: self.offset + at as u64, reason, detail }
             }
         }
     }
 
     #[cold]
-    fn fault(&self, at: usize, detail: impl Into<String>) -> Fault {
+    fn fault(&self, at: usize, detail: impl Into<String>) -> TextFault {
         if self.cursor.bytes.get(at) == Some(&0) {
-            return Fault::malformed(self.offset + at as u64, "a NUL byte");
+            return TextFault::malformed(self.offset + at as u64, "a NUL byte");
         }
-        Fault::malformed(self.offset + at as u64, detail)
+        TextFault::malformed(self.offset + at as u64, detail)
     }
 
     /// Returns the value on the other side of the diagonal.
     #[inline(always)]
-    pub(super) fn mirrored<V: Value>(rules: &Rules, value: V) -> V {
+    pub(super) fn mirrored<V: Value>(rules: &EntryRules, value: V) -> V {
         match rules.symmetry {
             Symmetry::General | Symmetry::Symmetric => value,
             // This was checked when the value was read.

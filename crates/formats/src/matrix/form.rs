@@ -3,10 +3,10 @@
 
 use swath::Array;
 
-use crate::matrix::compress::{self, By, Compressed};
+use crate::matrix::compress::{self, By, GroupedEntries};
 use crate::matrix::coo;
 use crate::matrix::id::Id;
-use crate::matrix::job::{Failure, Job};
+use crate::matrix::job::{Failure, MatrixJob};
 use crate::matrix::options::{Duplicates, EntryOrder, ValueKind};
 use crate::matrix::sparse::{Coo, Csc, Csr};
 use crate::matrix::value::{Complex, Value};
@@ -26,7 +26,7 @@ macro_rules! with_values {
     };
 }
 
-pub(super) fn coordinates<I: Id>(job: &Job<'_>) -> Result<Coo<I>, Failure> {
+pub(super) fn coordinates<I: Id>(job: &MatrixJob<'_>) -> Result<Coo<I>, Failure> {
     let options = job.options;
     if options.order == EntryOrder::File && options.duplicates == Duplicates::Kept {
         use coo::read;
@@ -36,16 +36,17 @@ pub(super) fn coordinates<I: Id>(job: &Job<'_>) -> Result<Coo<I>, Failure> {
     }
 }
 
-pub(super) fn rows<I: Id>(job: &Job<'_>) -> Result<Csr<I>, Failure> {
+pub(super) fn rows<I: Id>(job: &MatrixJob<'_>) -> Result<Csr<I>, Failure> {
     with_values!(job, rows_with::<I>)
 }
 
-pub(super) fn columns<I: Id>(job: &Job<'_>) -> Result<Csc<I>, Failure> {
+pub(super) fn columns<I: Id>(job: &MatrixJob<'_>) -> Result<Csc<I>, Failure> {
     with_values!(job, columns_with::<I>)
 }
 
-fn rows_with<I: Id, V: Value>(job: &Job<'_>) -> Result<Csr<I>, Failure> {
-    let Compressed { size, offsets, others, values } = compress::read::<I, V>(job, By::Row)?;
+fn rows_with<I: Id, V: Value>(job: &MatrixJob<'_>) -> Result<Csr<I>, Failure> {
+    let GroupedEntries { size, offsets, others, values } =
+        compress::read::<I, V>(job, By::Row)?;
     Ok(Csr {
         row_count: size.0,
         column_count: size.1,
@@ -56,8 +57,9 @@ fn rows_with<I: Id, V: Value>(job: &Job<'_>) -> Result<Csr<I>, Failure> {
     })
 }
 
-fn columns_with<I: Id, V: Value>(job: &Job<'_>) -> Result<Csc<I>, Failure> {
-    let Compressed { size, offsets, others, values } = compress::read::<I, V>(job, By::Column)?;
+fn columns_with<I: Id, V: Value>(job: &MatrixJob<'_>) -> Result<Csc<I>, Failure> {
+    let GroupedEntries { size, offsets, others, values } =
+        compress::read::<I, V>(job, By::Column)?;
     Ok(Csc {
         row_count: size.0,
         column_count: size.1,
@@ -72,8 +74,9 @@ fn columns_with<I: Id, V: Value>(job: &Job<'_>) -> Result<Csc<I>, Failure> {
 const ALONE: usize = 4096;
 
 /// Builds sorted coordinates from compressed rows.
-fn sorted<I: Id, V: Value>(job: &Job<'_>) -> Result<Coo<I>, Failure> {
-    let Compressed { size, offsets, others, values } = compress::read::<I, V>(job, By::Row)?;
+fn sorted<I: Id, V: Value>(job: &MatrixJob<'_>) -> Result<Coo<I>, Failure> {
+    let GroupedEntries { size, offsets, others, values } =
+        compress::read::<I, V>(job, By::Row)?;
     let mut rows = Array::<I>::zeroed(others.len())?;
     // Rows in equal shares; each share writes the row ids of its entries.
     let count = offsets.len() - 1;

@@ -3,10 +3,10 @@
 use crate::error::FormatReason;
 use crate::foreign;
 use crate::matrix::kinds::{Field, Layout, Symmetry};
-use crate::matrix::line::Cursor;
+use crate::matrix::line::LineCursor;
 use crate::matrix::options::{MatrixFormat, MatrixOptions, Strictness};
-use crate::matrix::shape::Shape;
-use crate::text::{Fault, Hinted};
+use crate::matrix::shape::CommentShape;
+use crate::text::{Hinted, TextFault};
 
 /// What the header of a file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,20 +39,20 @@ pub(super) enum Stop {
     Fault(Hinted),
 }
 
-impl From<Fault> for Stop {
-    fn from(fault: Fault) -> Self {
+impl From<TextFault> for Stop {
+    fn from(fault: TextFault) -> Self {
         Self::Fault(fault.into())
     }
 }
 
 /// The first lines of a file.
-struct Head<'b> {
-    cursor: Cursor<'b>,
+struct MatrixHead<'b> {
+    cursor: LineCursor<'b>,
     /// Whether the file ends with these bytes.
     is_whole: bool,
 }
 
-impl<'b> Head<'b> {
+impl<'b> MatrixHead<'b> {
     /// Returns the next line, without its newline, and its offset; `None` after the last one.
     fn line(&mut self) -> Result<Option<(u64, &'b [u8])>, Stop> {
         let start = self.cursor.at;
@@ -85,7 +85,7 @@ pub(super) fn parse(
     options: &MatrixOptions,
 ) -> Result<MatrixHeader, Stop> {
     if bytes.is_empty() && is_whole {
-        return Err(Fault::malformed(0, "the file is empty").into());
+        return Err(TextFault::malformed(0, "the file is empty").into());
     }
     let is_market = match format {
         MatrixFormat::MatrixMarket => true,
@@ -93,12 +93,12 @@ pub(super) fn parse(
         MatrixFormat::Edges if has_banner(bytes) => {
             let what = "this is a Matrix Market file, not a list of edges";
             let hint = "leave the format to the file, or set it to `mtx`";
-            return Err(Stop::Fault(Hinted { fault: Fault::malformed(0, what), hint }));
+            return Err(Stop::Fault(Hinted { fault: TextFault::malformed(0, what), hint }));
         }
         MatrixFormat::Edges => false,
         MatrixFormat::Auto => has_banner(bytes),
     };
-    let head = Head { cursor: Cursor { bytes, at: 0 }, is_whole };
+    let head = MatrixHead { cursor: LineCursor { bytes, at: 0 }, is_whole };
     if is_market { market(head, options.strictness) } else { edges(head, options) }
 }
 
@@ -106,9 +106,9 @@ fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
 }
 
-fn market(mut head: Head<'_>, strictness: Strictness) -> Result<MatrixHeader, Stop> {
+fn market(mut head: MatrixHead<'_>, strictness: Strictness) -> Result<MatrixHeader, Stop> {
     let is_permissive = strictness == Strictness::Permissive;
-    let end = |head: &Head<'_>, what: &str| Fault {
+    let end = |head: &MatrixHead<'_>, what: &str| TextFault {
         offset: head.cursor.at as u64,
         reason: FormatReason::Truncated,
         detail: format!("the file ends before {what}"),
@@ -151,8 +151,8 @@ fn banner_of(
     at: u64,
     line: &[u8],
     is_permissive: bool,
-) -> Result<(Layout, Field, Symmetry), Fault> {
-    let wrong = |detail: &str| Fault::malformed(at, detail);
+) -> Result<(Layout, Field, Symmetry), TextFault> {
+    let wrong = |detail: &str| TextFault::malformed(at, detail);
     let text = std::str::from_utf8(line).map_err(|_| wrong(NO_BANNER))?;
     let words: Vec<String> = if is_permissive {
         let text = text.trim_start_matches('\u{feff}').trim_start();
@@ -217,8 +217,12 @@ fn banner_of(
 }
 
 /// Parses the line with the rows, the columns and, unless it is an array, the entries.
-fn with_sizes(mut header: MatrixHeader, at: u64, line: &[u8]) -> Result<MatrixHeader, Fault> {
-    let mut cursor = Cursor { bytes: line, at: 0 };
+fn with_sizes(
+    mut header: MatrixHeader,
+    at: u64,
+    line: &[u8],
+) -> Result<MatrixHeader, TextFault> {
+    let mut cursor = LineCursor { bytes: line, at: 0 };
     let expected = if header.layout == Layout::Array { 2 } else { 3 };
     let mut sizes = [0; 3];
     for size in &mut sizes[..expected] {
@@ -234,16 +238,16 @@ fn with_sizes(mut header: MatrixHeader, at: u64, line: &[u8]) -> Result<MatrixHe
     cursor.skip_blanks();
     if !cursor.is_line_end() {
         let detail = format!("more than the expected {expected} sizes");
-        return Err(Fault::malformed(at + cursor.at as u64, detail));
+        return Err(TextFault::malformed(at + cursor.at as u64, detail));
     }
     let [rows, columns, entries] = sizes;
     if header.symmetry != Symmetry::General && rows != columns {
-        return Err(Fault::malformed(at, "a symmetric matrix must be square"));
+        return Err(TextFault::malformed(at, "a symmetric matrix must be square"));
     }
     (header.row_count, header.column_count) = (Some(rows), Some(columns));
     header.entry_count = Some(if header.layout == Layout::Array {
         stored(rows, columns, header.symmetry)
-            .ok_or_else(|| Fault::too_large(at, "the number of values exceeds 64 bits"))?
+            .ok_or_else(|| TextFault::too_large(at, "the number of values exceeds 64 bits"))?
     } else {
         entries
     });
@@ -263,22 +267,22 @@ fn stored(rows: u64, columns: u64, symmetry: Symmetry) -> Option<u64> {
 
 /// Returns the fault of the word that begins at `start` in `bytes`; `bytes` begin at `at` in the
 /// file.
-pub(super) fn wrong_number(bytes: &[u8], start: usize, at: u64, what: &str) -> Fault {
-    let word = Cursor { bytes, at: start }.word();
+pub(super) fn wrong_number(bytes: &[u8], start: usize, at: u64, what: &str) -> TextFault {
+    let word = LineCursor { bytes, at: start }.word();
     let offset = at + start as u64;
     if word.contains(&0) {
-        Fault::malformed(offset, format!("{what} contains a NUL byte"))
+        TextFault::malformed(offset, format!("{what} contains a NUL byte"))
     } else if word.is_empty() {
-        Fault::malformed(offset, format!("{what} is missing"))
+        TextFault::malformed(offset, format!("{what} is missing"))
     } else if word.iter().all(u8::is_ascii_digit) {
-        Fault::too_large(offset, format!("{what} needs more than 64 bits"))
+        TextFault::too_large(offset, format!("{what} needs more than 64 bits"))
     } else {
-        Fault::malformed(offset, format!("{what} is not a number"))
+        TextFault::malformed(offset, format!("{what} is not a number"))
     }
 }
 
 /// Parses the comments before the first edge, and finds out whether edges have weights.
-fn edges(mut head: Head<'_>, options: &MatrixOptions) -> Result<MatrixHeader, Stop> {
+fn edges(mut head: MatrixHead<'_>, options: &MatrixOptions) -> Result<MatrixHeader, Stop> {
     let is_permissive = options.strictness == Strictness::Permissive;
     if is_permissive && head.cursor.bytes.starts_with(b"\xef\xbb\xbf") {
         head.cursor.at = 3;
@@ -297,13 +301,15 @@ fn edges(mut head: Head<'_>, options: &MatrixOptions) -> Result<MatrixHeader, St
                 None if shape.is_some() || options.shape.is_some() => break Field::Pattern,
                 None => {
                     let offset = head.cursor.at as u64;
-                    return Err(Fault::malformed(offset, "the file contains no edges").into());
+                    return Err(
+                        TextFault::malformed(offset, "the file contains no edges").into()
+                    );
                 }
             },
         };
         let start = line.trim_ascii_start();
         if start.is_empty() || start.starts_with(b"#") || start.starts_with(b"%") {
-            shape = shape.or_else(|| Shape::parse(start));
+            shape = shape.or_else(|| CommentShape::parse(start));
             body_offset = head.cursor.at as u64;
             continue;
         }
@@ -311,7 +317,7 @@ fn edges(mut head: Head<'_>, options: &MatrixOptions) -> Result<MatrixHeader, St
         let words = words.filter(|word| !word.is_empty()).count();
         break if words < 3 { Field::Pattern } else { Field::Real };
     };
-    let told = shape.map(|shape: Shape| (shape.rows, shape.columns));
+    let told = shape.map(|shape: CommentShape| (shape.rows, shape.columns));
     let size = options.shape.or(told).unzip();
     Ok(MatrixHeader {
         layout: Layout::Edges,

@@ -3,13 +3,13 @@
 use bytemuck::Pod;
 
 mod sealed {
-    pub trait Sealed {}
-    impl Sealed for u32 {}
-    impl Sealed for u64 {}
+    pub trait SealedId {}
+    impl SealedId for u32 {}
+    impl SealedId for u64 {}
 }
 
 /// The type of row and column ids: `u32` or `u64`.
-pub trait Id: Pod + Send + Sync + Ord + std::fmt::Debug + sealed::Sealed {
+pub trait Id: Pod + Send + Sync + Ord + std::fmt::Debug + sealed::SealedId {
     /// Converts a number to an id, if it fits.
     fn from_u64(id: u64) -> Option<Self>;
 

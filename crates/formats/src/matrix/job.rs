@@ -5,28 +5,28 @@ use std::path::Path;
 use swath::{Block, ReadOptions, Records, Source};
 
 use crate::error::{Error, FormatReason, Result};
-use crate::input::{Text, plain_name};
+use crate::input::{InputText, plain_name};
 use crate::matrix::header::{self, MatrixHeader, Stop};
 use crate::matrix::kinds::{Field, Layout, Symmetry};
 use crate::matrix::options::{
     Base, Ids, MatrixFormat, MatrixOptions, SymmetricHalf, ValueKind,
 };
 use crate::share::workers;
-use crate::text::Fault;
+use crate::text::TextFault;
 
 /// Why a file was not read.
 #[derive(Debug)]
 pub(super) enum Failure {
-    Fault(Fault),
+    Fault(TextFault),
     /// An id needs more than 32 bits, and the options allow that.
-    Wide(Fault),
+    Wide(TextFault),
     /// The second pass over a file found something other than the first.
     Changed,
     Error(Error),
 }
 
-impl From<Fault> for Failure {
-    fn from(fault: Fault) -> Self {
+impl From<TextFault> for Failure {
+    fn from(fault: TextFault) -> Self {
         Self::Fault(fault)
     }
 }
@@ -39,7 +39,7 @@ impl From<swath::Error> for Failure {
 
 /// Which pass over the file this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pass {
+pub(super) enum MatrixPass {
     /// Another pass follows.
     First,
     /// The pass whose progress is reported.
@@ -47,8 +47,8 @@ pub(super) enum Pass {
 }
 
 /// A file, and what to read from it.
-pub(super) struct Job<'p> {
-    pub(super) input: Text,
+pub(super) struct MatrixJob<'p> {
+    pub(super) input: InputText,
     pub(super) options: &'p MatrixOptions,
     pub(super) header: MatrixHeader,
     /// Length of the text in bytes.
@@ -58,10 +58,10 @@ pub(super) struct Job<'p> {
     pub(super) block_size: u64,
 }
 
-impl<'p> Job<'p> {
+impl<'p> MatrixJob<'p> {
     /// Reads the header, and rejects what is impossible.
     pub(super) fn begin(source: Source, options: &'p MatrixOptions) -> Result<Self> {
-        let input = Text::open(source, &options.read.clone().without_progress())?;
+        let input = InputText::open(source, &options.read.clone().without_progress())?;
         let len = input.len();
         let mut header = header_of(&input, options)?;
         if options.starting_in.is_some() {
@@ -81,7 +81,7 @@ impl<'p> Job<'p> {
     }
 
     /// Rejects more entries than the file has room for.
-    fn check_plausible(&self) -> std::result::Result<(), Fault> {
+    fn check_plausible(&self) -> std::result::Result<(), TextFault> {
         let Some(entries) = self.header.entry_count else { return Ok(()) };
         // The shortest possible line, including its newline.
         let shortest = match (self.header.layout, self.header.field) {
@@ -104,7 +104,7 @@ impl<'p> Job<'p> {
             "the header declares {entries} entries, but the file has room for {room} at most"
         );
         let at = self.header.body_offset.saturating_sub(1);
-        Err(Fault { offset: at, reason: FormatReason::Truncated, detail })
+        Err(TextFault { offset: at, reason: FormatReason::Truncated, detail })
     }
 
     /// Returns the number of lines after the header, if it can be counted.
@@ -154,17 +154,17 @@ impl<'p> Job<'p> {
     /// of the file.
     pub(super) fn map_blocks<R: Send>(
         &self,
-        pass: Pass,
+        pass: MatrixPass,
         map: impl Fn(Block<'_>) -> std::result::Result<R, Failure> + Sync,
     ) -> std::result::Result<Vec<R>, Failure> {
         self.blocks(pass).map_blocks(map)
     }
 
     /// Returns the blocks of lines after the header.
-    pub(super) fn blocks(&self, pass: Pass) -> Records<'static> {
+    pub(super) fn blocks(&self, pass: MatrixPass) -> Records<'static> {
         let body = self.header.body_offset;
         let mut read = self.options.read.clone().with_offset(body).with_len(self.len - body);
-        if !matches!(pass, Pass::Last) {
+        if !matches!(pass, MatrixPass::Last) {
             read = read.without_progress();
         }
         // A record is kept of each block, so limit their number.
@@ -209,7 +209,7 @@ impl<'p> Job<'p> {
             Ids::U64 => wide(self),
             Ids::U32 if !fits => {
                 let at = self.header.body_offset.saturating_sub(1);
-                Err(Fault::too_large(at, "ids need more than 32 bits").into())
+                Err(TextFault::too_large(at, "ids need more than 32 bits").into())
             }
             Ids::Auto if !fits => wide(self),
             Ids::U32 => narrow(self),
@@ -235,7 +235,7 @@ impl<'p> Job<'p> {
 }
 
 /// Reads enough of the beginning to contain the header.
-fn header_of(input: &Text, options: &MatrixOptions) -> Result<MatrixHeader> {
+fn header_of(input: &InputText, options: &MatrixOptions) -> Result<MatrixHeader> {
     let len = input.len();
     let is_market = plain_name(input.path()).extension().is_some_and(|extension| {
         ["mtx", "mm"].iter().any(|name| extension.eq_ignore_ascii_case(name))

@@ -10,12 +10,12 @@ const TENS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000
 
 /// A position in a text, and the parsers that start there.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cursor<'b> {
+pub(super) struct LineCursor<'b> {
     pub(super) bytes: &'b [u8],
     pub(super) at: usize,
 }
 
-impl<'b> Cursor<'b> {
+impl<'b> LineCursor<'b> {
     #[inline(always)]
     pub(super) fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
@@ -144,8 +144,8 @@ impl<'b> Cursor<'b> {
 mod tests {
     use super::*;
 
-    fn cursor(text: &str) -> Cursor<'_> {
-        Cursor { bytes: text.as_bytes(), at: 0 }
+    fn cursor(text: &str) -> LineCursor<'_> {
+        LineCursor { bytes: text.as_bytes(), at: 0 }
     }
 
     #[test]

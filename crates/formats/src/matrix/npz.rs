@@ -22,13 +22,13 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use crate::error::{Error, FormatReason, Result};
 use crate::foreign;
-use crate::input::{self, Opened};
+use crate::input::{self, OpenedText};
 use crate::matrix::id::Id;
 use crate::matrix::kinds::Symmetry;
 use crate::matrix::sparse::{AnyCsr, Csr};
 use crate::matrix::value::Values;
 use crate::setters::setters;
-use crate::table::npy::{self, Header};
+use crate::table::npy::{self, NpyHeader};
 
 /// One compressed byte decompresses to at most this many.
 const MOST_EXPANSION: u64 = 1032;
@@ -316,7 +316,7 @@ struct Stored {
 }
 
 impl Archive {
-    fn open(opened: &Opened, options: &ReadOptions) -> Result<Self> {
+    fn open(opened: &OpenedText, options: &ReadOptions) -> Result<Self> {
         let path = opened.path();
         let file = options.reader(&opened.input)?;
         let zip = match ZipArchive::new(file) {
@@ -358,8 +358,8 @@ impl Archive {
         }
         let mut head = vec![0; MOST_HEADER.min(usize::try_from(plain).unwrap_or(MOST_HEADER))];
         file.read_exact(&mut head).map_err(damaged)?;
-        let header =
-            Header::parse(&head).map_err(|(reason, detail)| refused(reason, detail.into()))?;
+        let header = NpyHeader::parse(&head)
+            .map_err(|(reason, detail)| refused(reason, detail.into()))?;
         let begins = usize::try_from(header.data).unwrap_or(usize::MAX).min(head.len());
         let len = usize::try_from(plain).unwrap_or(usize::MAX) - begins;
         let mut bytes = Array::<u8>::zeroed(len)?;

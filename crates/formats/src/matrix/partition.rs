@@ -31,7 +31,7 @@ const SLACK: usize = 8;
 
 /// How rows are split into buckets, and the layout of a record.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Split {
+pub(super) struct RowSplit {
     /// Rows of a bucket, as a power of two.
     low_bits: u32,
     /// Bytes of a row and a column.
@@ -42,7 +42,7 @@ pub(super) struct Split {
     rows: u64,
 }
 
-impl Split {
+impl RowSplit {
     /// Splits `rows` rows into about `wanted` buckets; `None` if a record would not fit in 64 bits.
     pub(super) fn new<V>(rows: u64, columns: u64, wanted: u64) -> Option<Self> {
         let column_bits = u64::BITS - columns.saturating_sub(1).leading_zeros();
@@ -92,7 +92,7 @@ struct Chunk {
 
 /// The entries that one worker found, bucket by bucket.
 pub(super) struct Partition {
-    split: Split,
+    split: RowSplit,
     stage: Vec<u8>,
     staged: Vec<usize>,
     /// Bytes of each bucket that have left the stage.
@@ -107,7 +107,7 @@ pub(super) struct Partition {
 }
 
 impl Partition {
-    pub(super) fn new(split: Split) -> Self {
+    pub(super) fn new(split: RowSplit) -> Self {
         let count = split.buckets;
         Self {
             split,
@@ -143,7 +143,7 @@ impl Partition {
     #[inline(always)]
     fn push_one<V: Pod>(
         &mut self,
-        split: Split,
+        split: RowSplit,
         row: u64,
         column: u64,
         value: &V,
@@ -206,7 +206,7 @@ impl Partition {
 
 /// The entries of all workers, ready to be read bucket by bucket.
 pub(super) struct Partitions {
-    pub(super) split: Split,
+    pub(super) split: RowSplit,
     /// For each block in the order of the file: which partition saw it, and its index there.
     order: Vec<(usize, usize)>,
     logs: Vec<Vec<u32>>,
@@ -223,7 +223,7 @@ pub(super) struct Bucket {
 impl Partitions {
     /// Combines the partitions of all workers.
     pub(super) fn new(
-        split: Split,
+        split: RowSplit,
         mut all: Vec<Partition>,
     ) -> Result<(Self, Vec<Bucket>), Failure> {
         all.iter_mut().try_for_each(Partition::finish)?;
@@ -273,7 +273,7 @@ impl Partitions {
         bucket: &Bucket,
         mut each: impl FnMut(usize, u64, V),
     ) {
-        let Split { low_bits, width, record, .. } = self.split;
+        let RowSplit { low_bits, width, record, .. } = self.split;
         let kept = u64::MAX >> (u64::BITS - 8 * u32::try_from(width).unwrap_or(8));
         let low = self.split.low();
         let start =

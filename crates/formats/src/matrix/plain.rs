@@ -11,7 +11,7 @@
 
 use std::any::TypeId;
 
-use swath_simd::{Ends, Tokens, parse_doubles, parse_integers};
+use swath_simd::{FieldEnds, Tokens, parse_doubles, parse_integers};
 
 use crate::matrix::id::Id;
 use crate::matrix::target::Target;
@@ -35,7 +35,7 @@ pub(super) struct Range {
 /// Buffers that are kept from one piece to the next.
 #[derive(Debug, Default)]
 pub(super) struct Plain {
-    ends: Ends,
+    ends: FieldEnds,
     from: [Vec<u32>; WORDS],
     to: [Vec<u32>; WORDS],
     ids: [Vec<i64>; 2],

@@ -21,7 +21,7 @@ const FIELDS: [(&str, Field); 4] = [
 
 /// The contents of such a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct CommentShape {
     pub(super) rows: u64,
     pub(super) columns: u64,
     pub(super) field: Field,
@@ -29,7 +29,7 @@ pub(super) struct Shape {
     pub(super) first: u64,
 }
 
-impl Shape {
+impl CommentShape {
     /// Whether a user's own comment could be taken for one.
     pub(super) fn is_like(comment: &str) -> bool {
         comment.lines().any(|line| line.trim_start().starts_with(MARK))
@@ -65,11 +65,11 @@ mod tests {
     fn what_is_written_is_read_and_other_comments_are_not() {
         for (_, field) in FIELDS {
             for (rows, columns, first) in [(0, 0, 0), (3, 5, 1), (u64::MAX, 1, 0)] {
-                let shape = Shape { rows, columns, field, first };
+                let shape = CommentShape { rows, columns, field, first };
                 let line = format!("# {}\r", shape.comment());
-                assert_eq!(Shape::parse(line.as_bytes()), Some(shape), "{line}");
+                assert_eq!(CommentShape::parse(line.as_bytes()), Some(shape), "{line}");
                 let cut = &line[..line.len() - 2];
-                assert_eq!(Shape::parse(cut.as_bytes()), None, "{cut}");
+                assert_eq!(CommentShape::parse(cut.as_bytes()), None, "{cut}");
             }
         }
         for other in [
@@ -84,8 +84,10 @@ mod tests {
             "# swath: columns=1 rows=1 values=none first=0",
             "# swath: rows=1 columns=1 values=none first=0 more",
         ] {
-            assert_eq!(Shape::parse(other.as_bytes()), None, "{other}");
+            assert_eq!(CommentShape::parse(other.as_bytes()), None, "{other}");
         }
-        assert!(Shape::is_like("a\n swath: b") && !Shape::is_like("about swath: b"));
+        assert!(
+            CommentShape::is_like("a\n swath: b") && !CommentShape::is_like("about swath: b")
+        );
     }
 }

@@ -4,7 +4,7 @@ use bytemuck::Pod;
 use swath::Array;
 
 use crate::matrix::kinds::Field;
-use crate::matrix::line::Cursor;
+use crate::matrix::line::LineCursor;
 
 /// A complex number: its real and its imaginary part.
 pub type Complex = [f64; 2];
@@ -78,17 +78,17 @@ impl Values {
 }
 
 mod sealed {
-    pub trait Sealed {}
-    impl Sealed for () {}
-    impl Sealed for i64 {}
-    impl Sealed for u64 {}
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
-    impl Sealed for [f64; 2] {}
+    pub trait SealedValue {}
+    impl SealedValue for () {}
+    impl SealedValue for i64 {}
+    impl SealedValue for u64 {}
+    impl SealedValue for f32 {}
+    impl SealedValue for f64 {}
+    impl SealedValue for [f64; 2] {}
 }
 
 /// The type of a value: `()` for no value, `i64`, `u64`, `f32`, `f64` or [`Complex`].
-pub trait Value: Pod + Send + Sync + PartialEq + std::fmt::Debug + sealed::Sealed {
+pub trait Value: Pod + Send + Sync + PartialEq + std::fmt::Debug + sealed::SealedValue {
     /// Its name in messages.
     #[doc(hidden)]
     const NAME: &'static str;
@@ -120,7 +120,7 @@ pub trait Value: Pod + Send + Sync + PartialEq + std::fmt::Debug + sealed::Seale
 
 /// The words of a line; only [`Value::take`] uses it.
 #[derive(Debug)]
-pub struct Words<'c, 'b>(pub(super) &'c mut Cursor<'b>);
+pub struct Words<'c, 'b>(pub(super) &'c mut LineCursor<'b>);
 
 impl Words<'_, '_> {
     #[inline(always)]

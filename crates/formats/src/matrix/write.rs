@@ -19,7 +19,7 @@ use crate::error::{Error, FormatReason, Result};
 use crate::matrix::id::Id;
 use crate::matrix::kinds::{Field, Layout, Symmetry};
 use crate::matrix::options::{Base, MatrixFormat};
-use crate::matrix::shape::Shape;
+use crate::matrix::shape::CommentShape;
 use crate::matrix::sparse::{AnyCoo, AnyCsc, AnyCsr, Coo, Csc, Csr};
 use crate::matrix::value::Values;
 use crate::number::format::{push_f64_shortest, push_i64, push_u64};
@@ -246,7 +246,7 @@ macro_rules! matrices {
 matrices!(Coo, AnyCoo; Csr, AnyCsr; Csc, AnyCsc);
 
 /// A piece of output that is written at a time.
-enum Piece {
+enum OutputPiece {
     Head(Vec<u8>),
     Lines(Range<u64>),
 }
@@ -282,14 +282,14 @@ pub(super) fn write(
     };
     let count = matrix.entry_count();
     let chunks = (0..count).step_by(usize::try_from(CHUNK).unwrap_or(usize::MAX));
-    let pieces = std::iter::once(Piece::Head(head))
-        .chain(chunks.map(|start| Piece::Lines(start..(start + CHUNK).min(count))));
+    let pieces = std::iter::once(OutputPiece::Head(head))
+        .chain(chunks.map(|start| OutputPiece::Lines(start..(start + CHUNK).min(count))));
     let writing = OrderedOptions::from(options.output.clone()).with_chunk_size(CHUNK_SIZE);
     let file = output.open(writing)?;
     file.map_ordered(pieces, options.output.workers(), |piece, ticket| {
         match piece {
-            Piece::Head(head) => ticket.buffer().extend_from_slice(&head),
-            Piece::Lines(range) => {
+            OutputPiece::Head(head) => ticket.buffer().extend_from_slice(&head),
+            OutputPiece::Lines(range) => {
                 readable::check_images(matrix, path, range.clone())?;
                 if !push_lines(ticket.buffer(), matrix, range.clone(), base) {
                     return Err(readable::outside(matrix, path, range));
@@ -355,7 +355,7 @@ fn edges_head(
     let mut head = Vec::new();
     let shape = shape_of(matrix, first);
     if !is_told_by_edges(matrix, shape, workers(options.output.workers()))
-        || Shape::is_like(comment)
+        || CommentShape::is_like(comment)
     {
         push_comment(&mut head, &shape.comment(), "#");
     }
@@ -363,7 +363,7 @@ fn edges_head(
     Ok(head)
 }
 
-fn shape_of(matrix: &impl Listing, first: u64) -> Shape {
+fn shape_of(matrix: &impl Listing, first: u64) -> CommentShape {
     let (rows, columns) = matrix.size();
     let field = match matrix.values() {
         Values::None => Field::Pattern,
@@ -371,12 +371,12 @@ fn shape_of(matrix: &impl Listing, first: u64) -> Shape {
         Values::U64(_) => Field::Unsigned,
         Values::F32(_) | Values::F64(_) | Values::Complex(_) => Field::Real,
     };
-    Shape { rows, columns, field, first }
+    CommentShape { rows, columns, field, first }
 }
 
 /// Whether the edges alone are read back as the same matrix.
-fn is_told_by_edges(matrix: &impl Listing, shape: Shape, threads: usize) -> bool {
-    let Shape { rows, columns, field, first } = shape;
+fn is_told_by_edges(matrix: &impl Listing, shape: CommentShape, threads: usize) -> bool {
+    let CommentShape { rows, columns, field, first } = shape;
     let is_plain =
         rows == columns && matches!(field, Field::Pattern | Field::Real) && first == 0;
     // Ids that are too large are found when they are written.

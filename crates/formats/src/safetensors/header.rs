@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::dtype::Dtype;
-use super::json::{self, Said, Text};
+use super::json::{self, HeaderText, TensorEntry};
 use crate::error::{Error, FormatReason, Result};
 
 /// The longest header in bytes, as the format defines it.
@@ -130,8 +130,8 @@ impl TensorHeader {
         Self::checked(path, text, PREFIX + len, file_len)
     }
 
-    fn checked(path: &Path, text: Text, data_offset: u64, file_len: u64) -> Result<Self> {
-        let Text { metadata, mut tensors } = text;
+    fn checked(path: &Path, text: HeaderText, data_offset: u64, file_len: u64) -> Result<Self> {
+        let HeaderText { metadata, mut tensors } = text;
         // Stable, so that tensors without bytes stay in the order of the header.
         tensors.sort_by_key(|said| said.offsets);
         let mut end = 0;
@@ -154,7 +154,7 @@ impl TensorHeader {
             return Err(error.at(data_offset + end).hint(FETCH));
         }
         let tensors = tensors.into_iter().map(|said| {
-            let Said { name, dtype, shape, offsets } = said;
+            let TensorEntry { name, dtype, shape, offsets } = said;
             TensorInfo { name, dtype, shape, data_offsets: offsets.0..offsets.1 }
         });
         Ok(Self { data_offset, metadata, tensors: tensors.collect() })
@@ -188,8 +188,8 @@ impl TensorHeader {
 }
 
 /// Checks that a tensor begins where the one before it ends, and has the length of its shape.
-fn check_place(path: &Path, said: &Said, expected: u64, data_offset: u64) -> Result<()> {
-    let Said { name, dtype, shape, offsets: (start, end) } = said;
+fn check_place(path: &Path, said: &TensorEntry, expected: u64, data_offset: u64) -> Result<()> {
+    let TensorEntry { name, dtype, shape, offsets: (start, end) } = said;
     let fail = |reason, detail: String| {
         let name = shortened(&format!("{name:?}")).into_owned();
         let error = Error::reading(path, reason, format!("tensor {name} {detail}"));
@@ -206,24 +206,26 @@ fn check_place(path: &Path, said: &Said, expected: u64, data_offset: u64) -> Res
     let Some(count) = shape.iter().try_fold(1_u64, |count, &len| count.checked_mul(len)) else {
         return fail(
             FormatReason::TooLarge,
-            format!("with shape {} has too many elements", Shape(shape)),
+            format!("with shape {} has too many elements", ShapeText(shape)),
         );
     };
     let Some(bits) = count.checked_mul(dtype.bits()) else {
         return fail(
             FormatReason::TooLarge,
-            format!("with shape {} has too many bits", Shape(shape)),
+            format!("with shape {} has too many bits", ShapeText(shape)),
         );
     };
     if !bits.is_multiple_of(8) {
-        let detail =
-            format!("with dtype {dtype} and shape {} does not fill whole bytes", Shape(shape));
+        let detail = format!(
+            "with dtype {dtype} and shape {} does not fill whole bytes",
+            ShapeText(shape)
+        );
         return fail(FormatReason::Malformed, detail);
     }
     if bits / 8 != end - start {
         let detail = format!(
             "with dtype {dtype} and shape {} needs {} bytes, but has {} in the file",
-            Shape(shape),
+            ShapeText(shape),
             bits / 8,
             end - start
         );
@@ -243,9 +245,9 @@ pub(super) fn shortened(text: &str) -> Cow<'_, str> {
 }
 
 /// A shape in a message, limited to some axes.
-struct Shape<'s>(&'s [u64]);
+struct ShapeText<'s>(&'s [u64]);
 
-impl std::fmt::Display for Shape<'_> {
+impl std::fmt::Display for ShapeText<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         const MOST: usize = 8;
         f.write_str("[")?;

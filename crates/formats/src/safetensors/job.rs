@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use swath::classes::ClassPlan;
 use swath::{Buffer, Progress, ReadOptions, Report};
 
-use super::layout::Block;
-use super::shard::Opened;
+use super::layout::MemoryBlock;
+use super::shard::OpenShard;
 use crate::error::Result;
 use crate::share::{share, workers};
 
@@ -18,17 +18,17 @@ const ALONE: u64 = 256 << 10;
 const SMALL: u64 = 4 << 20;
 
 /// A block of memory to fill.
-pub(super) struct Job<'o> {
-    pub(super) opened: &'o Opened,
-    pub(super) block: Block,
+pub(super) struct TensorJob<'o> {
+    pub(super) opened: &'o OpenShard,
+    pub(super) block: MemoryBlock,
 }
 
 /// Fills all blocks, in the order of the jobs. Returns a report for each block that is not empty.
 pub(super) fn run(
-    jobs: &[Job<'_>],
+    jobs: &[TensorJob<'_>],
     options: &ReadOptions,
 ) -> Result<(Vec<Buffer>, Vec<Report>)> {
-    let total = jobs.iter().map(Job::len).sum();
+    let total = jobs.iter().map(TensorJob::len).sum();
     let options = Alike { read: options.clone(), total, done: Arc::default() };
     let (small, large): (Vec<_>, Vec<_>) =
         jobs.iter().enumerate().partition(|(_, job)| jobs.len() > 1 && job.len() < SMALL);
@@ -52,7 +52,7 @@ pub(super) fn run(
     Ok((memories, reports))
 }
 
-impl Job<'_> {
+impl TensorJob<'_> {
     /// Returns the number of bytes to read.
     fn len(&self) -> u64 {
         self.block.runs.iter().map(|run| run.end - run.start).sum()

@@ -15,7 +15,7 @@ pub(super) const METADATA: &str = "__metadata__";
 
 /// What a header says about one tensor.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct TensorEntry {
     pub(super) name: String,
     pub(super) dtype: Dtype,
     pub(super) shape: Vec<u64>,
@@ -24,14 +24,14 @@ pub(super) struct Said {
 
 /// The contents of a header, in order.
 #[derive(Debug, Default)]
-pub(super) struct Text {
+pub(super) struct HeaderText {
     pub(super) metadata: BTreeMap<String, String>,
-    pub(super) tensors: Vec<Said>,
+    pub(super) tensors: Vec<TensorEntry>,
 }
 
 /// Parses the text; an error comes with its byte offset.
-pub(super) fn parse(text: &str) -> Result<Text, (usize, String)> {
-    object(text, Members)
+pub(super) fn parse(text: &str) -> Result<HeaderText, (usize, String)> {
+    object(text, HeaderVisitor)
 }
 
 /// Parses an object that makes up the whole text.
@@ -56,17 +56,17 @@ pub(super) fn told(text: &str, error: &serde_json::Error) -> (usize, String) {
 }
 
 /// The object that makes up a header.
-struct Members;
+struct HeaderVisitor;
 
-impl<'de> Visitor<'de> for Members {
-    type Value = Text;
+impl<'de> Visitor<'de> for HeaderVisitor {
+    type Value = HeaderText;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object of tensors")
     }
 
-    fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<Text, M::Error> {
-        let (mut text, mut has_metadata) = (Text::default(), false);
+    fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<HeaderText, M::Error> {
+        let (mut text, mut has_metadata) = (HeaderText::default(), false);
         // Hashes of the names. Two names with the same hash would be rejected, which does not
         // happen by chance.
         let mut names = HashSet::new();
@@ -79,11 +79,11 @@ impl<'de> Visitor<'de> for Members {
             } else if !names.insert(XxHash3_128::oneshot(name.as_bytes())) {
                 return Err(M::Error::custom(format!("duplicate tensor {name:?}")));
             } else {
-                let said = members.next_value_seed(Tensor(&name));
+                let said = members.next_value_seed(TensorVisitor(&name));
                 let said = said
                     .map_err(|error| M::Error::custom(format!("tensor {name:?}: {error}")))?;
                 let (dtype, shape, offsets) = said;
-                text.tensors.push(Said { name, dtype, shape, offsets });
+                text.tensors.push(TensorEntry { name, dtype, shape, offsets });
             }
         }
         Ok(text)
@@ -105,7 +105,7 @@ macro_rules! seeds {
 
 seeds! {
     Strings as BTreeMap<String, String>, by deserialize_option;
-    Tensor<'_> as Parts, by deserialize_map;
+    TensorVisitor<'_> as TensorFacts, by deserialize_map;
     Word as Dtype, by deserialize_str;
     Anything as (), by deserialize_any;
 }
@@ -142,18 +142,18 @@ impl<'de> Visitor<'de> for Strings {
 }
 
 /// What a header says about the tensor with this name.
-struct Tensor<'n>(&'n str);
+struct TensorVisitor<'n>(&'n str);
 
-type Parts = (Dtype, Vec<u64>, (u64, u64));
+type TensorFacts = (Dtype, Vec<u64>, (u64, u64));
 
-impl<'de> Visitor<'de> for Tensor<'_> {
-    type Value = Parts;
+impl<'de> Visitor<'de> for TensorVisitor<'_> {
+    type Value = TensorFacts;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "an object with dtype, shape and data_offsets for {:?}", self.0)
     }
 
-    fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<Parts, M::Error> {
+    fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<TensorFacts, M::Error> {
         let (dtype, shape, offsets) = (Cell::new(None), Cell::new(None), Cell::new(None));
         while let Some(key) = members.next_key::<String>()? {
             let is_new = match key.as_str() {
@@ -239,13 +239,13 @@ impl<'de> Visitor<'de> for Anything {
 
 /// Parses the file of each tensor from an index; other members are ignored.
 pub(super) fn parse_index(text: &str) -> Result<BTreeMap<String, String>, (usize, String)> {
-    object(text, Index)
+    object(text, IndexVisitor)
 }
 
 /// The object that makes up an index.
-struct Index;
+struct IndexVisitor;
 
-impl<'de> Visitor<'de> for Index {
+impl<'de> Visitor<'de> for IndexVisitor {
     type Value = BTreeMap<String, String>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -34,7 +34,7 @@ pub(super) struct Member {
 /// Bytes that go to one block of memory, run after run. The first one goes to a multiple of 8, or
 /// to the same offset from one as in the file.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Block {
+pub(super) struct MemoryBlock {
     /// The extents to read, in order.
     pub(super) runs: Vec<Range<u64>>,
     /// The tensors in it, in order.
@@ -45,7 +45,7 @@ pub(super) struct Block {
 
 /// Groups the tensors of one file, in the order of their bytes, into as few blocks as possible.
 /// Tensors without bytes are in no block.
-pub(super) fn blocks(wanted: &[Wanted]) -> Vec<Block> {
+pub(super) fn blocks(wanted: &[Wanted]) -> Vec<MemoryBlock> {
     let some = |&index: &usize| wanted[index].start < wanted[index].end;
     let mut left: Vec<usize> = (0..wanted.len()).filter(some).collect();
     let mut blocks = Vec::new();
@@ -74,8 +74,8 @@ fn best_shift(wanted: &[Wanted], left: &[usize]) -> u64 {
 
 /// Combines adjacent tensors into runs. A run that would start at the wrong alignment starts a few
 /// bytes earlier in the file.
-fn block(wanted: &[Wanted], members: Vec<usize>, shift: u64) -> Block {
-    let mut block = Block { is_as_in_file: shift == 0, ..Block::default() };
+fn block(wanted: &[Wanted], members: Vec<usize>, shift: u64) -> MemoryBlock {
+    let mut block = MemoryBlock { is_as_in_file: shift == 0, ..MemoryBlock::default() };
     let mut len = 0;
     for index in members {
         let Wanted { start, end, .. } = wanted[index];
@@ -149,7 +149,7 @@ mod tests {
     }
 
     /// Checks where the bytes of the file are in the memory of a block, byte by byte.
-    fn check(all: &[Wanted], block: &Block) {
+    fn check(all: &[Wanted], block: &MemoryBlock) {
         let memory: Vec<u64> = block.runs.iter().cloned().flatten().collect();
         assert!(memory.is_sorted_by(|left, right| left < right), "{block:?}");
         let mut listed = Vec::new();

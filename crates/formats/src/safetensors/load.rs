@@ -9,10 +9,10 @@ use swath::{Buffer, Report, Source};
 
 use super::dtype::Dtype;
 use super::header::TensorInfo;
-use super::job::{Job, run};
-use super::layout::{Block, Member, Wanted, blocks};
+use super::job::{TensorJob, run};
+use super::layout::{Member, MemoryBlock, Wanted, blocks};
 use super::options::{TensorOptions, TensorOrder};
-use super::shard::{Opened, Shard, not_among, not_there, open_all};
+use super::shard::{OpenShard, Shard, not_among, not_there, open_all};
 use crate::error::Result;
 
 /// A tensor: its name, type, shape and bytes.
@@ -94,7 +94,7 @@ pub(super) fn load(
     let order = ordered(&names, order, options, &entries, &by_name(&entries))?;
     let jobs = place(&opened, &mut entries);
     let (memories, reads) = run(&jobs, &options.read)?;
-    opened.iter().try_for_each(Opened::check_unchanged)?;
+    opened.iter().try_for_each(OpenShard::check_unchanged)?;
     let bytes = entries.iter().map(|entry| entry.extent.end - entry.extent.start).sum();
     let report = TensorReport { bytes, elapsed: started.elapsed(), reads };
     let mut entries: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
@@ -105,7 +105,7 @@ pub(super) fn load(
 }
 
 /// Returns the selected tensors, in order, without their places.
-pub(super) fn selected(opened: &[Opened], options: &TensorOptions) -> Vec<Entry> {
+pub(super) fn selected(opened: &[OpenShard], options: &TensorOptions) -> Vec<Entry> {
     let names = options.names.as_ref().map(|names| {
         let names = names.iter().map(String::as_str);
         names.collect::<HashSet<&str>>()
@@ -160,7 +160,7 @@ pub(super) fn ordered(
 
 /// Computes the place of each tensor, and makes a job for each memory: at least one per shard, so
 /// that tensors without bytes have a place too.
-fn place<'o>(opened: &'o [Opened], entries: &mut [Entry]) -> Vec<Job<'o>> {
+fn place<'o>(opened: &'o [OpenShard], entries: &mut [Entry]) -> Vec<TensorJob<'o>> {
     let mut jobs = Vec::new();
     let mut first = 0;
     for (shard, opened) in opened.iter().enumerate() {
@@ -169,7 +169,7 @@ fn place<'o>(opened: &'o [Opened], entries: &mut [Entry]) -> Vec<Job<'o>> {
         of_shard.iter_mut().for_each(|entry| entry.memory = jobs.len());
         let mut blocks = blocks(&wanted(of_shard));
         if blocks.is_empty() {
-            blocks.push(Block::default());
+            blocks.push(MemoryBlock::default());
         }
         for block in blocks {
             for &Member { index, place, .. } in &block.members {
@@ -179,7 +179,7 @@ fn place<'o>(opened: &'o [Opened], entries: &mut [Entry]) -> Vec<Job<'o>> {
                 // No longer than the memory to be allocated, which may fail.
                 entry.place = place..place.saturating_add(len_of(&entry.extent));
             }
-            jobs.push(Job { opened, block });
+            jobs.push(TensorJob { opened, block });
         }
         first += count;
     }

@@ -25,7 +25,7 @@ pub struct Shard {
 
 /// A shard whose data can be read. It stays the file of its header, even if its name changes.
 #[derive(Debug)]
-pub(super) struct Opened {
+pub(super) struct OpenShard {
     pub(super) shard: Shard,
     input: Input,
 }
@@ -49,7 +49,7 @@ impl Shard {
     ///
     /// Those of [`TensorHeader::parse`]; whatever opening and reading report.
     pub fn of(source: impl Into<Source>) -> Result<Self> {
-        let opened = Opened::open(source.into(), &ReadOptions::new())?;
+        let opened = OpenShard::open(source.into(), &ReadOptions::new())?;
         opened.check_unchanged()?;
         Ok(opened.shard)
     }
@@ -65,11 +65,11 @@ impl Shard {
     }
 }
 
-impl Opened {
+impl OpenShard {
     fn open(source: Source, read: &ReadOptions) -> Result<Self> {
         // Progress counts tensors, and a header is small.
         let read = ReadOptions::new().with_timeline(read.timeline().cloned());
-        let input::Opened { input, len } = input::open(source, &read)?;
+        let input::OpenedText { input, len } = input::open(source, &read)?;
         let path = input.name();
         let part = |len: u64| read.clone().with_len(len).read(&input);
         let mut start = part(len.min(GUESS))?.buffer;
@@ -93,7 +93,10 @@ impl Opened {
 
 /// Opens all of `sources`, and for an index the files in it. Fails if a name is in two of them, or
 /// if a selected one is in none.
-pub(super) fn open_all(sources: Vec<Source>, options: &TensorOptions) -> Result<Vec<Opened>> {
+pub(super) fn open_all(
+    sources: Vec<Source>,
+    options: &TensorOptions,
+) -> Result<Vec<OpenShard>> {
     let wanted = options.names.as_ref().map(|names| names.iter().map(String::as_str));
     let wanted: Option<BTreeSet<&str>> = wanted.map(Iterator::collect);
     let mut shards = Vec::new();
@@ -102,11 +105,11 @@ pub(super) fn open_all(sources: Vec<Source>, options: &TensorOptions) -> Result<
         if is_index(name) {
             open_index(source, options, wanted.as_ref(), &mut shards)?;
         } else {
-            shards.push(Opened::open(source, &options.read)?);
+            shards.push(OpenShard::open(source, &options.read)?);
         }
     }
     let mut owners = HashMap::new();
-    for Opened { shard, .. } in &shards {
+    for OpenShard { shard, .. } in &shards {
         for tensor in shard.header.tensors() {
             if let Some(other) = owners.insert(tensor.name.as_str(), shard) {
                 let name = shortened(&tensor.name).into_owned();
@@ -149,9 +152,9 @@ fn open_index(
     source: Source,
     options: &TensorOptions,
     wanted: Option<&BTreeSet<&str>>,
-    shards: &mut Vec<Opened>,
+    shards: &mut Vec<OpenShard>,
 ) -> Result<()> {
-    let input::Opened { input, len } = input::open(source, &ReadOptions::new())?;
+    let input::OpenedText { input, len } = input::open(source, &ReadOptions::new())?;
     let path = input.name();
     let fail = |offset: usize, detail: String| {
         let error = Error::reading(path, FormatReason::Malformed, shortened(&detail));
@@ -180,7 +183,7 @@ fn open_index(
                 format!("{file:?} is not a file name in the folder of the index"),
             ));
         }
-        let opened = Opened::open(path.with_file_name(file).into(), &options.read)?;
+        let opened = OpenShard::open(path.with_file_name(file).into(), &options.read)?;
         let there: BTreeSet<&str> =
             opened.shard.header.tensors().iter().map(|tensor| tensor.name.as_str()).collect();
         if let Some(name) = names.into_iter().find(|name| !there.contains(name)) {

@@ -18,7 +18,7 @@ use super::dtype::Dtype;
 use super::layout::{Member, blocks};
 use super::load::{Entry, Tensor, by_name, ordered, position, selected, wanted};
 use super::options::{TensorOptions, TensorOrder};
-use super::shard::{Opened, Shard, open_all};
+use super::shard::{OpenShard, Shard, open_all};
 use crate::error::{Error, FormatReason, Result};
 
 /// Bytes of small tensors that share a class.
@@ -26,7 +26,7 @@ const TOGETHER: u64 = 256 << 10;
 
 /// Where the bytes of a tensor come from, and their class.
 #[derive(Clone, Copy, Debug, Default)]
-struct Part {
+struct TensorPart {
     /// Index of the file of the plan.
     file: usize,
     /// `None` if it has no bytes.
@@ -35,10 +35,10 @@ struct Part {
 }
 
 /// State that the stream and its tensors share.
-struct Shared {
+struct SharedTensors {
     reading: Prioritised,
     entries: Vec<Entry>,
-    parts: Vec<Part>,
+    parts: Vec<TensorPart>,
     by_name: Vec<usize>,
     shards: Vec<Shard>,
 }
@@ -47,7 +47,7 @@ struct Shared {
 ///
 /// Ends after the first error. Dropping it stops the read; tensors that were returned stay valid.
 pub struct TensorStream {
-    shared: Arc<Shared>,
+    shared: Arc<SharedTensors>,
     /// Indices of entries, the most urgent first.
     order: Vec<usize>,
     next: usize,
@@ -56,7 +56,7 @@ pub struct TensorStream {
 /// A tensor that has been read. Keeps the memory of the whole stream alive.
 #[derive(Clone)]
 pub struct StreamedTensor {
-    shared: Arc<Shared>,
+    shared: Arc<SharedTensors>,
     index: usize,
 }
 
@@ -70,27 +70,27 @@ pub(super) fn start(
     let mut entries = selected(&opened, options);
     let by_name = by_name(&entries);
     let order = ordered(&names, order, options, &entries, &by_name)?;
-    let mut parts = vec![Part::default(); entries.len()];
+    let mut parts = vec![TensorPart::default(); entries.len()];
     let files = place(&mut entries, &mut parts);
     let plan = plan(&order, &entries, &mut parts);
     let sources = files.iter().map(|&shard| opened[shard].source());
     let reading = options.read.read_prioritised_files(sources, plan)?;
     // From here on the read checks for changes; this covers the time since the headers were read.
-    opened.iter().try_for_each(Opened::check_unchanged)?;
+    opened.iter().try_for_each(OpenShard::check_unchanged)?;
     let shards = opened.into_iter().map(|opened| opened.shard).collect();
-    let shared = Shared { reading, entries, parts, by_name, shards };
+    let shared = SharedTensors { reading, entries, parts, by_name, shards };
     Ok(TensorStream { shared: Arc::new(shared), order, next: 0 })
 }
 
 /// Makes each block of each shard a file of its own, so that it starts at an aligned place. Returns
 /// the shards of these files.
-fn place(entries: &mut [Entry], parts: &mut [Part]) -> Vec<usize> {
+fn place(entries: &mut [Entry], parts: &mut [TensorPart]) -> Vec<usize> {
     let mut files = Vec::new();
     let mut first = 0;
     for of_shard in entries.chunk_by_mut(|left, right| left.shard == right.shard) {
         for block in blocks(&wanted(of_shard)) {
             for &Member { index, lead, .. } in &block.members {
-                parts[first + index] = Part { file: files.len(), class: None, lead };
+                parts[first + index] = TensorPart { file: files.len(), class: None, lead };
             }
             files.push(of_shard[0].shard);
         }
@@ -100,7 +100,7 @@ fn place(entries: &mut [Entry], parts: &mut [Part]) -> Vec<usize> {
 }
 
 /// Assigns a class to each tensor, in order; small neighbours share one.
-fn plan(order: &[usize], entries: &[Entry], parts: &mut [Part]) -> ClassPlan {
+fn plan(order: &[usize], entries: &[Entry], parts: &mut [TensorPart]) -> ClassPlan {
     let mut plan = ClassPlan::new();
     let (mut class, mut bytes) = (0_u32, 0_u64);
     for &index in order {
@@ -120,7 +120,7 @@ fn plan(order: &[usize], entries: &[Entry], parts: &mut [Part]) -> ClassPlan {
     plan
 }
 
-impl Shared {
+impl SharedTensors {
     /// Waits for a tensor.
     fn wait(self: &Arc<Self>, index: usize) -> Result<StreamedTensor> {
         if let Some(class) = self.parts[index].class {

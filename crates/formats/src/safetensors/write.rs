@@ -89,7 +89,7 @@ fn header(
         let end = start + bytes.len();
         map.serialize_entry(
             name,
-            &Said { dtype: dtype.word(), shape, data_offsets: (start, end) },
+            &HeaderEntry { dtype: dtype.word(), shape, data_offsets: (start, end) },
         )?;
         start = end;
     }
@@ -100,7 +100,7 @@ fn header(
 
 /// One tensor in a header, with its members in order.
 #[derive(serde::Serialize)]
-struct Said<'t> {
+struct HeaderEntry<'t> {
     dtype: &'t str,
     shape: &'t [u64],
     data_offsets: (usize, usize),

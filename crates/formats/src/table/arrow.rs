@@ -121,14 +121,14 @@ impl ArrowOptions {
     }
 }
 
-fn part_of(opened: &input::Opened, start: u64, len: u64) -> Result<swath::Buffer> {
+fn part_of(opened: &input::OpenedText, start: u64, len: u64) -> Result<swath::Buffer> {
     let read = ReadOptions::new().with_workers(1).with_offset(start).with_len(len);
     Ok(read.read(&opened.input)?.buffer)
 }
 
 /// Returns the last bytes of a file that begins and ends as an Arrow file does, with its whole
 /// footer.
-fn tail_of(opened: &input::Opened) -> Result<swath::Buffer> {
+fn tail_of(opened: &input::OpenedText) -> Result<swath::Buffer> {
     let (path, len) = (opened.path(), opened.len);
     check_start(path, &part_of(opened, 0, len.min(foreign::HEAD))?)?;
     let tail = part_of(opened, len - len.min(TAIL), len.min(TAIL))?;
@@ -166,7 +166,7 @@ fn check_end(path: &Path, file: &[u8]) -> Result<()> {
 }
 
 /// No panic is known here, and nothing has state that a panic could leave half done.
-fn unpanicked<T>(path: &Path, read: impl FnOnce() -> read::Checked<T>) -> Result<T> {
+fn unpanicked<T>(path: &Path, read: impl FnOnce() -> read::ArrowResult<T>) -> Result<T> {
     match caught(read) {
         Some(read) => read.map_err(|refused| refused.into_error(path)),
         None => Err(Error::reading(path, FormatReason::Malformed, "the Arrow file is damaged")),

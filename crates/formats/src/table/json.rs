@@ -21,5 +21,5 @@ mod scan;
 pub(in crate::table) use decode::{decode, unquoted};
 pub(in crate::table) use fault::JsonFaultAt;
 pub(in crate::table) use keys::{Keys, Others, ValueRules};
-pub(in crate::table) use members::{Cells, Members};
+pub(in crate::table) use members::{Cells, ObjectMembers};
 pub(in crate::table) use parts::Parts;

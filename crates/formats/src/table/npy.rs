@@ -14,7 +14,7 @@ use swath::{Array, OutputOptions, ReadOptions, Source, WriteOptions};
 use super::value::Value;
 use crate::error::{Error, FormatReason, Result};
 use crate::foreign;
-use crate::input::{self, Opened};
+use crate::input::{self, OpenedText};
 use crate::setters::setters;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -183,10 +183,10 @@ impl NpyOptions {
         source: Source,
         wanted: &str,
         size: usize,
-    ) -> Result<(Opened, Header, usize)> {
+    ) -> Result<(OpenedText, NpyHeader, usize)> {
         let opened = input::open(source, &self.read)?;
         let (path, len) = (opened.path(), opened.len);
-        let header = Header::read(&opened)?;
+        let header = NpyHeader::read(&opened)?;
         header.check(path, wanted)?;
         let sizes = header.shape.iter().try_fold(1_usize, |all, &size| all.checked_mul(size));
         let bytes = sizes.and_then(|count| count.checked_mul(size));
@@ -210,7 +210,7 @@ impl NpyOptions {
     ///
     /// Those of [`info`].
     pub fn info(&self, source: impl Into<Source>) -> Result<NpyInfo> {
-        let header = Header::read(&input::open(source.into(), &self.read)?)?;
+        let header = NpyHeader::read(&input::open(source.into(), &self.read)?)?;
         Ok(NpyInfo { descr: header.descr, shape: header.shape })
     }
 
@@ -282,7 +282,7 @@ fn descr<T: Value>() -> String {
 
 /// The contents of a file's header.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Header {
+pub(crate) struct NpyHeader {
     pub(crate) descr: String,
     is_fortran: bool,
     pub(crate) shape: Vec<usize>,
@@ -290,9 +290,9 @@ pub(crate) struct Header {
     pub(crate) data: u64,
 }
 
-impl Header {
+impl NpyHeader {
     /// Reads the header.
-    fn read(opened: &Opened) -> Result<Self> {
+    fn read(opened: &OpenedText) -> Result<Self> {
         let path = opened.path();
         let first = ReadOptions::new().with_len(opened.len.min(MOST_HEADER));
         let first = first.read(&opened.input)?;
@@ -359,7 +359,7 @@ impl Header {
 }
 
 /// Parses a Python dictionary with the three keys, in any order.
-fn dictionary(text: &str) -> Option<Header> {
+fn dictionary(text: &str) -> Option<NpyHeader> {
     let mut rest = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
     let (mut descr, mut is_fortran, mut shape) = (None, None, None);
     while !rest.is_empty() {
@@ -390,7 +390,7 @@ fn dictionary(text: &str) -> Option<Header> {
         rest = rest.trim_start();
         rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
     }
-    Some(Header { descr: descr?, is_fortran: is_fortran?, shape: shape?, data: 0 })
+    Some(NpyHeader { descr: descr?, is_fortran: is_fortran?, shape: shape?, data: 0 })
 }
 
 /// Whether the type is a list of fields, each with a type.
@@ -442,7 +442,7 @@ mod tests {
             ("<i8", "the type of its values"),
         ] {
             let shape = vec![1];
-            let header = Header { descr: descr.into(), is_fortran: false, shape, data: 128 };
+            let header = NpyHeader { descr: descr.into(), is_fortran: false, shape, data: 128 };
             let error = header.check(Path::new("a.npy"), "<f8").expect_err("other numbers");
             assert_eq!(error.reason(), FormatReason::Unsupported);
             assert!(error.what_to_try().contains(hint), "{descr}: {}", error.what_to_try());
@@ -450,7 +450,7 @@ mod tests {
         let text = b"{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (1,), }\n";
         let len = u16::try_from(text.len()).expect("short").to_le_bytes();
         let bytes = [MAGIC, &[1, 0], &len, text].concat();
-        let (reason, detail) = Header::parse(&bytes).expect_err("fields");
+        let (reason, detail) = NpyHeader::parse(&bytes).expect_err("fields");
         assert_eq!(reason, FormatReason::Unsupported, "{detail}");
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.npy.gz");
@@ -463,10 +463,10 @@ mod tests {
     fn headers_are_read_back_and_damaged_ones_refused() {
         for shape in [&[][..], &[0], &[5], &[2, 3], &[1, 2, 3, 4]] {
             let bytes = header::<i16>(shape);
-            let parsed = Header::parse(&bytes).expect("a header");
+            let parsed = NpyHeader::parse(&bytes).expect("a header");
             assert_eq!((parsed.shape.as_slice(), parsed.data), (shape, bytes.len() as u64));
             for len in 0..bytes.len() {
-                Header::parse(&bytes[..len]).expect_err("cut off");
+                NpyHeader::parse(&bytes[..len]).expect_err("cut off");
             }
         }
         for text in [
@@ -483,7 +483,7 @@ mod tests {
         }
         let other = "{\"shape\":(2L,),'fortran_order':True,'descr':'>i4'}";
         let shape = vec![2];
-        let wanted = Header { descr: ">i4".into(), is_fortran: true, shape, data: 0 };
+        let wanted = NpyHeader { descr: ">i4".into(), is_fortran: true, shape, data: 0 };
         assert_eq!(dictionary(other), Some(wanted));
     }
 

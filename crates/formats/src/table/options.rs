@@ -14,7 +14,7 @@ pub use self::settings::Setting;
 
 use swath::{Extent, ReadOptions};
 
-pub(in crate::table) use self::choices::{CommentRule, Header, WordMeaning};
+pub(in crate::table) use self::choices::{CommentRule, HeaderLines, WordMeaning};
 use super::types::ColumnType;
 use crate::setters::setters;
 use crate::table::text::fixed::FixedColumn;
@@ -41,7 +41,7 @@ pub struct BatchOptions {
     pub(in crate::table) widths: Option<Vec<usize>>,
     pub(in crate::table) positions: Option<Vec<FixedColumn>>,
     pub(in crate::table) delimiter: Option<Delimiter>,
-    pub(in crate::table) header: Header,
+    pub(in crate::table) header: HeaderLines,
     pub(in crate::table) comment: CommentRule,
     pub(in crate::table) quote: Option<u8>,
     pub(in crate::table) escape: Option<u8>,
@@ -101,7 +101,7 @@ impl BatchOptions {
             widths: None,
             positions: None,
             delimiter: None,
-            header: Header::Auto,
+            header: HeaderLines::Auto,
             comment: CommentRule::Auto,
             quote: Some(b'"'),
             escape: None,
@@ -209,7 +209,7 @@ impl BatchOptions {
     /// joined with `_`, and empty parts are left out.
     #[must_use]
     pub fn with_header_lines(mut self, lines: usize) -> Self {
-        self.header = Header::Lines(lines);
+        self.header = HeaderLines::Lines(lines);
         self
     }
 

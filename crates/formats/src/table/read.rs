@@ -22,7 +22,7 @@ use arrow_array::ArrayRef;
 use swath::Source;
 
 pub use self::batches::Batches;
-use self::settle::{Part, Room, settled};
+use self::settle::{BlockPart, ValueRoom, settled};
 use self::tally::Tallies;
 use super::options::BatchOptions;
 use super::types::ColumnType;
@@ -41,20 +41,20 @@ pub(in crate::table) fn read(sources: Vec<Source>, options: &BatchOptions) -> Re
 fn all(mut table: Table) -> Result<Batches> {
     let settle = |table: &Table| {
         table.check_room()?;
-        settled(table, &Room::unlimited())
+        settled(table, &ValueRoom::unlimited())
     };
     let (kinds, parts) = table.with_all_keys(settle)?;
     finish(&table, kinds, parts)
 }
 
-fn finish(table: &Table, kinds: Vec<ColumnType>, parts: Vec<Part>) -> Result<Batches> {
+fn finish(table: &Table, kinds: Vec<ColumnType>, parts: Vec<BlockPart>) -> Result<Batches> {
     let schema = table.schema(&kinds);
     let mut nulls = vec![0; kinds.len()];
     let mut changes = vec![Tallies::default(); kinds.len()];
     let mut known = table.report();
     let (mut batches, mut rows) = (Vec::new(), 0);
     let mut aside: Vec<(usize, u64)> = Vec::new();
-    for Part { file, block, .. } in parts {
+    for BlockPart { file, block, .. } in parts {
         for (nulls, column) in nulls.iter_mut().zip(&block.columns) {
             *nulls += column.nulls() as u64;
         }

@@ -17,7 +17,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use swath::Source;
 
-use self::ahead::Ahead;
+use self::ahead::RoundAhead;
 use self::rounds::{Made, Rounds};
 use super::options::BatchOptions;
 use crate::error::Result;
@@ -34,14 +34,14 @@ pub struct BatchStream {
     schema: SchemaRef,
     report: TableReport,
     ready: VecDeque<Made>,
-    rest: Rest,
+    rest: RoundsRest,
 }
 
 /// What is not parsed yet.
-enum Rest {
+enum RoundsRest {
     /// The caller parses the next round.
     Here(Box<Rounds>),
-    Ahead(Ahead),
+    Ahead(RoundAhead),
     Ended,
 }
 
@@ -55,7 +55,7 @@ impl BatchStream {
     pub(in crate::table) fn open(sources: Vec<Source>, options: &BatchOptions) -> Result<Self> {
         let (rounds, report) = Rounds::open(sources, options)?;
         let schema = rounds.schema().clone();
-        let rest = Rest::Here(Box::new(rounds));
+        let rest = RoundsRest::Here(Box::new(rounds));
         Ok(Self { schema, report, ready: VecDeque::new(), rest })
     }
 
@@ -74,20 +74,20 @@ impl BatchStream {
 
     /// Waits for the next round; returns whether there is one.
     fn round(&mut self) -> Result<bool> {
-        let (rounds, made) = match std::mem::replace(&mut self.rest, Rest::Ended) {
-            Rest::Here(mut rounds) => {
+        let (rounds, made) = match std::mem::replace(&mut self.rest, RoundsRest::Ended) {
+            RoundsRest::Here(mut rounds) => {
                 let made = rounds.round();
                 (rounds, made)
             }
-            Rest::Ahead(ahead) => ahead.wait()?,
-            Rest::Ended => return Ok(false),
+            RoundsRest::Ahead(ahead) => ahead.wait()?,
+            RoundsRest::Ended => return Ok(false),
         };
         let Some(made) = made? else { return Ok(false) };
         self.ready.extend(made);
         if !rounds.is_over() {
-            self.rest = match Ahead::start(rounds) {
-                Ok(ahead) => Rest::Ahead(ahead),
-                Err(rounds) => Rest::Here(rounds),
+            self.rest = match RoundAhead::start(rounds) {
+                Ok(ahead) => RoundsRest::Ahead(ahead),
+                Err(rounds) => RoundsRest::Here(rounds),
             };
         }
         Ok(true)
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(*text.read.lock(), 0, "nothing was requested");
         stream.next().expect("a batch").expect("rows");
         assert!(text.is_read_to(2 * ROUND), "the second round");
-        let Rest::Ahead(_) = &stream.rest else { panic!("it is parsed ahead") };
+        let RoundsRest::Ahead(_) = &stream.rest else { panic!("it is parsed ahead") };
         let mut rows = 0;
         while !stream.ready.is_empty() {
             rows += stream.next().expect("a batch").expect("rows").num_rows() as u64;
@@ -212,7 +212,7 @@ mod tests {
         let text = Watched::of_rows(1000, u64::MAX);
         let mut stream = text.stream(1 << 20);
         assert_eq!(stream.next().expect("a batch").expect("rows").num_rows(), 1000);
-        assert!(matches!(stream.rest, Rest::Ended));
+        assert!(matches!(stream.rest, RoundsRest::Ended));
         assert!(stream.next().is_none());
     }
 

@@ -25,9 +25,9 @@ use super::types::ColumnType;
 use crate::error::{Error, FormatReason, Result};
 use crate::table::open::report::TableReport;
 use crate::table::open::table::Table;
-use crate::table::read::parse::{Block, Parser};
+use crate::table::read::parse::{ParsedBlock, Parser};
 use crate::table::text::limit;
-use crate::table::text::pass::{Pass, Piece};
+use crate::table::text::pass::{RecordPass, RecordPiece};
 
 pub use self::range::{Bound, ColumnRange};
 
@@ -115,10 +115,14 @@ fn finish(table: &Table, kinds: Vec<ColumnType>, folded: Folded) -> Result<Table
 }
 
 /// Parses columns of all blocks, by any worker.
-fn parse(table: &Table, which: &[usize], each: &(dyn Fn(usize, Block) + Sync)) -> Result<()> {
+fn parse(
+    table: &Table,
+    which: &[usize],
+    each: &(dyn Fn(usize, ParsedBlock) + Sync),
+) -> Result<()> {
     for file in 0..table.files.len() {
         let parser = Parser::new(table, file);
-        table.pass(file).each(&|piece: Piece<'_>| {
+        table.pass(file).each(&|piece: RecordPiece<'_>| {
             let problem = |problem| table.error(file, problem);
             each(file, parser.block(&piece, which).map_err(problem)?);
             Ok(())
@@ -142,7 +146,7 @@ fn first_rows(
         let from = pass.wanted.offset();
         let wanted = Extent::between(from, end.max(from));
         let blocks = Mutex::new(Vec::new());
-        Pass { wanted, read: &read, ..pass }.each(&|piece: Piece<'_>| {
+        RecordPass { wanted, read: &read, ..pass }.each(&|piece: RecordPiece<'_>| {
             let problem = |problem| table.error(file, problem);
             let block = parser.block(&piece, &which).map_err(problem)?;
             let mut blocks = blocks.lock();

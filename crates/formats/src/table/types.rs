@@ -38,15 +38,15 @@ mod validity;
 
 pub(in crate::table) use builder::Builder;
 pub use column_type::ColumnType;
-pub(in crate::table) use field::{Field, Quoting, RawFields};
+pub(in crate::table) use field::{QuoteBytes, RawFields, TextField};
 pub(in crate::table) use flags::{Flags, Losses, Note};
-pub(in crate::table) use formats::Format;
-pub(in crate::table) use kinds::{Kinds, State, is_value};
+pub(in crate::table) use formats::MomentFormat;
+pub(in crate::table) use kinds::{ColumnState, Kinds, is_value};
 pub(in crate::table) use misfit::Misfit;
 pub(in crate::table) use nested::NestedType;
 pub(in crate::table) use number::{is_number, whole};
 pub(in crate::table) use numbers::fill;
-pub(in crate::table) use rules::{Rules, Words};
+pub(in crate::table) use rules::{FieldRules, WordSet};
 pub(in crate::table) use time::has_zone;
 
 #[cfg(test)]

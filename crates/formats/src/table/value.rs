@@ -7,7 +7,9 @@ use crate::number::parse::{double, integral, is_padded, is_rounded, signed, unsi
 use crate::number::rounding::{ALL_DOUBLES, ALL_SINGLES, before_rounded, is_changed};
 
 /// A number of a table: [`f64`], [`f32`], and all integers of up to 64 bits.
-pub trait Value: Pod + Send + Sync + PartialEq + std::fmt::Debug + sealed::Value {
+pub trait Value:
+    Pod + Send + Sync + PartialEq + std::fmt::Debug + sealed::SealedNumber
+{
     /// Returns a column of these values.
     #[cfg(feature = "arrow")]
     fn column(values: Vec<Self>) -> arrow_array::ArrayRef {
@@ -32,7 +34,7 @@ const BATCH: usize = 64;
 pub(super) mod sealed {
     use super::{Padding, Tokens};
 
-    pub trait Value: Copy + Default + PartialEq {
+    pub trait SealedNumber: Copy + Default + PartialEq {
         /// Its name in messages.
         const NAME: &'static str;
         /// Whether it has no fractions.
@@ -72,7 +74,7 @@ pub(super) mod sealed {
 
 impl Value for f64 {}
 
-impl sealed::Value for f64 {
+impl sealed::SealedNumber for f64 {
     const NAME: &'static str = "f64";
     const IS_WHOLE: bool = false;
     const IS_UNSIGNED: bool = false;
@@ -116,7 +118,7 @@ impl sealed::Value for f64 {
 
 impl Value for f32 {}
 
-impl sealed::Value for f32 {
+impl sealed::SealedNumber for f32 {
     const NAME: &'static str = "f32";
     const IS_WHOLE: bool = false;
     const IS_UNSIGNED: bool = false;
@@ -199,7 +201,7 @@ macro_rules! integers {
     ($($integer:ident as $array:ident by $parse:ident),+) => {$(
         impl Value for $integer {}
 
-        impl sealed::Value for $integer {
+        impl sealed::SealedNumber for $integer {
             const NAME: &'static str = stringify!($integer);
             const IS_WHOLE: bool = true;
             const IS_UNSIGNED: bool = Self::MIN == 0;
@@ -247,7 +249,7 @@ integers!(u8 as UInt8Array by unsigned);
 
 impl Value for u64 {}
 
-impl sealed::Value for u64 {
+impl sealed::SealedNumber for u64 {
     const NAME: &'static str = "u64";
     const IS_WHOLE: bool = true;
     const IS_UNSIGNED: bool = true;
@@ -300,7 +302,7 @@ impl sealed::Value for u64 {
 
 impl Value for i64 {}
 
-impl sealed::Value for i64 {
+impl sealed::SealedNumber for i64 {
     const NAME: &'static str = "i64";
     const IS_WHOLE: bool = true;
     const IS_UNSIGNED: bool = false;

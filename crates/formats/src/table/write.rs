@@ -37,12 +37,12 @@ use arrow_schema::Schema;
 use swath::Output;
 use swath::append::{Ordered, Ticket};
 
-use self::given::{Given, Items};
-use self::ipc::Encoded;
-use self::piece::Writer;
-use self::pieces::{Piece, Pieces};
-use self::plan::Plan;
-use crate::compressed::framing::{Begun, Chosen, Ended, Framing};
+use self::given::{Given, GivenItems};
+use self::ipc::IpcStream;
+use self::piece::PieceWriter;
+use self::pieces::{Pieces, RowPiece};
+use self::plan::WritePlan;
+use crate::compressed::framing::{Begun, Chosen, Framing, StreamEnd};
 use crate::compressed::{Format, LEAST_BLOCK, MOST_BLOCK};
 use crate::error::Result;
 use crate::share::{started, workers};
@@ -130,17 +130,17 @@ impl BatchWriteOptions {
         output: Output,
         schema: &Schema,
         given: &Schema,
-        items: &mut Items<'_>,
+        items: &mut GivenItems<'_>,
     ) -> Result<BatchesWritten> {
         let start = Instant::now();
         let path = output.name().to_owned();
-        let plan = Plan::new(self, schema, &path)?;
+        let plan = WritePlan::new(self, schema, &path)?;
         let (packer, workers, mut fallbacks) = self.packer(&plan, &path)?;
         let out = output.open(self.output.clone())?;
         let mut given = Given::new(items, given, &path);
         let not_finite = match &plan.style {
             Some(style) => {
-                let writer = Writer::new(&plan, style, &path);
+                let writer = PieceWriter::new(&plan, style, &path);
                 self.write_text(&out, workers, &mut given, &writer, &packer)?;
                 writer.not_finite()
             }
@@ -171,7 +171,7 @@ impl BatchWriteOptions {
         out: &Ordered,
         workers: usize,
         given: &mut Given<'_>,
-        writer: &Writer<'_>,
+        writer: &PieceWriter<'_>,
         packer: &Packer,
     ) -> Result<()> {
         let mut pieces = Pieces::new(given, packer.block_size, writer.around());
@@ -182,7 +182,7 @@ impl BatchWriteOptions {
         if !pieces.is_begun() {
             // Without rows there is still a header, and an empty stream is still one.
             let mut ticket = out.ticket()?;
-            packer.put(0, &mut ticket, |text| writer.push(&Piece::default(), text))?;
+            packer.put(0, &mut ticket, |text| writer.push(&RowPiece::default(), text))?;
             ticket.done()?;
         }
         Ok(())
@@ -193,14 +193,14 @@ impl BatchWriteOptions {
         out: &Ordered,
         workers: usize,
         given: &mut Given<'_>,
-        plan: &Plan,
+        plan: &WritePlan,
         packer: &Packer,
     ) -> Result<()> {
         let container = match plan.form {
             BatchForm::ArrowStream => Container::Stream,
             _ => Container::File,
         };
-        let chunks = Encoded::new(container, given, &plan.names, packer.block_size)?;
+        let chunks = IpcStream::new(container, given, &plan.names, packer.block_size)?;
         out.map_ordered(chunks.enumerate(), workers, |(index, chunk), ticket| {
             let mut chunk = chunk?;
             packer.put(index, ticket, |bytes| {
@@ -214,7 +214,7 @@ impl BatchWriteOptions {
     /// request.
     fn packer(
         &self,
-        plan: &Plan,
+        plan: &WritePlan,
         path: &Path,
     ) -> Result<(Packer, usize, Vec<swath::Fallback>)> {
         let usual = match (&plan.style, plan.format) {
@@ -281,7 +281,7 @@ impl Packer {
     /// Writes what follows the last frame; returns the bytes before compression.
     fn end(self, out: &Ordered) -> Result<u64> {
         let Some(framing) = self.framing else { return Ok(self.bytes_in.into_inner()) };
-        let Ended { mut trailer, bytes_in, .. } = framing.end()?;
+        let StreamEnd { mut trailer, bytes_in, .. } = framing.end()?;
         let mut ticket = out.ticket()?;
         ticket.buffer().append(&mut trailer);
         ticket.done()?;

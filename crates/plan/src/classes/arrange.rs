@@ -42,7 +42,7 @@ pub struct Shape {
 
 /// What is read at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct ClassPiece {
     /// Index of the file.
     pub file: usize,
     /// Range of its bytes.
@@ -70,7 +70,7 @@ pub struct Arranged {
     /// Class numbers, ascending; a class is identified by its index here.
     numbers: Vec<u32>,
     /// In the order of files and offsets.
-    pieces: Vec<Piece>,
+    pieces: Vec<ClassPiece>,
     spans: Vec<Span>,
     /// Sets of classes. The first ones are the single classes.
     sets: Vec<usize>,
@@ -178,7 +178,7 @@ impl Arranged {
             if end > at {
                 let piece = Extent::between(at, end);
                 let place = place + (at - extent.offset());
-                self.pieces.push(Piece { file, extent: piece, place, set });
+                self.pieces.push(ClassPiece { file, extent: piece, place, set });
                 at = end;
             }
         }
@@ -252,7 +252,7 @@ impl Arranged {
     }
 
     /// All pieces, in the order of files and offsets.
-    pub fn pieces(&self) -> &[Piece] {
+    pub fn pieces(&self) -> &[ClassPiece] {
         &self.pieces
     }
 
@@ -278,7 +278,7 @@ impl Arranged {
     }
 
     /// The piece at a place of the queue.
-    pub fn piece(&self, place: usize) -> &Piece {
+    pub fn piece(&self, place: usize) -> &ClassPiece {
         &self.pieces[self.queue[place]]
     }
 
@@ -293,7 +293,7 @@ impl Arranged {
     }
 
     /// The classes that need a piece.
-    pub fn classes_of(&self, piece: &Piece) -> &[usize] {
+    pub fn classes_of(&self, piece: &ClassPiece) -> &[usize] {
         &self.sets[piece.set.0..][..piece.set.1]
     }
 

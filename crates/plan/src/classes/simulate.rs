@@ -10,7 +10,8 @@ use alloc::{borrow::ToOwned, format};
 use core::cmp::Reverse;
 
 use super::{
-    Action, Arranged, Classes, Item, Lease, Outcome, Pause, Setup, Shape, Verdict, Way,
+    Action, Arranged, ClassLease, ClassSetup, Classes, Item, Outcome, Pause, Shape, Verdict,
+    Way,
 };
 use crate::extent::Extent;
 use crate::random::next_word;
@@ -102,7 +103,7 @@ impl Model {
     }
 }
 
-pub(super) struct Run {
+pub(super) struct SimulatedRun {
     script: Script,
     dice: Dice,
     machine: Classes,
@@ -111,15 +112,15 @@ pub(super) struct Run {
     pub(super) seen: Seen,
     now: u64,
     flights: BinaryHeap<Reverse<(u64, usize)>>,
-    leases: Vec<Option<Lease>>,
+    leases: Vec<Option<ClassLease>>,
     parked: Vec<usize>,
     over: usize,
 }
 
-impl Run {
+impl SimulatedRun {
     pub(super) fn new(script: Script) -> Self {
         let arranged = Arc::new(Arranged::new(&script.items, script.shape));
-        let machine = Classes::new(Setup {
+        let machine = Classes::new(ClassSetup {
             arranged: Arc::clone(&arranged),
             ways: vec![script.way; arranged.files()],
             retries: 3,
@@ -204,7 +205,7 @@ impl Run {
         }
     }
 
-    fn check_begin(&mut self, lease: &Lease) {
+    fn check_begin(&mut self, lease: &ClassLease) {
         if self.model.begun.contains(&lease.class) {
             return;
         }

@@ -1,4 +1,4 @@
-use super::simulate::{Dice, Run, Script, UNIT};
+use super::simulate::{Dice, Script, SimulatedRun, UNIT};
 use super::*;
 use crate::extent::Extent;
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ fn arranged(items: &[Item], window: usize, slots: usize) -> Arc<Arranged> {
 fn machine(items: &[Item], window: usize, slots: usize) -> Classes {
     let arranged = arranged(items, window, slots);
     let ways = vec![Way::Buffered; arranged.files()];
-    Classes::new(Setup {
+    Classes::new(ClassSetup {
         arranged,
         ways,
         retries: 1,
@@ -23,14 +23,14 @@ fn machine(items: &[Item], window: usize, slots: usize) -> Classes {
     })
 }
 
-fn lease(action: Action<Lease>) -> Lease {
+fn lease(action: Action<ClassLease>) -> ClassLease {
     match action {
         Action::Read(lease) => lease,
         other => panic!("expected a read, got {other:?}"),
     }
 }
 
-fn whole(classes: &mut Classes, lease: &Lease) -> Verdict {
+fn whole(classes: &mut Classes, lease: &ClassLease) -> Verdict {
     classes.completed(lease, lease.places.len(), Outcome::Complete, 0)
 }
 
@@ -161,8 +161,13 @@ fn a_refused_direct_read_turns_the_rest_of_its_file_into_buffered_ones() {
     items.push(Item { file: 1, ..item(0, 1, 2) });
     let arranged = arranged(&items, 3, 1);
     let ways = vec![Way::Direct; 2];
-    let setup =
-        Setup { arranged, ways, retries: 0, pause: Pause::default(), rate_bytes_per_s: None };
+    let setup = ClassSetup {
+        arranged,
+        ways,
+        retries: 0,
+        pause: Pause::default(),
+        rate_bytes_per_s: None,
+    };
     let mut classes = Classes::new(setup);
     let first = lease(classes.next(0));
     assert_eq!(classes.completed(&first, 0, Outcome::Refused, 0), Verdict::FellBack);
@@ -189,7 +194,7 @@ fn the_rate_limit_and_stop_hold_here_too() {
     let arranged = arranged(&[item(0, 4, 0), item(4, 8, 1)], 2, 1);
     let rate_bytes_per_s = NonZeroU64::new(4);
     let ways = vec![Way::Buffered];
-    let mut classes = Classes::new(Setup {
+    let mut classes = Classes::new(ClassSetup {
         arranged,
         ways,
         retries: 0,
@@ -236,7 +241,7 @@ fn every_line_comes_up_once_with_its_last_piece() {
 fn strict_mode_has_no_violation_in_10_000_scheduled_runs() {
     let mut parked = 0;
     for seed in 0..10_000 {
-        let seen = Run::new(Script::random(seed, 1)).go();
+        let seen = SimulatedRun::new(Script::random(seed, 1)).go();
         assert!(seen.violations.is_empty(), "seed {seed}: {:?}", seen.violations);
         assert!(seen.max_skew <= 1, "seed {seed}: {}", seen.max_skew);
         parked += seen.parked;
@@ -249,7 +254,7 @@ fn the_skew_is_never_above_the_window() {
     let mut reached = [0; 6];
     for seed in 0..4_000 {
         let window = 2 + usize::try_from(seed % 4).expect("small");
-        let seen = Run::new(Script::random(seed, window)).go();
+        let seen = SimulatedRun::new(Script::random(seed, window)).go();
         assert!(seen.violations.is_empty(), "seed {seed}: {:?}", seen.violations);
         assert!(seen.max_skew <= window, "seed {seed}: {} of {window}", seen.max_skew);
         reached[window] += usize::from(seen.max_skew == window);
@@ -262,7 +267,7 @@ fn a_window_that_is_one_too_wide_is_found() {
     let mut found = 0;
     for seed in 0..200 {
         let script = Script { promised: 1, ..Script::random(seed, 2) };
-        found += usize::from(!Run::new(script).go().violations.is_empty());
+        found += usize::from(!SimulatedRun::new(script).go().violations.is_empty());
     }
     assert!(found > 20, "the checker finds the planted faults: {found}");
 }
@@ -276,7 +281,7 @@ fn strict_classes_are_announced_in_order() {
             continue;
         }
         let empty = |&class: &usize| arranged.bytes(class) == 0;
-        let seen = Run::new(script).go();
+        let seen = SimulatedRun::new(script).go();
         let announced: Vec<_> = seen.announced.iter().copied().filter(|c| !empty(c)).collect();
         assert!(announced.is_sorted(), "seed {seed}: {announced:?}");
     }

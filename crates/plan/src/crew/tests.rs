@@ -61,12 +61,12 @@ fn run(model: &Model, requests: u64, bounds: Bounds) -> Seen {
                 events.push(Reverse((now, Event::Foreman)));
             }
             Event::Foreman => match crew.step(now) {
-                Step::Start(slot) => {
+                CrewStep::Start(slot) => {
                     events.push(Reverse((now + START, Event::Free(slot))));
                     events.push(Reverse((now + START, Event::Foreman)));
                 }
-                Step::WaitUntil(at) => events.push(Reverse((at, Event::Foreman))),
-                Step::Wait => {}
+                CrewStep::WaitUntil(at) => events.push(Reverse((at, Event::Foreman))),
+                CrewStep::Wait => {}
             },
         }
     }
@@ -142,7 +142,7 @@ fn one_slow_round_sends_nobody_away() {
     let mut crew = Crew::new(BOUNDS);
     crew.asked(0);
     let fill = |crew: &mut Crew, now: Nanos| {
-        while matches!(crew.step(now), Step::Start(_)) {}
+        while matches!(crew.step(now), CrewStep::Start(_)) {}
     };
     fill(&mut crew, 5 * MS);
     let answers = |count| Answers { count, shortest: 20 * MS, waited: count * 20 * MS };
@@ -157,7 +157,7 @@ fn one_slow_round_sends_nobody_away() {
 fn failures_halve_what_is_in_flight_and_never_below_the_first() {
     let mut crew = Crew::new(BOUNDS);
     crew.asked(0);
-    while matches!(crew.step(5 * MS), Step::Start(_)) {}
+    while matches!(crew.step(5 * MS), CrewStep::Start(_)) {}
     let left = |crew: &mut Crew| {
         while crew.leaves() {}
         crew.running
@@ -175,22 +175,22 @@ fn whoever_cannot_be_started_is_not_asked_for_again() {
     let mut crew = Crew::new(BOUNDS);
     crew.asked(0);
     let started =
-        (0..).take_while(|_| matches!(crew.step(5 * MS), Step::Start(slot) if slot < 7));
+        (0..).take_while(|_| matches!(crew.step(5 * MS), CrewStep::Start(slot) if slot < 7));
     assert_eq!(started.count(), 5, "slots 2 to 6; slot 7 is the one that is refused");
     crew.refused();
-    assert_eq!((crew.step(5 * MS), crew.running, crew.peak()), (Step::Wait, 7, 7));
+    assert_eq!((crew.step(5 * MS), crew.running, crew.peak()), (CrewStep::Wait, 7, 7));
     crew.landed(50 * MS, Answers { count: 500, shortest: 20 * MS, waited: 10_000 * MS });
-    assert_eq!(crew.step(50 * MS), Step::Wait);
+    assert_eq!(crew.step(50 * MS), CrewStep::Wait);
 }
 
 #[test]
 fn before_the_first_request_nothing_is_known() {
     let mut crew =
         Crew::new(Bounds { first: 0, most: 0, request_size: u64::MAX, waited_size: 0 });
-    assert_eq!((crew.first(), crew.step(u64::MAX)), (1, Step::Wait));
+    assert_eq!((crew.first(), crew.step(u64::MAX)), (1, CrewStep::Wait));
     assert!(crew.asked(0) && !crew.asked(1));
     let until = Crew::patience(u64::MAX);
-    assert_eq!(crew.step(until - 1), Step::WaitUntil(until));
+    assert_eq!(crew.step(until - 1), CrewStep::WaitUntil(until));
     assert_eq!((crew.shortest(), crew.leaves()), (None, false));
 }
 

@@ -2,7 +2,7 @@
 
 /// The way to try for the next file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum ProbeWay {
     /// Only what is in memory; a miss costs a call.
     Cached,
     /// Straight to the device, with others in flight.
@@ -36,16 +36,16 @@ impl Probe {
     pub const EVERY: u32 = 64;
 
     /// The way for the next file.
-    pub fn way(&mut self) -> Way {
+    pub fn way(&mut self) -> ProbeWay {
         if self.misses < Self::PATIENCE {
-            return Way::Cached;
+            return ProbeWay::Cached;
         }
         self.since += 1;
         if self.since < Self::EVERY {
-            return Way::Device;
+            return ProbeWay::Device;
         }
         self.since = 0;
-        Way::Cached
+        ProbeWay::Cached
     }
 
     /// The page cache was tried and had the file (`hit`), or did not.
@@ -62,7 +62,7 @@ mod tests {
     fn a_single_miss_among_hits_changes_nothing() {
         let mut probe = Probe::default();
         for file in 0..1000 {
-            assert_eq!(probe.way(), Way::Cached, "file {file}");
+            assert_eq!(probe.way(), ProbeWay::Cached, "file {file}");
             probe.saw(file % 3 != 0);
         }
     }
@@ -72,7 +72,7 @@ mod tests {
         let mut probe = Probe::default();
         let mut asked = 0;
         for _ in 0..64_008 {
-            if probe.way() == Way::Cached {
+            if probe.way() == ProbeWay::Cached {
                 asked += 1;
                 probe.saw(false);
             }

@@ -16,12 +16,12 @@ struct Script {
     /// How much longer a chunk takes, by its index; reads in parallel do not wait for it.
     late: fn(u64) -> Nanos,
     /// How a read of a chunk ends.
-    ends: fn(u64) -> Outcome,
+    ends: fn(u64) -> CopyOutcome,
 }
 
 fn good(device: usize, busy: Nanos) -> Script {
     let copy = Copy { device, len: Some(u64::MAX) };
-    Script { copy, busy, late: |_| 0, ends: |_| Outcome::Complete }
+    Script { copy, busy, late: |_| 0, ends: |_| CopyOutcome::Complete }
 }
 
 /// What came of a run.
@@ -55,7 +55,7 @@ struct Worker {
 
 fn setup(scripts: &[Script], hedging: Option<Hedging>) -> Mirrors {
     let copies = scripts.iter().map(|script| script.copy).collect();
-    Mirrors::new(Setup { copies, give_up_after: 4, hedging })
+    Mirrors::new(MirrorSetup { copies, give_up_after: 4, hedging })
 }
 
 /// Everything that happens at one time.
@@ -118,18 +118,18 @@ impl World<'_> {
             let Some(worker) = &mut self.at_work[index] else { return };
             let (chunk, now) = (worker.chunk, self.now);
             match self.mirrors.next(&mut worker.request, now) {
-                Step::Read { copy, .. } => {
+                MirrorStep::Read { copy, .. } => {
                     let busy = &mut self.busy_until[copy];
                     *busy = now.max(*busy) + self.scripts[copy].busy;
                     let lands = *busy + (self.scripts[copy].late)(chunk);
                     self.reads.push((chunk, copy));
                     self.flying.push(Flying { lands, since: now, copy, worker: index, chunk });
                 }
-                Step::Wait(until) => {
+                MirrorStep::Wait(until) => {
                     worker.until = until.filter(|&until| until > now);
                     return;
                 }
-                Step::Failed => self.at_work[index] = None,
+                MirrorStep::Failed => self.at_work[index] = None,
             }
         }
     }
@@ -154,7 +154,7 @@ impl World<'_> {
         if let Some(worker) = place.as_mut().filter(|worker| worker.chunk == chunk) {
             let outcome = (self.scripts[copy].ends)(chunk);
             self.mirrors.completed(&mut worker.request, copy, outcome);
-            if outcome == Outcome::Complete {
+            if outcome == CopyOutcome::Complete {
                 let index = usize::try_from(chunk).expect("few");
                 self.from[index] = Some(copy);
                 self.times[index] = lands - worker.since;
@@ -201,7 +201,7 @@ fn copies_of_one_device_are_read_one_at_a_time() {
 #[test]
 fn a_spare_takes_the_place_of_a_copy_that_is_given_up() {
     let mut scripts = [good(0, MS), good(0, MS)];
-    scripts[0].ends = |_| Outcome::Failed;
+    scripts[0].ends = |_| CopyOutcome::Failed;
     let run = run(&scripts, 20, 1, None);
     assert!(run.from.iter().all(|&from| from == Some(1)));
     assert_eq!(run.mirrors.standing(0), Standing::GivenUp);
@@ -214,12 +214,12 @@ fn a_spare_takes_the_place_of_a_copy_that_is_given_up() {
 fn a_copy_that_was_given_up_is_asked_for_what_no_other_has() {
     let mut scripts = [good(0, MS), good(1, MS)];
     scripts[0].ends = |chunk| match chunk {
-        15 => Outcome::Complete,
-        _ => Outcome::Wrong,
+        15 => CopyOutcome::Complete,
+        _ => CopyOutcome::Wrong,
     };
     scripts[1].ends = |chunk| match chunk {
-        15 => Outcome::Failed,
-        _ => Outcome::Complete,
+        15 => CopyOutcome::Failed,
+        _ => CopyOutcome::Complete,
     };
     let run = run(&scripts, 16, 1, None);
     assert_eq!(run.mirrors.standing(0), Standing::GivenUp);
@@ -231,8 +231,8 @@ fn a_copy_that_was_given_up_is_asked_for_what_no_other_has() {
 fn what_lies_before_the_end_of_a_short_copy_is_read_from_it() {
     let mut scripts = [good(0, MS), good(1, MS)];
     scripts[0].ends = |chunk| match chunk {
-        0..10 => Outcome::Complete,
-        _ => Outcome::EndsAt(10 * MIB),
+        0..10 => CopyOutcome::Complete,
+        _ => CopyOutcome::EndsAt(10 * MIB),
     };
     let run = run(&scripts, 20, 2, None);
     assert!(run.from.iter().all(Option::is_some));
@@ -244,8 +244,9 @@ fn what_lies_before_the_end_of_a_short_copy_is_read_from_it() {
 #[test]
 fn a_copy_that_changed_is_never_asked_again() {
     let mut scripts = [good(0, MS), good(1, MS)];
-    scripts[0].ends = |_| Outcome::Changed;
-    scripts[1].ends = |chunk| if chunk == 9 { Outcome::Failed } else { Outcome::Complete };
+    scripts[0].ends = |_| CopyOutcome::Changed;
+    scripts[1].ends =
+        |chunk| if chunk == 9 { CopyOutcome::Failed } else { CopyOutcome::Complete };
     let run = run(&scripts, 10, 1, None);
     assert_eq!(run.mirrors.standing(0), Standing::Gone);
     assert_eq!(run.reads.iter().filter(|&&(_, copy)| copy == 0).count(), 1);
@@ -315,13 +316,13 @@ fn an_outvoted_copy_did_not_deliver() {
     let mut mirrors = setup(&[good(0, MS), good(1, MS), good(2, MS)], None);
     let mut request = mirrors.begin(Extent::between(0, 10));
     for _ in 0..3 {
-        let Step::Read { copy, .. } = mirrors.next(&mut request, 0) else {
+        let MirrorStep::Read { copy, .. } = mirrors.next(&mut request, 0) else {
             panic!("each copy is tried once");
         };
         mirrors.landed(copy, 10, 0, 1);
-        mirrors.completed(&mut request, copy, Outcome::Complete);
+        mirrors.completed(&mut request, copy, CopyOutcome::Complete);
     }
-    assert_eq!(mirrors.next(&mut request, 0), Step::Failed);
+    assert_eq!(mirrors.next(&mut request, 0), MirrorStep::Failed);
     mirrors.outvoted(&mut request, 1);
     let tally = mirrors.tally(1);
     assert_eq!((tally.bytes, tally.chunks, tally.errors, tally.fail_overs), (0, 0, 1, 1));
@@ -341,11 +342,11 @@ proptest! {
             let mut request = mirrors.begin(Extent::between(chunk * MIB, (chunk + 1) * MIB));
             let is_good = |copy: usize| faults[copy] & (1 << (chunk % 6)) == 0;
             let mut from = None;
-            while let Step::Read { copy, .. } = mirrors.next(&mut request, chunk) {
+            while let MirrorStep::Read { copy, .. } = mirrors.next(&mut request, chunk) {
                 mirrors.landed(copy, MIB, chunk, chunk + 1);
-                let outcome = if is_good(copy) { Outcome::Complete } else { Outcome::Wrong };
+                let outcome = if is_good(copy) { CopyOutcome::Complete } else { CopyOutcome::Wrong };
                 mirrors.completed(&mut request, copy, outcome);
-                if outcome == Outcome::Complete {
+                if outcome == CopyOutcome::Complete {
                     from = Some(copy);
                     break;
                 }

@@ -19,7 +19,7 @@ use super::{
 use crate::chunk::ChunkPlan;
 use crate::crew::Bounds;
 use crate::fallback::Fallback;
-use crate::schedule::{Cut, Run, Way};
+use crate::schedule::{LeaseCut, Run, Way};
 
 /// The most workers by default.
 const MOST_WORKERS: u64 = 64;
@@ -135,10 +135,10 @@ pub(super) fn auto(
 }
 
 /// As many chunks as are handed out together.
-fn cut(facts: &Facts, chunk_size: NonZeroU64) -> Cut {
+fn cut(facts: &Facts, chunk_size: NonZeroU64) -> LeaseCut {
     let chunks = (lease_size(facts) / chunk_size).max(1);
     let size = NonZeroU64::new(chunk_size.get().saturating_mul(chunks)).unwrap_or(chunk_size);
-    Cut { base: facts.extent.offset(), size }
+    LeaseCut { base: facts.extent.offset(), size }
 }
 
 /// Size of one request in bytes; for requests that have to wait, see [`waited_size`].

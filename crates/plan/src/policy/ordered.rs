@@ -6,12 +6,12 @@ use alloc::vec::Vec;
 use super::foreign::MOST_IN_HAND;
 use super::{Decision, to_usize};
 use crate::extent::Extent;
-use crate::schedule::{Cut, Run};
+use crate::schedule::{LeaseCut, Run};
 
 /// The same decision for a consumer that takes whole leases in file order: one queue that every
 /// worker serves, cut from the start of the extent, with a ring's reads done by workers.
 pub fn in_order(decision: Decision, extent: Extent) -> Decision {
-    let cut = Cut { base: extent.offset(), ..decision.cut };
+    let cut = LeaseCut { base: extent.offset(), ..decision.cut };
     let mut ways: Vec<Run> = decision.queues.iter().flatten().copied().collect();
     ways.sort_by_key(|run| run.extent);
     let mut runs: Vec<Run> = Vec::new();

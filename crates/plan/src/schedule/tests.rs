@@ -6,9 +6,9 @@ fn run(offset: u64, end: u64, way: Way) -> Run {
     Run { extent: Extent::between(offset, end), way }
 }
 
-fn setup(queues: Vec<Vec<Run>>, slots: Vec<Vec<usize>>, size: u64) -> Setup {
-    let cut = Cut { base: 0, size: NonZeroU64::new(size).expect("positive") };
-    Setup {
+fn setup(queues: Vec<Vec<Run>>, slots: Vec<Vec<usize>>, size: u64) -> ScheduleSetup {
+    let cut = LeaseCut { base: 0, size: NonZeroU64::new(size).expect("positive") };
+    ScheduleSetup {
         queues,
         slots,
         cut,

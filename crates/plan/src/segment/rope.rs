@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 use core::mem;
 
 /// What a rope consists of.
-pub trait Piece: Sized {
+pub trait RopePiece: Sized {
     /// Its length in bytes.
     fn len(&self) -> u64;
 
@@ -42,7 +42,7 @@ pub struct LogExtent {
     pub len: u64,
 }
 
-impl Piece for LogExtent {
+impl RopePiece for LogExtent {
     fn len(&self) -> u64 {
         self.len
     }
@@ -62,7 +62,7 @@ const FEW: usize = 16;
 
 /// Pieces in order. See the [module](self).
 #[derive(Debug)]
-pub struct Rope<P: Piece> {
+pub struct Rope<P: RopePiece> {
     len: u64,
     /// Everything before `last`.
     before: Option<Node<P>>,
@@ -75,13 +75,13 @@ enum Node<P> {
     Pair(Box<(Node<P>, Node<P>)>),
 }
 
-impl<P: Piece> Default for Rope<P> {
+impl<P: RopePiece> Default for Rope<P> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<P: Piece> Rope<P> {
+impl<P: RopePiece> Rope<P> {
     /// Returns a rope without pieces; takes no memory.
     pub const fn new() -> Self {
         Self { len: 0, before: None, last: Vec::new() }
@@ -160,7 +160,7 @@ impl<P: Piece> Rope<P> {
     }
 }
 
-fn join<P: Piece>(pieces: &mut Vec<P>, piece: P) {
+fn join<P: RopePiece>(pieces: &mut Vec<P>, piece: P) {
     let left_over = match pieces.last_mut() {
         Some(last) => last.absorb(piece),
         None => Some(piece),
@@ -176,7 +176,7 @@ fn pair<P>(left: Option<Node<P>>, right: Option<Node<P>>) -> Option<Node<P>> {
 }
 
 /// Without recursion: a rope may be as deep as the program forked.
-impl<P: Piece> Drop for Rope<P> {
+impl<P: RopePiece> Drop for Rope<P> {
     fn drop(&mut self) {
         let mut stack: Vec<Node<P>> = Vec::new();
         stack.extend(self.before.take());

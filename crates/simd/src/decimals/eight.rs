@@ -132,7 +132,7 @@ pub(super) fn column_integers<const KIND: u8>(tokens: Tokens<'_>, out: &mut [i64
 
 /// Four tokens: their digits, and a mask with 16 bits for each.
 #[derive(Clone, Copy)]
-struct Four {
+struct FourOfEight {
     digits: __m512i,
     points: u64,
     minuses: u64,
@@ -271,7 +271,10 @@ fn are_windows<const KIND: u8>(lens: __m256i, ends: __m256i, len: usize) -> bool
 /// many of them come before its token. `None` if there is anything else.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-fn four_of<const KIND: u8, const WHOLE: bool>(text: __m512i, before: __m512i) -> Option<Four> {
+fn four_of<const KIND: u8, const WHOLE: bool>(
+    text: __m512i,
+    before: __m512i,
+) -> Option<FourOfEight> {
     let places = _mm512_broadcast_i32x4(_mm_setr_epi8(
         0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
     ));
@@ -288,7 +291,7 @@ fn four_of<const KIND: u8, const WHOLE: bool>(text: __m512i, before: __m512i) ->
             return None;
         }
         let digits = _mm512_maskz_mov_epi8(inside, digits);
-        return Some(Four { digits, points: 0, minuses: 0 });
+        return Some(FourOfEight { digits, points: 0, minuses: 0 });
     }
     let points = odd & _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(0x2e));
     let minuses = odd & first & _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(0x2d));
@@ -303,7 +306,7 @@ fn four_of<const KIND: u8, const WHOLE: bool>(text: __m512i, before: __m512i) ->
     let moving = (points << 1).wrapping_sub(nonzero(points));
     let moved = _mm512_bslli_epi128::<1>(digits);
     let digits = _mm512_mask_mov_epi8(digits, moving, moved);
-    Some(Four { digits, points, minuses })
+    Some(FourOfEight { digits, points, minuses })
 }
 
 /// The lowest bit of each token whose 16 bits are a single one, not the highest.

@@ -174,7 +174,7 @@ fn long_doubles(tokens: Tokens<'_>, index: usize, doubt: &mut bool) -> Option<__
 
 /// Two tokens: their digits, and masks with 16 bits for each.
 #[derive(Clone, Copy)]
-struct Two {
+struct TwoTokens {
     digits: __m256i,
     points: u32,
     minuses: u32,
@@ -182,13 +182,13 @@ struct Two {
 
 /// Four tokens as integers of their digits; the even ones and the odd ones have masks of their
 /// own.
-struct Four {
+struct FourTokens {
     digits: __m256i,
-    even: Two,
-    odd: Two,
+    even: TwoTokens,
+    odd: TwoTokens,
 }
 
-impl Four {
+impl FourTokens {
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn integers(self) -> Option<__m256i> {
@@ -246,7 +246,7 @@ fn place(points: u32) -> u32 {
 /// The four tokens from `index` on; `None` unless all are short and plain, or, with `GAPS`, empty.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn four<const GAPS: bool>(tokens: Tokens<'_>, index: usize) -> Option<Four> {
+fn four<const GAPS: bool>(tokens: Tokens<'_>, index: usize) -> Option<FourTokens> {
     let starts = tokens.starts.get(index..)?.first_chunk::<STEP>()?;
     let ends = tokens.ends.get(index..)?.first_chunk::<STEP>()?;
     let mut lens = [0; STEP];
@@ -267,7 +267,7 @@ fn four<const GAPS: bool>(tokens: Tokens<'_>, index: usize) -> Option<Four> {
     let inside = |at: usize| load(&LAST, lens[at]);
     let even = two(both(window(0), window(2)), both(inside(0), inside(2)))?;
     let odd = two(both(window(1), window(3)), both(inside(1), inside(3)))?;
-    Some(Four { digits: combine(even.digits, odd.digits), even, odd })
+    Some(FourTokens { digits: combine(even.digits, odd.digits), even, odd })
 }
 
 /// Sixteen bytes, which must exist.
@@ -289,7 +289,7 @@ fn both(low: __m128i, high: __m128i) -> __m256i {
 /// if there is anything else.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn two(text: __m256i, inside: __m256i) -> Option<Two> {
+fn two(text: __m256i, inside: __m256i) -> Option<TwoTokens> {
     const POINT: i8 = 0x2e - 0x30;
     const MINUS: i8 = 0x2d - 0x30;
     let mask = |bytes| _mm256_movemask_epi8(bytes).cast_unsigned();
@@ -298,7 +298,7 @@ fn two(text: __m256i, inside: __m256i) -> Option<Two> {
     let is_digit = _mm256_cmpeq_epi8(_mm256_min_epu8(digits, _mm256_set1_epi8(9)), digits);
     let odd = !mask(is_digit);
     if odd == 0 {
-        return Some(Two { digits, points: 0, minuses: 0 });
+        return Some(TwoTokens { digits, points: 0, minuses: 0 });
     }
     let points = equal(digits, POINT);
     let inside = mask(inside);
@@ -312,7 +312,7 @@ fn two(text: __m256i, inside: __m256i) -> Option<Two> {
     }
     let digits = _mm256_and_si256(digits, is_digit);
     if points == 0 {
-        return Some(Two { digits, points, minuses });
+        return Some(TwoTokens { digits, points, minuses });
     }
     // Up to and including the point, everything moves by one.
     let moving = |points: u32| {
@@ -321,7 +321,7 @@ fn two(text: __m256i, inside: __m256i) -> Option<Two> {
     };
     let moving = both(moving(points), moving(points >> 16));
     let digits = _mm256_blendv_epi8(digits, _mm256_bslli_epi128::<1>(digits), moving);
-    Some(Two { digits, points, minuses })
+    Some(TwoTokens { digits, points, minuses })
 }
 
 /// Windows of 16 digits to four integers, the even ones from `even`.

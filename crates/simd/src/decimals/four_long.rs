@@ -56,7 +56,7 @@ static FIVES: [i64; ROOM] = {
 };
 
 /// Four tokens: their digits in windows, their powers of ten, and the sign bits.
-struct Four {
+struct FourLong {
     windows: [__m256i; STEP],
     powers: [i32; STEP],
     signs: [i64; STEP],
@@ -77,13 +77,13 @@ pub(super) fn doubles(tokens: Tokens<'_>, index: usize, doubt: &mut bool) -> Opt
 
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn four(tokens: Tokens<'_>, index: usize) -> Option<Four> {
+fn four(tokens: Tokens<'_>, index: usize) -> Option<FourLong> {
     let starts = tokens.starts.get(index..)?.first_chunk::<STEP>()?;
     let ends = tokens.ends.get(index..)?.first_chunk::<STEP>()?;
     // All tokens of a column, most likely.
     let has_power = has_power(tokens.text.get(..ends[0] as usize)?);
     let zero = _mm256_setzero_si256();
-    let mut four = Four { windows: [zero; STEP], powers: [0; STEP], signs: [0; STEP] };
+    let mut four = FourLong { windows: [zero; STEP], powers: [0; STEP], signs: [0; STEP] };
     // Two loops, which are small enough to be unrolled.
     let (mut befores, mut counts) = ([0; STEP], [0; STEP]);
     for at in 0..STEP {

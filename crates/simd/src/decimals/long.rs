@@ -144,7 +144,7 @@ fn are_windows(lens: __m256i, ends: __m256i, len: usize, least: i32) -> bool {
 
 /// Two tokens: their digits, and masks with 32 bits for each.
 #[derive(Clone, Copy)]
-struct Two {
+struct TwoLong {
     digits: __m512i,
     points: u64,
     minuses: u64,
@@ -153,7 +153,7 @@ struct Two {
 /// Removes the signs and points from two tokens, as the function for 16 bytes does for four.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-fn two<const KIND: u8>(text: __m512i, before: __m512i) -> Option<Two> {
+fn two<const KIND: u8>(text: __m512i, before: __m512i) -> Option<TwoLong> {
     let places = _mm512_broadcast_i64x4(_mm256_setr_epi8(
         0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
         24, 25, 26, 27, 28, 29, 30, 31,
@@ -180,7 +180,7 @@ fn two<const KIND: u8>(text: __m512i, before: __m512i) -> Option<Two> {
     let carried = _mm512_maskz_shuffle_i64x2::<0b10_10_00_00>(0b1100_1100, digits, digits);
     let moved = _mm512_alignr_epi8::<15>(digits, carried);
     let digits = _mm512_mask_mov_epi8(digits, moving, moved);
-    Some(Two { digits, points, minuses })
+    Some(TwoLong { digits, points, minuses })
 }
 
 /// The lowest bit of each token whose 32 bits are a single one, not the highest.

@@ -41,7 +41,7 @@ pub(super) mod kind {
 }
 
 /// Four tokens without their points and signs.
-struct Four {
+struct FourShort {
     digits: __m256i,
     /// All bits of the bytes that were points, and of those before them.
     points: __m256i,
@@ -105,7 +105,10 @@ fn number(digits: __m256i) -> __m256i {
 
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn four<const KIND: u8, const WHOLE: bool>(tokens: Tokens<'_>, index: usize) -> Option<Four> {
+fn four<const KIND: u8, const WHOLE: bool>(
+    tokens: Tokens<'_>,
+    index: usize,
+) -> Option<FourShort> {
     const POINT: i8 = 0x2e - 0x30;
     const MINUS: i8 = 0x2d - 0x30;
     /// The highest byte of each lane.
@@ -132,7 +135,7 @@ fn four<const KIND: u8, const WHOLE: bool>(tokens: Tokens<'_>, index: usize) -> 
         if KIND == kind::COLUMN && is_padded(digits, is_digit, first) {
             return None;
         }
-        return Some(Four {
+        return Some(FourShort {
             digits,
             points: zero,
             before: zero,
@@ -169,7 +172,7 @@ fn four<const KIND: u8, const WHOLE: bool>(tokens: Tokens<'_>, index: usize) -> 
     let has_minus = _mm256_testz_si256(minus, minus) == 0;
     let minuses = has_minus.then(|| _mm256_xor_si256(_mm256_cmpeq_epi64(minus, zero), ones()));
     let has_points = _mm256_testz_si256(points, points) == 0;
-    Some(Four { digits, points, before, minuses, has_points })
+    Some(FourShort { digits, points, before, minuses, has_points })
 }
 
 #[inline]

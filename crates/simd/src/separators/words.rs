@@ -7,7 +7,7 @@
 //! ends          5   9      15 18    zeros after a one
 //! ```
 
-use super::{Ends, padded};
+use super::{FieldEnds, padded};
 use crate::level::{Level, detected};
 use crate::masks::{CHUNK, Kernel, Masks, run};
 
@@ -37,7 +37,7 @@ impl WordLines {
     /// ```
     #[must_use]
     pub fn of(text: &[u8], comment: Option<u8>) -> Self {
-        run(detected(), Look { text, comment })
+        run(detected(), WordScan { text, comment })
     }
 
     /// As [`of`](Self::of), with the kernel of one `level`, to compare them.
@@ -47,7 +47,7 @@ impl WordLines {
     /// If `level` is not [available](Level::available).
     #[must_use]
     pub fn of_at(level: Level, text: &[u8], comment: Option<u8>) -> Self {
-        run(level.detected(), Look { text, comment })
+        run(level.detected(), WordScan { text, comment })
     }
 }
 
@@ -56,11 +56,11 @@ impl WordLines {
 #[derive(Clone, Debug, Default)]
 pub struct WordPlaces {
     /// First bytes of words.
-    pub starts: Ends,
+    pub starts: FieldEnds,
     /// The bytes after their last ones.
-    pub ends: Ends,
+    pub ends: FieldEnds,
     /// Newlines.
-    pub newlines: Ends,
+    pub newlines: FieldEnds,
 }
 
 impl WordPlaces {
@@ -78,7 +78,7 @@ impl WordPlaces {
     ///
     /// If `text` has 4 GiB or more.
     pub fn find(&mut self, text: &[u8], from: usize) {
-        run(detected(), Find { places: self, text, from });
+        run(detected(), WordSearch { places: self, text, from });
     }
 
     /// As [`find`](Self::find), with the kernel of one `level`, to compare them.
@@ -87,7 +87,7 @@ impl WordPlaces {
     ///
     /// If `level` is not [available](Level::available).
     pub fn find_at(&mut self, level: Level, text: &[u8], from: usize) {
-        run(level.detected(), Find { places: self, text, from });
+        run(level.detected(), WordSearch { places: self, text, from });
     }
 }
 
@@ -105,7 +105,7 @@ struct Carry {
 
 /// Ones for what was found at the bytes of a chunk.
 #[derive(Default)]
-struct Seen {
+struct WordMasks {
     newlines: u64,
     odd: u64,
     /// Of the byte after the blanks before the first word of a line.
@@ -115,7 +115,7 @@ struct Seen {
 }
 
 #[inline(always)]
-fn look(masks: impl Masks, chunk: &[u8; CHUNK], comment: u8, carry: &mut Carry) -> Seen {
+fn look(masks: impl Masks, chunk: &[u8; CHUNK], comment: u8, carry: &mut Carry) -> WordMasks {
     const TOP: usize = CHUNK - 1;
     let (newlines, returns) = (masks.equal(chunk, b'\n'), masks.equal(chunk, b'\r'));
     let spaces = masks.equal(chunk, b' ');
@@ -134,7 +134,7 @@ fn look(masks: impl Masks, chunk: &[u8; CHUNK], comment: u8, carry: &mut Carry) 
         blank: blanks >> TOP,
         returned: returns >> TOP,
     };
-    Seen {
+    WordMasks {
         newlines,
         odd: first & (newlines | masks.equal(chunk, comment)),
         after,
@@ -144,12 +144,12 @@ fn look(masks: impl Masks, chunk: &[u8; CHUNK], comment: u8, carry: &mut Carry) 
 }
 
 /// Inspects the lines of a text.
-struct Look<'t> {
+struct WordScan<'t> {
     text: &'t [u8],
     comment: Option<u8>,
 }
 
-impl Kernel for Look<'_> {
+impl Kernel for WordScan<'_> {
     type Output = WordLines;
 
     #[inline(always)]
@@ -157,7 +157,7 @@ impl Kernel for Look<'_> {
         let Self { text, comment } = self;
         let comment = comment.unwrap_or(b'\n');
         let mut carry = Carry { begins: 1, leads: 0, blank: 0, returned: 0 };
-        let mut all = Seen::default();
+        let mut all = WordMasks::default();
         let mut newlines = 0;
         let (chunks, rest) = text.as_chunks::<CHUNK>();
         for chunk in chunks {
@@ -183,13 +183,13 @@ impl Kernel for Look<'_> {
 }
 
 /// Finds words and newlines from a position on.
-struct Find<'t> {
+struct WordSearch<'t> {
     places: &'t mut WordPlaces,
     text: &'t [u8],
     from: usize,
 }
 
-impl Kernel for Find<'_> {
+impl Kernel for WordSearch<'_> {
     type Output = ();
 
     #[inline(always)]

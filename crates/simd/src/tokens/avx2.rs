@@ -13,21 +13,21 @@ use std::arch::x86_64::{
 };
 
 use crate::places::PLACES;
-use crate::tokens::{Ends, Lines, Part, TILE, TOKENS, Taken};
+use crate::tokens::{Part, TILE, TOKENS, Taken, TokenEnds, TokenLines};
 
 /// Tokens of one vector, thus four lines.
 const HALF: usize = TOKENS / 2;
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq")]
-pub(super) fn pairs(lines: &mut Lines<'_>, taken: Taken) -> Taken {
-    let list = |bytes: &[u8], start, ends: &mut Ends| list(bytes, start, ends);
+pub(super) fn pairs(lines: &mut TokenLines<'_>, taken: Taken) -> Taken {
+    let list = |bytes: &[u8], start, ends: &mut TokenEnds| list(bytes, start, ends);
     lines.by_tiles(taken, list, |lines, part| convert(lines, part))
 }
 
 /// Lists the ends of the tokens from `start` on, until the tile ends or something is not plain.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq")]
 #[inline]
-fn list(bytes: &[u8], start: usize, ends: &mut Ends) {
+fn list(bytes: &[u8], start: usize, ends: &mut TokenEnds) {
     let tile = &bytes[start..bytes.len().min(start + TILE)];
     // As if there were a separator before the first byte: no token is empty.
     let mut separated = 1;
@@ -73,7 +73,7 @@ fn parity(bits: u64) -> u64 {
 /// for their count, would be mispredicted.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn compress(bits: u64, mut base: __m128i, ends: &mut Ends) {
+fn compress(bits: u64, mut base: __m128i, ends: &mut TokenEnds) {
     // At most 32, and seven after them.
     let list: &mut [u16; 40] = ends.next();
     for (at, byte) in bits.to_le_bytes().into_iter().enumerate() {
@@ -92,7 +92,7 @@ fn compress(bits: u64, mut base: __m128i, ends: &mut Ends) {
 /// room.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq")]
 #[inline]
-fn convert(lines: &mut Lines<'_>, part: Part<'_>) -> bool {
+fn convert(lines: &mut TokenLines<'_>, part: Part<'_>) -> bool {
     let Part { at, ends, token, line } = part;
     if lines.room(line).is_none() {
         return false;

@@ -14,7 +14,7 @@ use std::arch::x86_64::{
     _mm512_sub_epi16, _mm512_sub_epi32, _mm512_sub_epi64, _pext_u64,
 };
 
-use crate::tokens::{Ends, Lines, Part, TILE, Taken};
+use crate::tokens::{Part, TILE, Taken, TokenEnds, TokenLines};
 
 /// Whether this processor has what this kernel needs beyond AVX-512BW.
 pub(super) fn available() -> bool {
@@ -24,15 +24,15 @@ pub(super) fn available() -> bool {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2,popcnt")]
-pub(super) fn pairs(lines: &mut Lines<'_>, taken: Taken) -> Taken {
-    let list = |bytes: &[u8], start, ends: &mut Ends| list(bytes, start, ends);
+pub(super) fn pairs(lines: &mut TokenLines<'_>, taken: Taken) -> Taken {
+    let list = |bytes: &[u8], start, ends: &mut TokenEnds| list(bytes, start, ends);
     lines.by_tiles(taken, list, |lines, part| convert(lines, part))
 }
 
 /// Lists the ends of the tokens from `start` on, until the tile ends or something is not plain.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2,popcnt")]
 #[inline]
-fn list(bytes: &[u8], start: usize, ends: &mut Ends) {
+fn list(bytes: &[u8], start: usize, ends: &mut TokenEnds) {
     let places = load(&std::array::from_fn(|at| at.to_le_bytes()[0]));
     let tile = &bytes[start..bytes.len().min(start + TILE)];
     let mut base = _mm512_set1_epi16(1);
@@ -67,7 +67,7 @@ fn list(bytes: &[u8], start: usize, ends: &mut Ends) {
 /// Converts sixteen tokens into eight lines, unless one of them is out of bounds or there is no room.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2,popcnt")]
 #[inline]
-fn convert(lines: &mut Lines<'_>, part: Part<'_>) -> bool {
+fn convert(lines: &mut TokenLines<'_>, part: Part<'_>) -> bool {
     let Part { at, ends, token, line } = part;
     let behinds = load_list(ends.around(token + 1));
     let steps = _mm256_sub_epi16(behinds, load_list(ends.around(token)));

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use swath_reference::battery::BatterySize;
 use swath_simd::{
-    Ends, Level, Lines, Marks, Tokens, WordLines, WordPlaces, decimal, parse_doubles_at,
+    FieldEnds, Level, Lines, Marks, Tokens, WordLines, WordPlaces, decimal, parse_doubles_at,
     parse_integers_at,
 };
 
@@ -37,7 +37,7 @@ fn check_ends(text: &[u8], from: usize, delimiter: u8) {
         .map(|(at, _)| at)
         .collect();
     for level in levels() {
-        let mut positions = Ends::default();
+        let mut positions = FieldEnds::default();
         positions.push(7);
         positions.find_at(level, text, from, delimiter);
         assert_eq!(positions.as_slice()[0], 7);

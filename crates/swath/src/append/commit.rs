@@ -3,13 +3,13 @@
 use std::convert::Infallible;
 
 use swath_plan::segment::manifest::Manifest;
-use swath_plan::segment::rope::Piece;
+use swath_plan::segment::rope::RopePiece;
 
 use crate::append::manifest::{Entries, names};
-use crate::append::output::{Counters, Output, Target, dropped, lost};
+use crate::append::output::{AppendOutput, AppendTarget, Counters, dropped, lost};
 use crate::append::sequence::{End, Sequence};
 use crate::append::start_offset::StartOffset;
-use crate::append::strand::{Strand, Written};
+use crate::append::strand::{Strand, StrandBytes};
 use crate::append::unplaced::Unplaced;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
@@ -48,7 +48,7 @@ pub(super) struct Root {
     pub(super) entries: Entries,
 }
 
-fn report(output: &Output, bytes: u64, extents: usize) -> Committed {
+fn report(output: &AppendOutput, bytes: u64, extents: usize) -> Committed {
     let counters = &output.counters;
     Committed {
         bytes,
@@ -64,7 +64,7 @@ fn report(output: &Output, bytes: u64, extents: usize) -> Committed {
 }
 
 /// Takes the strand of everything that was written, and leaves an empty one.
-fn take_strand(output: &Output, root: &mut Root) -> Result<Box<Strand>> {
+fn take_strand(output: &AppendOutput, root: &mut Root) -> Result<Box<Strand>> {
     if let Some(error) = output.failure() {
         return Err(error);
     }
@@ -79,27 +79,27 @@ fn take_strand(output: &Output, root: &mut Root) -> Result<Box<Strand>> {
 }
 
 /// Takes out everything that was written, and returns where in the file it begins.
-fn written(output: &Output, root: &mut Root) -> Result<(u64, Written)> {
+fn written(output: &AppendOutput, root: &mut Root) -> Result<(u64, StrandBytes)> {
     let strand = take_strand(output, root)?;
     let base = strand.start().known().ok_or_else(|| output.fail(lost(output)))?;
     Ok((base, strand.into_written(output)?))
 }
 
 /// Returns where what was written ends.
-pub(super) fn end(output: &Output, root: &Root) -> Result<u64> {
+pub(super) fn end(output: &AppendOutput, root: &Root) -> Result<u64> {
     let start = root.strand.start().known();
     let unknown = || output.failure().unwrap_or_else(|| lost(output));
     Ok(start.ok_or_else(unknown)? + root.strand.len())
 }
 
-pub(super) fn commit(output: &Output, root: &mut Root) -> Result<Committed> {
+pub(super) fn commit(output: &AppendOutput, root: &mut Root) -> Result<Committed> {
     let (base, taken) = written(output, root)?;
     if let Some(error) = output.failure() {
         return Err(error);
     }
     let target = output.target().take();
     match target {
-        Some(Target::File(draft)) => {
+        Some(AppendTarget::File(draft)) => {
             let len = base + taken.len;
             land(output, taken, base)?;
             named(output, len, || draft.commit(len))?;
@@ -107,7 +107,7 @@ pub(super) fn commit(output: &Output, root: &mut Root) -> Result<Committed> {
             output.release_logs();
             Ok(report)
         }
-        Some(Target::Folder(mut folder)) => {
+        Some(AppendTarget::Folder(mut folder)) => {
             root.entries.push(output, taken.pieces)?;
             let manifest = root.entries.manifest(output)?;
             name_manifest(output, &mut folder, &manifest)
@@ -120,22 +120,26 @@ pub(super) fn commit(output: &Output, root: &mut Root) -> Result<Committed> {
 }
 
 /// The step that gives `len` bytes their name.
-fn named<T>(output: &Output, len: u64, commit: impl FnOnce() -> Result<T>) -> Result<T> {
+fn named<T>(output: &AppendOutput, len: u64, commit: impl FnOnce() -> Result<T>) -> Result<T> {
     output.observer.hooks().commit(&output.path, len, commit)
 }
 
 /// Makes `manifest` the contents of the folder.
-fn name_manifest(output: &Output, folder: &mut Folder, manifest: &Manifest) -> Result<()> {
+fn name_manifest(
+    output: &AppendOutput,
+    folder: &mut Folder,
+    manifest: &Manifest,
+) -> Result<()> {
     named(output, manifest.len(), || {
         folder.commit(&manifest.encode(crc32c::crc32c_append), &names(manifest))
     })
 }
 
 /// Moves everything to its place, several pieces in parallel if there is much.
-fn land(output: &Output, taken: Written, base: u64) -> Result<()> {
+fn land(output: &AppendOutput, taken: StrandBytes, base: u64) -> Result<()> {
     const MUCH: u64 = 4 << 20;
     output.place(&taken.tail, base + taken.len - taken.tail.len() as u64)?;
-    let len: u64 = taken.pieces.iter().map(Piece::len).sum();
+    let len: u64 = taken.pieces.iter().map(RopePiece::len).sum();
     let places = taken.pieces.into_iter().scan(base + taken.landed, |offset, piece| {
         let here = *offset;
         *offset += piece.len();
@@ -176,17 +180,17 @@ fn cut(piece: Unplaced, offset: u64) -> Vec<(Unplaced, u64)> {
     }
 }
 
-pub(super) fn checkpoint(output: &Output, root: &mut Root) -> Result<Committed> {
+pub(super) fn checkpoint(output: &AppendOutput, root: &mut Root) -> Result<Committed> {
     let (base, taken) = written(output, root)?;
     let len = base + taken.len;
     let extents = match &mut *output.target() {
-        Some(Target::File(draft)) => {
+        Some(AppendTarget::File(draft)) => {
             land(output, taken, base)?;
             let named = named(output, len, || draft.checkpoint(len));
             named.map_err(|error| output.fail(error))?;
             1
         }
-        Some(Target::Folder(folder)) => {
+        Some(AppendTarget::Folder(folder)) => {
             root.entries.push(output, taken.pieces)?;
             let manifest = root.entries.manifest(output)?;
             let named = name_manifest(output, folder, &manifest);

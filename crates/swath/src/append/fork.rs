@@ -6,15 +6,15 @@ use std::io::{self, Write};
 use std::mem;
 use std::sync::Arc;
 
-use crate::append::output::{Output, dropped, to_io};
-use crate::append::sequence::{End, Ended, Sequence, Slot};
+use crate::append::output::{AppendOutput, dropped, to_io};
+use crate::append::sequence::{End, EndedStrand, Sequence, Slot};
 use crate::append::strand::Strand;
 use crate::append::writer::{Writer, lend};
 use crate::error::{Error, Operation, Reason, Result};
 
 /// Takes a place where `current` is now; `current` continues after it.
 pub(super) fn fork(
-    output: &Arc<Output>,
+    output: &Arc<AppendOutput>,
     current: &mut Box<Strand>,
     sequence: &mut Sequence<Infallible>,
 ) -> Fork {
@@ -35,7 +35,7 @@ pub(super) fn fork(
 /// output: what comes after it has no place, so the commit fails. Once the output itself has
 /// been dropped, or its commit has failed, writing and finishing fail with [`Reason::Poisoned`].
 pub struct Fork {
-    output: Arc<Output>,
+    output: Arc<AppendOutput>,
     slot: Arc<Slot<Infallible>>,
     /// `None` once it is finished.
     strand: Option<Box<Strand>>,
@@ -99,7 +99,7 @@ impl Fork {
             return Err(error);
         }
         if matches!(end, End::Well) {
-            self.slot.fill(Ended { strand, end });
+            self.slot.fill(EndedStrand { strand, end });
             Ok(())
         } else {
             self.strand = Some(strand);
@@ -138,7 +138,7 @@ impl Write for Fork {
 impl Drop for Fork {
     fn drop(&mut self) {
         if let Some(strand) = self.strand.take() {
-            self.slot.fill(Ended { strand, end: End::Dropped });
+            self.slot.fill(EndedStrand { strand, end: End::Dropped });
         }
     }
 }

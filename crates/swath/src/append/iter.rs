@@ -9,8 +9,8 @@ use rayon::iter::IndexedParallelIterator;
 use rayon::iter::plumbing::{Consumer, Folder, Reducer};
 
 use crate::append::Append;
-use crate::append::output::{Output, lost};
-use crate::append::sequence::{End, Ended};
+use crate::append::output::{AppendOutput, lost};
+use crate::append::sequence::{End, EndedStrand};
 use crate::append::start_offset::StartOffset;
 use crate::append::strand::Strand;
 use crate::append::writer::Writer;
@@ -118,12 +118,12 @@ where
     let output = w.output();
     let strand = w.take_strand();
     let failed_from = AtomicUsize::new(usize::MAX);
-    let loop_ = Loop { output, write, failed_from: &failed_from };
+    let loop_ = AppendLoop { output, write, failed_from: &failed_from };
     // Panics of items and of code that makes them are caught in `Writing`. A panic from
     // elsewhere in the iterator takes the strand with it: then nothing can be committed any
     // more.
     let lost = Lost { output, is_lost: true };
-    let start = InOrder { run: loop_, start: Start::Here(strand), end: None, index: 0 };
+    let start = InOrder { run: loop_, start: PartStart::Here(strand), end: None, index: 0 };
     let ended = items.drive(start);
     lost.found();
     w.put_strand(ended.strand);
@@ -136,7 +136,7 @@ where
 
 /// Poisons the output if it is dropped while the strand is lost, by a panic.
 struct Lost<'a> {
-    output: &'a Output,
+    output: &'a AppendOutput,
     is_lost: bool,
 }
 
@@ -155,23 +155,23 @@ impl Drop for Lost<'_> {
 }
 
 /// What all parts of one loop share.
-struct Loop<'l, 'a, F> {
-    output: &'a Output,
+struct AppendLoop<'l, 'a, F> {
+    output: &'a AppendOutput,
     write: &'l F,
     /// The first item of the leftmost part that failed: parts after it need not begin.
     failed_from: &'l AtomicUsize,
 }
 
-impl<F> Clone for Loop<'_, '_, F> {
+impl<F> Clone for AppendLoop<'_, '_, F> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<F> Copy for Loop<'_, '_, F> {}
+impl<F> Copy for AppendLoop<'_, '_, F> {}
 
 /// Where a part begins.
-enum Start {
+enum PartStart {
     /// It continues this strand: the leftmost part.
     Here(Box<Strand>),
     /// After the part before it.
@@ -180,8 +180,8 @@ enum Start {
 
 /// One part of the items, before its first item.
 struct InOrder<'l, 'a, F> {
-    run: Loop<'l, 'a, F>,
-    start: Start,
+    run: AppendLoop<'l, 'a, F>,
+    start: PartStart,
     /// Where the next part begins; `None` after the last.
     end: Option<Arc<StartOffset>>,
     /// The index of its first item.
@@ -195,12 +195,12 @@ where
 {
     type Folder = Writing<Self, E>;
     type Reducer = InSeries<'a>;
-    type Result = Ended<E>;
+    type Result = EndedStrand<E>;
 
     fn split_at(self, index: usize) -> (Self, Self, InSeries<'a>) {
         let middle = StartOffset::unknown();
         let run = self.run;
-        let right_start = Start::After(Arc::clone(&middle));
+        let right_start = PartStart::After(Arc::clone(&middle));
         let right =
             InOrder { run, start: right_start, end: self.end, index: self.index + index };
         let left = InOrder { run, start: self.start, end: Some(middle), index: self.index };
@@ -236,10 +236,10 @@ impl<'l, 'a, F, E> Writing<InOrder<'l, 'a, F>, E> {
             return strand;
         }
         let run = self.consumer.run;
-        let nowhere = Start::After(StartOffset::unknown());
+        let nowhere = PartStart::After(StartOffset::unknown());
         match std::mem::replace(&mut self.consumer.start, nowhere) {
-            Start::Here(strand) => strand,
-            Start::After(start) => Strand::new(run.output, start),
+            PartStart::Here(strand) => strand,
+            PartStart::After(start) => Strand::new(run.output, start),
         }
     }
 }
@@ -249,7 +249,7 @@ where
     F: Fn(T, &mut Writer<'a>) -> result::Result<(), E>,
     E: Send,
 {
-    type Result = Ended<E>;
+    type Result = EndedStrand<E>;
 
     fn consume(mut self, item: T) -> Self {
         let run = self.consumer.run;
@@ -280,14 +280,14 @@ where
         self
     }
 
-    fn complete(mut self) -> Ended<E> {
+    fn complete(mut self) -> EndedStrand<E> {
         let run = self.consumer.run;
         let mut strand = self.take_strand();
         strand.settle(run.output);
         if let (End::Well, Some(next)) = (&self.end, &self.consumer.end) {
             next.follow(strand.start(), strand.len());
         }
-        Ended { strand, end: self.end }
+        EndedStrand { strand, end: self.end }
     }
 
     fn full(&self) -> bool {
@@ -298,11 +298,11 @@ where
 
 /// Puts the right part after the left one, unless that failed.
 struct InSeries<'a> {
-    output: &'a Output,
+    output: &'a AppendOutput,
 }
 
-impl<E> Reducer<Ended<E>> for InSeries<'_> {
-    fn reduce(self, mut left: Ended<E>, right: Ended<E>) -> Ended<E> {
+impl<E> Reducer<EndedStrand<E>> for InSeries<'_> {
+    fn reduce(self, mut left: EndedStrand<E>, right: EndedStrand<E>) -> EndedStrand<E> {
         if matches!(left.end, End::Well) {
             if let Err(error) = left.strand.absorb(self.output, *right.strand) {
                 self.output.fail_untold(error);

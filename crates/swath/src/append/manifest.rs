@@ -4,7 +4,7 @@ use swath_plan::extent::Extent;
 use swath_plan::segment::manifest::{Manifest, ManifestExtent, Segment};
 
 use crate::append::options::ExtentChecksums;
-use crate::append::output::Output;
+use crate::append::output::AppendOutput;
 use crate::append::unplaced::Unplaced;
 use crate::error::{Error, Operation, Reason, Result};
 
@@ -24,7 +24,7 @@ impl Entries {
     }
 
     /// Appends logged pieces. Contiguous ones become one extent.
-    pub(super) fn push(&mut self, output: &Output, pieces: Vec<Unplaced>) -> Result<()> {
+    pub(super) fn push(&mut self, output: &AppendOutput, pieces: Vec<Unplaced>) -> Result<()> {
         let old = u32::try_from(self.old.len()).unwrap_or(u32::MAX);
         for piece in pieces {
             let Unplaced::Log { extent, crc } = piece else {
@@ -50,7 +50,7 @@ impl Entries {
 
     /// Checks everything and returns the manifest; segments that are no longer needed are left
     /// out.
-    pub(super) fn manifest(&self, output: &Output) -> Result<Manifest> {
+    pub(super) fn manifest(&self, output: &AppendOutput) -> Result<Manifest> {
         let logs = output.log_files().into_iter().zip(output.log_lens());
         let new = logs.map(|(log, len)| Segment { name: log.name.into(), len });
         let segments: Vec<Segment> = self.old.iter().cloned().chain(new).collect();

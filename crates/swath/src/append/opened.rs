@@ -40,7 +40,7 @@ use crate::together::together;
 /// ```
 #[derive(Clone)]
 pub struct Opened {
-    inner: Arc<Inner>,
+    inner: Arc<OpenedInner>,
     position: u64,
     /// The extent that is being read from its start, how far, and its checksum so far.
     checking: Option<Checking>,
@@ -53,18 +53,18 @@ struct Checking {
     crc: u32,
 }
 
-struct Inner {
+struct OpenedInner {
     path: PathBuf,
     folder: Option<Arc<dyn FsFolder>>,
     len: u64,
     files: Vec<(PathBuf, Arc<dyn FsFile>)>,
-    extents: Vec<Placed>,
+    extents: Vec<PlacedExtent>,
     index: Index,
     sums: ExtentSums,
 }
 
 /// One extent, and where its bytes are.
-struct Placed {
+struct PlacedExtent {
     file: u32,
     /// Offset in the whole output.
     start: u64,
@@ -101,11 +101,11 @@ pub(super) fn open(path: &Path, fs: &dyn Fs) -> Result<Opened> {
     Ok(Opened { inner: Arc::new(inner), position: 0, checking: None })
 }
 
-fn open_file(path: &Path, file: Arc<dyn FsFile>) -> Result<Inner> {
+fn open_file(path: &Path, file: Arc<dyn FsFile>) -> Result<OpenedInner> {
     let facts = file.facts();
     let len = facts.map_err(|error| Error::io(Operation::Open, path, error))?.len;
-    let placed = Placed { file: 0, start: 0, offset: 0, len, crc32c: None };
-    Ok(Inner {
+    let placed = PlacedExtent { file: 0, start: 0, offset: 0, len, crc32c: None };
+    Ok(OpenedInner {
         path: path.to_owned(),
         folder: None,
         len,
@@ -134,7 +134,7 @@ pub(super) fn decode_manifest(shown: &Path, bytes: &[u8]) -> Result<Manifest> {
     })
 }
 
-fn open_folder(path: &Path, inside: Arc<dyn FsFolder>) -> Result<Inner> {
+fn open_folder(path: &Path, inside: Arc<dyn FsFolder>) -> Result<OpenedInner> {
     let manifest = read_manifest(path, &*inside)?;
     let mut files = Vec::with_capacity(manifest.segments().len());
     for segment in manifest.segments() {
@@ -153,13 +153,13 @@ fn open_folder(path: &Path, inside: Arc<dyn FsFolder>) -> Result<Inner> {
     let mut extents = Vec::with_capacity(manifest.extents().len());
     for it in manifest.extents() {
         let (offset, len) = (it.extent.offset(), it.extent.len());
-        extents.push(Placed { file: it.segment, start, offset, len, crc32c: it.crc32c });
+        extents.push(PlacedExtent { file: it.segment, start, offset, len, crc32c: it.crc32c });
         start += len;
     }
     let index = index(path, extents.iter().map(|extent| extent.len))?;
     let (path, len) = (path.to_owned(), manifest.len());
     let (folder, sums) = (Some(inside), ExtentSums::default());
-    Ok(Inner { path, folder, len, files, extents, index, sums })
+    Ok(OpenedInner { path, folder, len, files, extents, index, sums })
 }
 
 fn index(path: &Path, lens: impl IntoIterator<Item = u64>) -> Result<Index> {
@@ -169,7 +169,7 @@ fn index(path: &Path, lens: impl IntoIterator<Item = u64>) -> Result<Index> {
     })
 }
 
-impl Inner {
+impl OpenedInner {
     /// Reads from one extent; returns 0 bytes at the end of the output.
     fn read_part(&self, into: &mut [u8], offset: u64) -> Result<(usize, usize)> {
         let Some((at, skip)) = self.index.find(offset) else { return Ok((0, 0)) };

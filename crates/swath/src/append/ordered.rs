@@ -34,7 +34,7 @@ use swath_plan::fallback::Fallback;
 
 use crate::append::ordered::tickets::Tickets;
 use crate::error::{Error, Operation, Reason, Result};
-use crate::failures::Failures;
+use crate::failures::FailureLog;
 use crate::sink::Sparse;
 use crate::sink::direct::DirectFile;
 use crate::sink::draft::Draft;
@@ -225,7 +225,7 @@ impl Ordered {
             // Threads that only write may still have to report their panics.
             self.join();
         }
-        self.tickets.end(&Failures::<Error>::default())?;
+        self.tickets.end(&FailureLog::<Error>::default())?;
         let mut written = completed?;
         if let Some(draft) = self.draft.take() {
             written.fallbacks.extend(self.tickets.commit(draft, written.bytes)?);
@@ -296,7 +296,7 @@ impl Ordered {
     }
 
     /// How a loop ended whose calls wrote to this output.
-    pub(crate) fn end<E>(&self, failures: &Failures<E>) -> std::result::Result<(), E> {
+    pub(crate) fn end<E>(&self, failures: &FailureLog<E>) -> std::result::Result<(), E> {
         self.tickets.end(failures)
     }
 

@@ -27,7 +27,7 @@ use crate::timeline::Activity;
 
 /// What is being written; it gets its name at commit.
 #[derive(Debug)]
-pub(super) enum Target {
+pub(super) enum AppendTarget {
     File(Draft),
     Folder(Folder),
 }
@@ -79,7 +79,7 @@ impl Counters {
 
 /// See the [module](self).
 #[derive(Debug)]
-pub(super) struct Output {
+pub(super) struct AppendOutput {
     pub(super) mode: Mode,
     pub(super) path: PathBuf,
     pub(super) buffer_size: usize,
@@ -90,7 +90,7 @@ pub(super) struct Output {
     preallocation: Preallocation,
     /// Before the target: FUSE keeps what is open in a folder that is to be removed.
     logs: Mutex<Logs>,
-    target: Mutex<Option<Target>>,
+    target: Mutex<Option<AppendTarget>>,
     /// What the options say of [`most_in_memory`](Self::most_in_memory).
     memory: u64,
     most_in_memory: OnceLock<u64>,
@@ -116,7 +116,7 @@ const OFFERS_PER_CPU: usize = 2;
 pub(super) enum BranchOffer {
     /// Other threads may take it.
     Free,
-    /// The same, and it is one of the [`Output::offers`].
+    /// The same, and it is one of the [`AppendOutput::offers`].
     Counted,
     /// It follows the first one, on its thread.
     Refused,
@@ -125,11 +125,11 @@ pub(super) enum BranchOffer {
 /// Pieces that wait in memory take this much each, except small ones: one huge page.
 const PAGES_LEN: usize = 2 << 20;
 
-impl Output {
-    pub(super) fn new(options: &AppendOptions, path: &Path, target: Target) -> Self {
+impl AppendOutput {
+    pub(super) fn new(options: &AppendOptions, path: &Path, target: AppendTarget) -> Self {
         let file = match &target {
-            Target::File(draft) => Some(Arc::clone(draft.file())),
-            Target::Folder(_) => None,
+            AppendTarget::File(draft) => Some(Arc::clone(draft.file())),
+            AppendTarget::Folder(_) => None,
         };
         Self {
             mode: options.mode,
@@ -340,8 +340,10 @@ impl Output {
         }
         drop(logs);
         let made = match &*self.target.lock() {
-            Some(Target::Folder(folder)) => folder.create_segment(),
-            Some(Target::File(draft)) => draft.scratch().map(|file| (String::new(), file)),
+            Some(AppendTarget::Folder(folder)) => folder.create_segment(),
+            Some(AppendTarget::File(draft)) => {
+                draft.scratch().map(|file| (String::new(), file))
+            }
             None => Err(Error::new(Operation::Write, Reason::Invalid, &self.path)
                 .detail("it has been committed already")),
         };
@@ -461,20 +463,20 @@ impl Output {
     }
 
     /// The target: to be committed, not for strands.
-    pub(super) fn target(&self) -> MutexGuard<'_, Option<Target>> {
+    pub(super) fn target(&self) -> MutexGuard<'_, Option<AppendTarget>> {
         self.target.lock()
     }
 }
 
 /// Records that a fork cannot be finished any more.
-pub(super) fn dropped(output: &Output) -> Error {
+pub(super) fn dropped(output: &AppendOutput) -> Error {
     Error::new(Operation::Commit, Reason::Poisoned, &output.path)
         .detail("a forked handle was dropped before it was finished")
         .hint("call `finish` on each, or write the output again")
 }
 
 /// Records that a strand was lost, so that it is unknown what it wrote.
-pub(super) fn lost(output: &Output) -> Error {
+pub(super) fn lost(output: &AppendOutput) -> Error {
     Error::new(Operation::Write, Reason::Poisoned, &output.path)
         .detail("a panic lost a strand and what it had written")
         .hint("write the output again")

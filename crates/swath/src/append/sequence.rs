@@ -11,7 +11,7 @@ use std::any::Any;
 use std::mem;
 use std::sync::Arc;
 
-use crate::append::output::{Counters, Output};
+use crate::append::output::{AppendOutput, Counters};
 use crate::append::start_offset::StartOffset;
 use crate::append::strand::Strand;
 use crate::error::Result;
@@ -30,7 +30,7 @@ pub(super) enum End<E> {
 
 /// A strand that has ended.
 #[derive(Debug)]
-pub(super) struct Ended<E> {
+pub(super) struct EndedStrand<E> {
     pub(super) strand: Box<Strand>,
     pub(super) end: End<E>,
 }
@@ -38,14 +38,14 @@ pub(super) struct Ended<E> {
 /// A place in the order, to be filled.
 #[derive(Debug)]
 pub(super) struct Slot<E> {
-    filled: Mutex<Option<Ended<E>>>,
+    filled: Mutex<Option<EndedStrand<E>>>,
     /// Where what comes after it begins.
     next: Arc<StartOffset>,
 }
 
 impl<E> Slot<E> {
     /// Fills the slot. To be called once, when its strand has ended.
-    pub(super) fn fill(&self, ended: Ended<E>) {
+    pub(super) fn fill(&self, ended: EndedStrand<E>) {
         if matches!(ended.end, End::Well) {
             self.next.follow(ended.strand.start(), ended.strand.len());
         }
@@ -78,7 +78,7 @@ impl<E> Sequence<E> {
     }
 
     /// Takes a slot where `current` is now.
-    pub(super) fn fork(&mut self, output: &Output, current: Box<Strand>) -> Forked<E> {
+    pub(super) fn fork(&mut self, output: &AppendOutput, current: Box<Strand>) -> Forked<E> {
         Counters::add(&output.counters.forks, 1);
         let here = StartOffset::unknown();
         here.follow(current.start(), current.len());
@@ -99,7 +99,7 @@ impl<E> Sequence<E> {
     /// `End` says how it failed.
     pub(super) fn close(
         &mut self,
-        output: &Output,
+        output: &AppendOutput,
         current: Box<Strand>,
     ) -> Result<(Box<Strand>, End<E>)> {
         let mut whole: Option<Box<Strand>> = None;
@@ -107,7 +107,9 @@ impl<E> Sequence<E> {
         while let Some((strand, slot)) = before.next() {
             let mut so_far = appended(output, whole, strand)?;
             let ended = slot.filled.lock().take();
-            let Some(Ended { strand, end }) = ended else { return Ok((so_far, End::Dropped)) };
+            let Some(EndedStrand { strand, end }) = ended else {
+                return Ok((so_far, End::Dropped));
+            };
             so_far.absorb(output, *strand)?;
             if !matches!(end, End::Well) {
                 for (strand, slot) in before {
@@ -126,7 +128,7 @@ impl<E> Sequence<E> {
 }
 
 fn appended(
-    output: &Output,
+    output: &AppendOutput,
     left: Option<Box<Strand>>,
     right: Box<Strand>,
 ) -> Result<Box<Strand>> {

@@ -10,10 +10,10 @@
 use std::mem;
 use std::sync::Arc;
 
-use swath_plan::segment::rope::{Piece, Rope};
+use swath_plan::segment::rope::{Rope, RopePiece};
 
 use crate::append::options::Mode;
-use crate::append::output::{Counters, Output};
+use crate::append::output::{AppendOutput, Counters};
 use crate::append::start_offset::StartOffset;
 use crate::append::unplaced::Unplaced;
 use crate::error::Result;
@@ -34,7 +34,7 @@ pub(super) struct Strand {
 }
 
 impl Strand {
-    pub(super) fn new(output: &Output, start: Arc<StartOffset>) -> Box<Self> {
+    pub(super) fn new(output: &AppendOutput, start: Arc<StartOffset>) -> Box<Self> {
         Box::new(Self {
             tail: Vec::new(),
             limit: output.buffer_size,
@@ -46,7 +46,7 @@ impl Strand {
     }
 
     /// An empty strand without a place, to be left where the real one was taken from.
-    pub(super) fn stand_in(output: &Output) -> Box<Self> {
+    pub(super) fn stand_in(output: &AppendOutput) -> Box<Self> {
         Self::new(output, StartOffset::unknown())
     }
 
@@ -64,7 +64,7 @@ impl Strand {
     }
 
     #[inline]
-    pub(super) fn write(&mut self, output: &Output, bytes: &[u8]) -> Result<()> {
+    pub(super) fn write(&mut self, output: &AppendOutput, bytes: &[u8]) -> Result<()> {
         if bytes.len() <= self.limit.saturating_sub(self.tail.len()) {
             self.tail.extend_from_slice(bytes);
             Ok(())
@@ -75,7 +75,7 @@ impl Strand {
 
     #[cold]
     #[inline(never)]
-    fn write_slowly(&mut self, output: &Output, mut bytes: &[u8]) -> Result<()> {
+    fn write_slowly(&mut self, output: &AppendOutput, mut bytes: &[u8]) -> Result<()> {
         output.check()?;
         while bytes.len() > self.limit - self.tail.len() {
             if self.tail.is_empty() && bytes.len() >= self.limit {
@@ -94,7 +94,11 @@ impl Strand {
 
     /// Writes long `bytes` without copying them into the tail first, as far as their place
     /// allows; returns the rest.
-    fn write_through<'b>(&mut self, output: &Output, bytes: &'b [u8]) -> Result<&'b [u8]> {
+    fn write_through<'b>(
+        &mut self,
+        output: &AppendOutput,
+        bytes: &'b [u8],
+    ) -> Result<&'b [u8]> {
         let mut now = bytes;
         match output.mode {
             Mode::Segments => output.keep(&mut self.rope, now)?,
@@ -113,7 +117,7 @@ impl Strand {
     }
 
     /// Writes the tail to its place, if that is known; otherwise keeps or spills it.
-    pub(super) fn shed(&mut self, output: &Output) -> Result<()> {
+    pub(super) fn shed(&mut self, output: &AppendOutput) -> Result<()> {
         output.check()?;
         if self.tail.is_empty() {
             return Ok(());
@@ -131,7 +135,7 @@ impl Strand {
         Ok(())
     }
 
-    fn keep_tail(&mut self, output: &Output) -> Result<()> {
+    fn keep_tail(&mut self, output: &AppendOutput) -> Result<()> {
         output.keep(&mut self.rope, &self.tail)?;
         self.tail.clear();
         Ok(())
@@ -139,7 +143,7 @@ impl Strand {
 
     /// Plain mode: moves the rope to its place, if that is known, and returns where the next
     /// byte goes.
-    fn land(&mut self, output: &Output) -> Result<Option<u64>> {
+    fn land(&mut self, output: &AppendOutput) -> Result<Option<u64>> {
         let Some(base) = self.start.known() else { return Ok(None) };
         for piece in mem::take(&mut self.rope).into_pieces() {
             let len = piece.len();
@@ -151,7 +155,7 @@ impl Strand {
 
     /// Appends everything of `right`, in O(1) except for bytes whose place is known now: those
     /// are written. To be called by the strand that forked, after both have ended.
-    pub(super) fn absorb(&mut self, output: &Output, mut right: Self) -> Result<()> {
+    pub(super) fn absorb(&mut self, output: &AppendOutput, mut right: Self) -> Result<()> {
         self.forks += mem::take(&mut right.forks);
         if right.len() == 0 {
             return Ok(());
@@ -175,7 +179,7 @@ impl Strand {
 
     /// The strand has ended: bytes that are worth it are moved out of a buffer that no limit
     /// counts.
-    pub(super) fn settle(&mut self, output: &Output) {
+    pub(super) fn settle(&mut self, output: &AppendOutput) {
         const FEW: usize = 16 << 10;
         if self.tail.len() > FEW
             && let Err(error) = self.shed(output)
@@ -188,19 +192,19 @@ impl Strand {
     }
 
     /// Frees the memory of what the serial program would not have written.
-    pub(super) fn discard(mut self, output: &Output) {
+    pub(super) fn discard(mut self, output: &AppendOutput) {
         for piece in mem::take(&mut self.rope).into_pieces() {
             output.give_back(piece);
         }
     }
 
     /// Takes everything out, in order, to be committed.
-    pub(super) fn into_written(mut self, output: &Output) -> Result<Written> {
+    pub(super) fn into_written(mut self, output: &AppendOutput) -> Result<StrandBytes> {
         Counters::add(&output.counters.forks, self.forks);
         if output.mode == Mode::Segments {
             self.shed(output)?;
         }
-        Ok(Written {
+        Ok(StrandBytes {
             len: self.len(),
             landed: self.landed,
             pieces: self.rope.into_pieces(),
@@ -211,7 +215,7 @@ impl Strand {
 
 /// Everything that a strand wrote.
 #[derive(Debug)]
-pub(super) struct Written {
+pub(super) struct StrandBytes {
     /// Bytes in total.
     pub(super) len: u64,
     /// Bytes of these that are at the front and already in their place.

@@ -1,7 +1,7 @@
 //! What a strand's rope consists of.
 
 use swath_os::memory::Pages;
-use swath_plan::segment::rope::{LogExtent, Piece};
+use swath_plan::segment::rope::{LogExtent, RopePiece};
 
 /// Bytes of one strand that have no place in the file yet, or never will.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl Unplaced {
     }
 }
 
-impl Piece for Unplaced {
+impl RopePiece for Unplaced {
     fn len(&self) -> u64 {
         match self {
             Self::Memory(bytes) => bytes.len() as u64,

@@ -10,9 +10,9 @@ use std::thread;
 
 use swath_os::handoff;
 
-use crate::append::output::{BranchOffer, Counters, Output, lost, to_io};
+use crate::append::output::{AppendOutput, BranchOffer, Counters, lost, to_io};
 use crate::append::pool;
-use crate::append::sequence::{End, Ended};
+use crate::append::sequence::{End, EndedStrand};
 use crate::append::start_offset::StartOffset;
 use crate::append::strand::Strand;
 use crate::error::{Error, Operation, Reason, Result};
@@ -51,7 +51,7 @@ use crate::failures::caught;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Writer<'a> {
-    output: &'a Output,
+    output: &'a AppendOutput,
     /// `None` only while a join runs, and then this handle is not accessible.
     strand: Option<Box<Strand>>,
 }
@@ -64,7 +64,7 @@ impl fmt::Debug for Writer<'_> {
 
 /// What the two branches of one join share, on the owner's stack.
 struct Branches<'a> {
-    output: &'a Output,
+    output: &'a AppendOutput,
     left_is_well: AtomicBool,
     /// Where a stolen right branch begins, as soon as there is one.
     stolen: OnceLock<Arc<StartOffset>>,
@@ -92,11 +92,11 @@ impl Drop for Rejoin<'_, '_> {
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(output: &'a Output, strand: Box<Strand>) -> Self {
+    pub(super) fn new(output: &'a AppendOutput, strand: Box<Strand>) -> Self {
         Self { output, strand: Some(strand) }
     }
 
-    pub(super) fn output(&self) -> &'a Output {
+    pub(super) fn output(&self) -> &'a AppendOutput {
         self.output
     }
 
@@ -260,7 +260,7 @@ impl<'a> Branches<'a> {
 /// Lends the strand at `home` to a writer. It is returned also if `body` panics: what was
 /// written before is what the serial program would have written.
 pub(super) fn lend<R>(
-    output: &Output,
+    output: &AppendOutput,
     home: &mut Box<Strand>,
     body: impl FnOnce(&mut Writer<'_>) -> R,
 ) -> R {
@@ -280,10 +280,10 @@ pub(super) fn lend<R>(
 
 /// Runs one closure on a strand and returns how it ended.
 pub(super) fn run<'a, E>(
-    output: &'a Output,
+    output: &'a AppendOutput,
     strand: Box<Strand>,
     body: impl FnOnce(&mut Writer<'a>) -> std::result::Result<(), E>,
-) -> Ended<E> {
+) -> EndedStrand<E> {
     let mut w = Writer::new(output, strand);
     let end = match caught(|| body(&mut w)) {
         Ok(Ok(())) => End::Well,
@@ -292,7 +292,7 @@ pub(super) fn run<'a, E>(
     };
     let mut strand = w.into_strand();
     strand.settle(output);
-    Ended { strand, end }
+    EndedStrand { strand, end }
 }
 
 impl Write for Writer<'_> {

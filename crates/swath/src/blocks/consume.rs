@@ -3,10 +3,10 @@
 use swath_plan::sequence::InOrder;
 
 use crate::error::Error;
-use crate::failures::{Failing, Failures};
+use crate::failures::{Failing, FailureLog};
 use crate::locks::Mutex;
 use crate::records::Block;
-use crate::records::piece::Piece;
+use crate::records::piece::RecordPiece;
 use crate::records::turns::Turns;
 
 /// Takes pieces, from any worker and in any order.
@@ -17,7 +17,7 @@ pub(crate) trait Consume: Sync {
     /// Takes piece `number`; `None` if no record begins in it. Numbers count up without a gap,
     /// over all files. A consumer that has to wait for earlier pieces gives up if one of them
     /// was lost and `is_over`.
-    fn consume(&self, number: u64, piece: Option<Piece<'_>>, is_over: &dyn Fn() -> bool);
+    fn consume(&self, number: u64, piece: Option<RecordPiece<'_>>, is_over: &dyn Fn() -> bool);
 
     /// Piece `number` could not be read; it may be retried.
     fn lost(&self, _number: u64) {}
@@ -52,12 +52,12 @@ impl<R> Values<R> {
 pub(crate) struct Collect<F, R, E> {
     map: F,
     values: Values<R>,
-    failures: Failures<E>,
+    failures: FailureLog<E>,
 }
 
 impl<F, R, E> Collect<F, R, E> {
     pub(crate) fn new(map: F) -> Self {
-        Self { map, values: Values::default(), failures: Failures::default() }
+        Self { map, values: Values::default(), failures: FailureLog::default() }
     }
 
     /// The results in file order, when all workers have ended, or what ended them.
@@ -77,7 +77,7 @@ where
     R: Send,
     E: From<Error> + Send,
 {
-    fn consume(&self, number: u64, piece: Option<Piece<'_>>, _: &dyn Fn() -> bool) {
+    fn consume(&self, number: u64, piece: Option<RecordPiece<'_>>, _: &dyn Fn() -> bool) {
         let Some(piece) = piece else { return };
         let values = self.failures.attempt(number, || piece.map(&self.map).collect());
         if let Some(values) = values {
@@ -96,13 +96,13 @@ pub(crate) struct InTurn<L, T, M, R, E> {
     turns: Turns<T>,
     map: M,
     values: Values<R>,
-    failures: Failures<E>,
+    failures: FailureLog<E>,
 }
 
 impl<L, T, M, R, E> InTurn<L, T, M, R, E> {
     pub(crate) fn new(look: L, turn: T, map: M) -> Self {
         let (turns, values) = (Turns::new(0, turn), Values::default());
-        Self { look, turns, map, values, failures: Failures::default() }
+        Self { look, turns, map, values, failures: FailureLog::default() }
     }
 
     /// The results in file order, when all workers have ended, or what ended them.
@@ -124,7 +124,7 @@ where
     R: Send,
     E: From<Error> + Send,
 {
-    fn consume(&self, number: u64, piece: Option<Piece<'_>>, is_over: &dyn Fn() -> bool) {
+    fn consume(&self, number: u64, piece: Option<RecordPiece<'_>>, is_over: &dyn Fn() -> bool) {
         self.turns.found(number);
         let look = || piece.into_iter().flatten().map(&self.look).collect();
         let Some(found) = self.failures.attempt::<Vec<A>>(number, look) else {
@@ -157,12 +157,12 @@ where
 /// Keeps nothing.
 pub(crate) struct Each<F, E> {
     f: F,
-    failures: Failures<E>,
+    failures: FailureLog<E>,
 }
 
 impl<F, E> Each<F, E> {
     pub(crate) fn new(f: F) -> Self {
-        Self { f, failures: Failures::default() }
+        Self { f, failures: FailureLog::default() }
     }
 
     /// As [`Collect::end`].
@@ -176,7 +176,7 @@ where
     F: Fn(Block<'_>) -> Result<(), E> + Sync,
     E: From<Error> + Send,
 {
-    fn consume(&self, number: u64, piece: Option<Piece<'_>>, _: &dyn Fn() -> bool) {
+    fn consume(&self, number: u64, piece: Option<RecordPiece<'_>>, _: &dyn Fn() -> bool) {
         let Some(mut piece) = piece else { return };
         self.failures.attempt(number, || piece.try_for_each(&self.f));
     }
@@ -197,7 +197,7 @@ pub(crate) struct Reduce<F, C, T, E> {
     combine: C,
     ahead: u64,
     turns: Turns<Combined<T>>,
-    failures: Failures<E>,
+    failures: FailureLog<E>,
 }
 
 /// What is combined so far, and values that arrived before their turn.
@@ -211,7 +211,7 @@ impl<F, C, T, E> Reduce<F, C, T, E> {
     pub(crate) fn new(map: F, combine: C, workers: u64) -> Self {
         let turns = Turns::new(0, Combined { value: None, early: InOrder::default() });
         let ahead = AHEAD.max(workers.saturating_mul(AHEAD_OF_EACH));
-        Self { map, combine, ahead, turns, failures: Failures::default() }
+        Self { map, combine, ahead, turns, failures: FailureLog::default() }
     }
 
     /// As [`Collect::end`].
@@ -245,7 +245,7 @@ where
     T: Send,
     E: From<Error> + Send,
 {
-    fn consume(&self, number: u64, piece: Option<Piece<'_>>, is_over: &dyn Fn() -> bool) {
+    fn consume(&self, number: u64, piece: Option<RecordPiece<'_>>, is_over: &dyn Fn() -> bool) {
         self.turns.found(number);
         let Some(line) = self.turns.wait(number, self.ahead, is_over) else { return };
         drop(line);
@@ -275,12 +275,12 @@ pub(crate) struct Fold<I, F, T, E> {
     fold: F,
     /// Values that no worker holds at the moment.
     idle: Mutex<Vec<T>>,
-    failures: Failures<E>,
+    failures: FailureLog<E>,
 }
 
 impl<I, F, T, E> Fold<I, F, T, E> {
     pub(crate) fn new(init: I, fold: F) -> Self {
-        Self { init, fold, idle: Mutex::default(), failures: Failures::default() }
+        Self { init, fold, idle: Mutex::default(), failures: FailureLog::default() }
     }
 
     /// All folded values; otherwise as [`Collect::end`].
@@ -297,7 +297,7 @@ where
     T: Send,
     E: From<Error> + Send,
 {
-    fn consume(&self, number: u64, piece: Option<Piece<'_>>, _: &dyn Fn() -> bool) {
+    fn consume(&self, number: u64, piece: Option<RecordPiece<'_>>, _: &dyn Fn() -> bool) {
         let Some(mut piece) = piece else { return };
         let idle = self.idle.lock().pop();
         let folded = self.failures.attempt(number, || {

@@ -10,9 +10,9 @@ use swath_plan::policy::{Engine, in_order};
 use swath_plan::schedule::Lease;
 
 use crate::blocks::consume::Consume;
-use crate::blocks::plan::{Plan, Start};
+use crate::blocks::plan::{BlockPlan, SourceStart};
 use crate::engine::fill::Hands;
-use crate::engine::{Job, Trouble, Visit, worker};
+use crate::engine::{LeaseTrouble, ReadJob, Visit, worker};
 use crate::error::Result;
 use crate::observe::Observer;
 use crate::planned::{Planned, Shares, decide_to_consume};
@@ -20,11 +20,11 @@ use crate::records::piece::Grid;
 use crate::records::quotes::Quotes;
 use crate::records::window::{Cutter, Loading, Window};
 use crate::report::Report;
-use crate::source::Opened;
+use crate::source::OpenSource;
 
 /// One file while it is read.
 pub(crate) struct FileRun<'m> {
-    job: Job<'static>,
+    job: ReadJob<'static>,
     cutter: Cutter<'m>,
     first_piece: u64,
     lease_size: NonZeroU64,
@@ -32,18 +32,18 @@ pub(crate) struct FileRun<'m> {
     /// Whether a worker leads the crew already, which starts more of them during the read.
     is_led: AtomicBool,
     report: Report,
-    plan: Arc<Plan>,
+    plan: Arc<BlockPlan>,
     map: Option<Shares<'m>>,
 }
 
 impl<'m> FileRun<'m> {
     /// Decides how to read `extent` of a source, through `map` if there is one of it.
     pub(crate) fn new(
-        plan: &Arc<Plan>,
-        source: Arc<Opened>,
+        plan: &Arc<BlockPlan>,
+        source: Arc<OpenSource>,
         extent: Extent,
         map: Option<(&'m Map<'m>, &'m [u8])>,
-        start: Start,
+        start: SourceStart,
         observer: &Observer,
     ) -> Result<Self> {
         let options = &plan.options;
@@ -97,10 +97,10 @@ impl<'m> FileRun<'m> {
     }
 
     /// Where the next source starts.
-    pub(crate) fn next_start(&self) -> Start {
+    pub(crate) fn next_start(&self) -> SourceStart {
         let Cutter { extent, grid, .. } = &self.cutter;
         let pieces = extent.len().div_ceil(self.lease_size.get());
-        Start {
+        SourceStart {
             piece: self.first_piece + pieces,
             block: grid.after(extent.end()),
             source: grid.source + 1,
@@ -171,7 +171,7 @@ impl Visit for Cutting<'_, '_> {
         hands: &mut Hands<'_>,
         window: &mut Window,
         lease: &Lease,
-    ) -> std::result::Result<(), Trouble> {
+    ) -> std::result::Result<(), LeaseTrouble> {
         let Self { run, consumer } = *self;
         let is_over = || run.job.running.has_failed() || consumer.failures().any();
         let loading = Loading {

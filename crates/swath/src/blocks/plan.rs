@@ -11,7 +11,7 @@ use crate::blocks::starting::Starts;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::options::ReadOptions;
 use crate::records::Cut;
-use crate::source::Opened;
+use crate::source::OpenSource;
 use crate::timeline::Activity;
 
 /// Bytes between cuts by default.
@@ -19,26 +19,26 @@ pub(super) const BLOCK_SIZE: u64 = 1 << 20;
 
 /// How all sources are read.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct BlockPlan {
     pub(crate) options: ReadOptions,
     pub(crate) cut: Cut,
     pub(super) starting_in: Option<Extent>,
     pub(crate) block_size: NonZeroU64,
     pub(crate) record_limit: u64,
     pub(crate) memory: fn() -> u64,
-    pub(crate) words: Words,
+    pub(crate) words: VerbWords,
 }
 
 /// How a verb describes what it does.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Words {
+pub(crate) struct VerbWords {
     /// The activity in a timeline.
     pub(crate) activity: Activity,
     /// What to do if a map was requested.
     pub(crate) map_hint: &'static str,
 }
 
-impl Words {
+impl VerbWords {
     pub(crate) const RECORDS: Self =
         Self { activity: Activity::Parse, map_hint: "use `records_mapped`" };
     pub(crate) const SCAN: Self =
@@ -47,13 +47,13 @@ impl Words {
 
 /// The numbers with which a source begins.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Start {
+pub(crate) struct SourceStart {
     pub(crate) piece: u64,
     pub(crate) block: u64,
     pub(crate) source: usize,
 }
 
-impl Plan {
+impl BlockPlan {
     pub(super) fn of(records: &Records<'_>) -> Self {
         let block_size = [records.block_size, records.options.wishes.chunk_size, BLOCK_SIZE];
         let block_size = block_size.into_iter().find_map(NonZeroU64::new);
@@ -72,13 +72,13 @@ impl Plan {
     }
 
     /// Refuses a cut that makes no records.
-    pub(super) fn check_cut(&self, source: &Opened) -> Result<()> {
+    pub(super) fn check_cut(&self, source: &OpenSource) -> Result<()> {
         let Some(fault) = self.cut.fault() else { return Ok(()) };
         Err(Error::new(Operation::Read, Reason::Invalid, source.name()).detail(fault))
     }
 
     /// The bytes to read of a source of `len` bytes.
-    pub(super) fn extent_of(&self, source: &Arc<Opened>, len: u64) -> Result<Extent> {
+    pub(super) fn extent_of(&self, source: &Arc<OpenSource>, len: u64) -> Result<Extent> {
         let whole = self.options.extent_of(source, len)?;
         let Some(part) = self.starting_in else { return Ok(whole) };
         Starts { source, options: &self.options, cut: self.cut, whole }.within(part)

@@ -12,14 +12,14 @@ use crate::blocks::Records;
 use crate::blocks::consume::Consume;
 use crate::blocks::file::FileRun;
 use crate::blocks::mapped;
-use crate::blocks::plan::{BLOCK_SIZE, Plan, Start};
+use crate::blocks::plan::{BLOCK_SIZE, BlockPlan, SourceStart};
 use crate::blocks::stream::StreamRun;
 use crate::error::Result;
 use crate::locks::Mutex;
 use crate::observe::Observer;
 use crate::planned::Clock;
 use crate::report::Report;
-use crate::source::{Kind, Opened, Source};
+use crate::source::{OpenSource, Source, SourceLength};
 use crate::threads;
 
 /// Reads all sources and passes their pieces to `consumer`.
@@ -34,14 +34,14 @@ pub(crate) fn run(mut records: Records<'_>, consumer: &dyn Consume) -> Result<Re
     let mapped = mapped::open(&mut records)?;
     let map = mapped.map.as_ref().and_then(|map| Some((map, map.frozen_bytes()?)));
     let runs = Runs {
-        plan: Arc::new(Plan::of(&records)),
+        plan: Arc::new(BlockPlan::of(&records)),
         consumer,
         map,
         several: records.sources.len() > 1,
-        state: Mutex::new(State {
+        state: Mutex::new(RunsState {
             sources: records.sources.into_iter(),
             fallbacks: mapped.fallbacks,
-            ..State::default()
+            ..RunsState::default()
         }),
     };
     runs.run();
@@ -70,7 +70,7 @@ impl Run<'_> {
         }
     }
 
-    fn next_start(&self) -> Start {
+    fn next_start(&self) -> SourceStart {
         match self {
             Self::File(file) => file.next_start(),
             Self::Stream(stream) => stream.next_start(),
@@ -94,19 +94,19 @@ impl Run<'_> {
 
 /// See the [module](self).
 struct Runs<'r, 'm> {
-    plan: Arc<Plan>,
+    plan: Arc<BlockPlan>,
     consumer: &'r dyn Consume,
     map: Option<(&'m Map<'m>, &'m [u8])>,
     several: bool,
-    state: Mutex<State<'m>>,
+    state: Mutex<RunsState<'m>>,
 }
 
 #[derive(Default)]
-struct State<'m> {
+struct RunsState<'m> {
     sources: std::vec::IntoIter<Source>,
     /// The source that is being read; workers may still be busy with earlier ones.
     current: Option<Arc<Run<'m>>>,
-    next: Start,
+    next: SourceStart,
     /// Made for the first source; all sources count together.
     observer: Option<Observer>,
     fallbacks: Vec<Fallback>,
@@ -176,14 +176,14 @@ impl<'m> Runs<'_, 'm> {
         state.current.clone()
     }
 
-    fn open(&self, source: Source, state: &mut State<'_>) -> Result<Run<'m>> {
+    fn open(&self, source: Source, state: &mut RunsState<'_>) -> Result<Run<'m>> {
         let (plan, start) = (&self.plan, state.next);
-        let source = Opened::open(source)?;
+        let source = OpenSource::open(source)?;
         plan.check_cut(&source)?;
         let options = &plan.options;
         let extent = match source.kind() {
-            Kind::Sized(len) => Some(plan.extent_of(&source, len)?),
-            Kind::Stream | Kind::Made => None,
+            SourceLength::Sized(len) => Some(plan.extent_of(&source, len)?),
+            SourceLength::Stream | SourceLength::Made => None,
         };
         let total = extent.map(|extent| extent.len()).or(options.len);
         let total = total.filter(|_| !self.several);
@@ -199,7 +199,7 @@ impl<'m> Runs<'_, 'm> {
     }
 }
 
-impl State<'_> {
+impl RunsState<'_> {
     /// Adds up what was done.
     fn add(&mut self, more: Report) {
         self.ended += 1;

@@ -16,14 +16,14 @@ use swath_plan::extent::Extent;
 use crate::error::Result;
 use crate::options::ReadOptions;
 use crate::records::Cut;
-use crate::source::{Inner, Opened, Source};
+use crate::source::{OpenSource, Source, SourceForm};
 
 /// Bytes to search first for the end of a record.
 const LOOK: u64 = 64 << 10;
 
 /// A source of which `whole` is read, and how it is split into records.
 pub(super) struct Starts<'s> {
-    pub(super) source: &'s Arc<Opened>,
+    pub(super) source: &'s Arc<OpenSource>,
     pub(super) options: &'s ReadOptions,
     pub(super) cut: Cut,
     pub(super) whole: Extent,
@@ -78,7 +78,7 @@ impl Starts<'_> {
     }
 
     fn input(&self) -> Source {
-        Source(Inner::Opened(Arc::clone(self.source)))
+        Source(SourceForm::Opened(Arc::clone(self.source)))
     }
 
     /// The options for a search that is not reported as progress.

@@ -39,7 +39,7 @@ const WHILE: Duration = Duration::from_secs(5);
 /// [`ReadOptions::new`]: crate::ReadOptions::new
 /// [`ReadOptions::with_pool`]: crate::ReadOptions::with_pool
 #[derive(Clone)]
-pub struct BufferPool(Arc<Shared>);
+pub struct BufferPool(Arc<SharedPool>);
 
 /// Prints what it is, not what it holds at the moment, so that equal options print the same.
 impl fmt::Debug for BufferPool {
@@ -48,7 +48,7 @@ impl fmt::Debug for BufferPool {
     }
 }
 
-struct Shared {
+struct SharedPool {
     cap: usize,
     /// How long more than that is kept, if at all.
     period: Option<Duration>,
@@ -89,7 +89,7 @@ impl BufferPool {
 
     fn with(cap: usize, period: Option<Duration>) -> Self {
         let (most, idle) = (OnceLock::new(), Mutex::default());
-        Self(Arc::new(Shared { cap, period, most, idle }))
+        Self(Arc::new(SharedPool { cap, period, most, idle }))
     }
 
     /// The pool of the process.
@@ -148,7 +148,7 @@ impl BufferPool {
     /// Keeps `pages`, as far as the cap allows it and in place of older ones; what it does not allow is offered to the
     /// kernel, if it may be.
     pub(crate) fn put(&self, pages: Pages) {
-        let Shared { cap, period, .. } = &*self.0;
+        let SharedPool { cap, period, .. } = &*self.0;
         let Some(mut idle) = self.idle() else { return };
         let expired = idle.expired(*period);
         let mut others = Vec::new();

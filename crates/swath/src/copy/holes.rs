@@ -10,12 +10,12 @@ use swath_plan::schedule::{Run, Way};
 
 use crate::error::{Error, Operation, Result};
 use crate::sink::draft::Draft;
-use crate::source::Opened;
+use crate::source::OpenSource;
 
 /// The extents of data in `extent`, in order; all of it if holes cannot be found.
 ///
 /// If the file grows or shrinks during the copy, reading detects it.
-pub(super) fn data(source: &Opened, extent: Extent) -> Result<Vec<Extent>> {
+pub(super) fn data(source: &OpenSource, extent: Extent) -> Result<Vec<Extent>> {
     match source.file() {
         Some(file) if is_sparse(file, extent.len()) => list(file, extent)
             .map_err(|error| Error::io(Operation::Inspect, source.name(), error)),

@@ -10,17 +10,17 @@ use super::holes::only_data;
 use super::{Copied, CopyOptions};
 use crate::buffer::Buffer;
 use crate::engine::fill::Hands;
-use crate::engine::{Job, Trouble, Visit, worker};
+use crate::engine::{LeaseTrouble, ReadJob, Visit, worker};
 use crate::error::Result;
 use crate::observe::Observer;
 use crate::planned::{Planned, decide_to_consume};
 use crate::sink::draft::Draft;
-use crate::source::Opened;
+use crate::source::OpenSource;
 use crate::timeline::Activity;
 
 /// Writes each lease where it was read.
-struct Leave<'l> {
-    job: &'l Job<'l>,
+struct LeaseCopier<'l> {
+    job: &'l ReadJob<'l>,
     options: &'l CopyOptions,
     draft: &'l Draft,
     chunk_size: usize,
@@ -33,7 +33,7 @@ impl CopyOptions {
     /// Reads as a scan does, and writes what was read.
     pub(super) fn leave(
         &self,
-        source: &Arc<Opened>,
+        source: &Arc<OpenSource>,
         extent: Extent,
         data: &[Extent],
         draft: &Draft,
@@ -55,7 +55,7 @@ impl CopyOptions {
         });
         let job = planned.job(observer.clone(), None)?;
         let Planned { decision, .. } = &planned;
-        let visit = Leave {
+        let visit = LeaseCopier {
             job: &job,
             options: self,
             draft,
@@ -75,7 +75,7 @@ impl CopyOptions {
     }
 }
 
-impl Visit for Leave<'_> {
+impl Visit for LeaseCopier<'_> {
     type Scratch = Buffer;
 
     fn scratch(&self) -> Result<Buffer> {
@@ -87,7 +87,7 @@ impl Visit for Leave<'_> {
         hands: &mut Hands<'_>,
         scratch: &mut Buffer,
         lease: &Lease,
-    ) -> std::result::Result<(), Trouble> {
+    ) -> std::result::Result<(), LeaseTrouble> {
         let len = usize::try_from(lease.extent.len()).unwrap_or(usize::MAX);
         if lease.way == Way::Direct {
             let skip = hands.fill_widened(lease.extent, scratch)?;
@@ -106,15 +106,15 @@ impl Visit for Leave<'_> {
     }
 }
 
-impl Leave<'_> {
+impl LeaseCopier<'_> {
     fn write(
         &self,
         hands: &mut Hands<'_>,
         bytes: &[u8],
         offset: u64,
-    ) -> std::result::Result<(), Trouble> {
+    ) -> std::result::Result<(), LeaseTrouble> {
         let written = self.options.write(self.draft, bytes, offset);
         hands.recorder.lap_if(&written, Activity::Write, offset, bytes.len() as u64);
-        written.map_err(Trouble::fatal)
+        written.map_err(LeaseTrouble::fatal)
     }
 }

@@ -11,7 +11,7 @@
 use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
-use swath_plan::crew::{Answers, Bounds, Crew, Step};
+use swath_plan::crew::{Answers, Bounds, Crew, CrewStep};
 use swath_plan::fallback::Fallback;
 
 use crate::locks::{Condvar, Mutex};
@@ -23,13 +23,13 @@ const SHORT: Duration = Duration::from_micros(100);
 
 /// The crew of one read.
 pub(crate) struct Watch {
-    state: Mutex<State>,
+    state: Mutex<WatchState>,
     /// Wakes the foreman to check again.
     news: Condvar,
     started: Instant,
 }
 
-struct State {
+struct WatchState {
     crew: Crew,
     over: bool,
     refused: Option<Fallback>,
@@ -37,7 +37,7 @@ struct State {
 
 impl Watch {
     pub(crate) fn new(bounds: Bounds) -> Self {
-        let state = State { crew: Crew::new(bounds), over: false, refused: None };
+        let state = WatchState { crew: Crew::new(bounds), over: false, refused: None };
         Self { state: Mutex::new(state), news: Condvar::new(), started: Instant::now() }
     }
 
@@ -64,8 +64,8 @@ impl Watch {
     }
 
     /// No more workers are started once this is dropped.
-    pub(crate) fn ends(&self) -> Ends<'_> {
-        Ends(self)
+    pub(crate) fn ends(&self) -> ForemanExit<'_> {
+        ForemanExit(self)
     }
 
     /// Adds to a report how many workers there were, and why.
@@ -96,7 +96,7 @@ impl Watch {
         while !state.over {
             let now = nanos(self.started.elapsed());
             let wait = match state.crew.step(now) {
-                Step::Start(slot) => {
+                CrewStep::Start(slot) => {
                     drop(state);
                     let started = start(slot);
                     state = self.state.lock();
@@ -106,8 +106,8 @@ impl Watch {
                     }
                     continue;
                 }
-                Step::WaitUntil(at) => Duration::from_nanos(at.saturating_sub(now)),
-                Step::Wait => Duration::MAX,
+                CrewStep::WaitUntil(at) => Duration::from_nanos(at.saturating_sub(now)),
+                CrewStep::Wait => Duration::MAX,
             };
             let woken = self.news.wait_timeout(state, wait.min(Duration::from_secs(3600)));
             state = woken.0;
@@ -116,9 +116,9 @@ impl Watch {
 }
 
 /// See [`Watch::ends`]: also if the worker that the foreman belongs to panics.
-pub(crate) struct Ends<'w>(&'w Watch);
+pub(crate) struct ForemanExit<'w>(&'w Watch);
 
-impl Drop for Ends<'_> {
+impl Drop for ForemanExit<'_> {
     fn drop(&mut self) {
         self.0.over();
     }

@@ -14,27 +14,27 @@ use swath_plan::extent::Extent;
 use swath_plan::schedule::{Outcome, Way};
 
 use super::crew::{Teller, Watch};
-use super::{Job, Trouble};
+use super::{LeaseTrouble, ReadJob};
 use crate::error::{Error, Operation, Reason};
-use crate::report::Tally;
-use crate::source::{Opened, SourceTrouble};
+use crate::report::ReadTally;
+use crate::source::{OpenSource, SourceTrouble};
 use crate::timeline::{Activity, Recorder};
 
 /// What one worker needs to read: its counters and its bounce buffer.
 pub(crate) struct Hands<'j> {
-    source: &'j Opened,
+    source: &'j OpenSource,
     chunk_size: usize,
     /// A map to copy from, and the file offset at which it begins.
     map: Option<(&'j Map<'j>, u64)>,
     bounce: Option<Pages>,
     teller: Teller<'j>,
-    pub(crate) tally: Tally,
+    pub(crate) tally: ReadTally,
     /// Records what this worker does, and when.
     pub(crate) recorder: Recorder,
 }
 
 impl<'j> Hands<'j> {
-    pub(crate) fn new(job: &'j Job<'j>) -> Self {
+    pub(crate) fn new(job: &'j ReadJob<'j>) -> Self {
         let map = job.map.map(|map| (map, job.extent.offset()));
         let recorder = job.running.observer.recorder(job.source.name());
         let hands = Self::of(&job.source, job.manner.chunk_size, recorder);
@@ -43,13 +43,13 @@ impl<'j> Hands<'j> {
 
     /// Hands that read `source`, with one call for each chunk.
     pub(crate) fn of(
-        source: &'j Opened,
+        source: &'j OpenSource,
         chunk_size: Option<NonZeroU64>,
         recorder: Recorder,
     ) -> Self {
         let chunk_size = chunk_size.and_then(|size| usize::try_from(size.get()).ok());
         let chunk_size = chunk_size.unwrap_or(usize::MAX);
-        let (tally, teller) = (Tally::default(), Teller::new(None));
+        let (tally, teller) = (ReadTally::default(), Teller::new(None));
         Self { source, chunk_size, map: None, bounce: None, teller, tally, recorder }
     }
 
@@ -59,7 +59,7 @@ impl<'j> Hands<'j> {
     }
 
     /// Continues with another source.
-    pub(crate) fn turn_to(&mut self, source: &'j Opened) {
+    pub(crate) fn turn_to(&mut self, source: &'j OpenSource) {
         if !std::ptr::eq(self.source, source) {
             self.source = source;
             self.recorder.turn_to_path(source.name());
@@ -71,7 +71,7 @@ impl<'j> Hands<'j> {
         &mut self,
         memory: &WriteLease<'_>,
         offset: u64,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), LeaseTrouble> {
         match memory.prepare() {
             Ok(0) => {}
             Ok(bytes) => {
@@ -81,7 +81,7 @@ impl<'j> Hands<'j> {
             Err(error) if error.kind() == io::ErrorKind::OutOfMemory => {
                 let extent =
                     Extent::between(offset, offset.saturating_add(memory.len() as u64));
-                return Err(Trouble::fatal(self.source.no_memory(extent, error)));
+                return Err(LeaseTrouble::fatal(self.source.no_memory(extent, error)));
             }
             // Kernels before 5.14: the read itself populates the pages.
             Err(_) => {}
@@ -98,7 +98,7 @@ impl<'j> Hands<'j> {
         way: Way,
         offset: u64,
         target: &mut [u8],
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), LeaseTrouble> {
         // Mirrored copies split requests themselves, where chunks can be compared.
         let is_whole = self.source.copies() > 0;
         let chunk_size = match is_whole {
@@ -118,7 +118,7 @@ impl<'j> Hands<'j> {
         &mut self,
         offset: u64,
         target: &mut [u8],
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), LeaseTrouble> {
         self.fill_chunk(Way::Buffered, offset, target)
     }
 
@@ -129,7 +129,7 @@ impl<'j> Hands<'j> {
         extent: Extent,
         room: &mut [u8],
         each: &mut dyn FnMut(&[u8], u64),
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), LeaseTrouble> {
         let source = self.source;
         self.tally.calls += 1;
         let taken = source.take_in_steps(extent, room, each).map_err(|error| {
@@ -140,14 +140,24 @@ impl<'j> Hands<'j> {
         taken
     }
 
-    fn fill_chunk(&mut self, way: Way, offset: u64, target: &mut [u8]) -> Result<(), Trouble> {
+    fn fill_chunk(
+        &mut self,
+        way: Way,
+        offset: u64,
+        target: &mut [u8],
+    ) -> Result<(), LeaseTrouble> {
         let len = target.len() as u64;
         let ended = self.fill_one(way, offset, target);
         self.recorder.lap_if(&ended, Activity::Read, offset, len);
         ended
     }
 
-    fn fill_one(&mut self, way: Way, offset: u64, target: &mut [u8]) -> Result<(), Trouble> {
+    fn fill_one(
+        &mut self,
+        way: Way,
+        offset: u64,
+        target: &mut [u8],
+    ) -> Result<(), LeaseTrouble> {
         if let Some((map, map_offset)) = self.map {
             self.tally.calls += 1;
             let from = usize::try_from(offset - map_offset).unwrap_or(usize::MAX);
@@ -166,7 +176,7 @@ impl<'j> Hands<'j> {
     }
 
     /// Reads directly, bypassing the page cache; less than all if the file ends inside a unit.
-    fn fill_direct(&mut self, offset: u64, target: &mut [u8]) -> Result<usize, Trouble> {
+    fn fill_direct(&mut self, offset: u64, target: &mut [u8]) -> Result<usize, LeaseTrouble> {
         let source = self.source;
         let Some(direct) = source.direct() else {
             let refused = io::Error::from(io::ErrorKind::Unsupported);
@@ -180,7 +190,7 @@ impl<'j> Hands<'j> {
         let bounce = match aligned {
             true => None,
             false => Some(bounce(&mut self.bounce, target.len()).map_err(|error| {
-                Trouble::fatal(Error::io(Operation::Allocate, source.name(), error))
+                LeaseTrouble::fatal(Error::io(Operation::Allocate, source.name(), error))
             })?),
         };
         let unit = usize::try_from(direct.unit.get()).unwrap_or(usize::MAX);
@@ -208,13 +218,13 @@ impl<'j> Hands<'j> {
         &mut self,
         extent: Extent,
         target: &mut [u8],
-    ) -> Result<usize, Trouble> {
+    ) -> Result<usize, LeaseTrouble> {
         let ended = self.fill_wide(extent, target);
         self.recorder.lap_if(&ended, Activity::Read, extent.offset(), extent.len());
         ended
     }
 
-    fn fill_wide(&mut self, extent: Extent, target: &mut [u8]) -> Result<usize, Trouble> {
+    fn fill_wide(&mut self, extent: Extent, target: &mut [u8]) -> Result<usize, LeaseTrouble> {
         let unit = self.source.direct().map_or(1, |direct| direct.unit.get());
         let first = extent.offset() / unit * unit;
         let skip = usize::try_from(extent.offset() - first).unwrap_or(usize::MAX);
@@ -283,19 +293,24 @@ impl Failure {
         }
     }
 
-    pub(crate) fn into_trouble(self, source: &Opened, offset: u64, len: usize) -> Trouble {
+    pub(crate) fn into_trouble(
+        self,
+        source: &OpenSource,
+        offset: u64,
+        len: usize,
+    ) -> LeaseTrouble {
         let extent = Extent::between(offset, offset.saturating_add(len as u64));
         match self {
-            Self::End(at) => Trouble::fatal(source.truncated(extent, at)),
+            Self::End(at) => LeaseTrouble::fatal(source.truncated(extent, at)),
             Self::Kernel(error, outcome) => {
-                Trouble { error: said(source, error).at(extent), outcome }
+                LeaseTrouble { error: said(source, error).at(extent), outcome }
             }
         }
     }
 }
 
 /// The error of a read, with what the source reported about it.
-fn said(source: &Opened, error: io::Error) -> Error {
+fn said(source: &OpenSource, error: io::Error) -> Error {
     match SourceTrouble::of(&error) {
         None => Error::io(Operation::Read, source.name(), error),
         Some(trouble) => {
@@ -323,10 +338,10 @@ pub(crate) fn fill_cached(file: &File, offset: u64, target: &mut [u8]) -> usize 
 
 /// Fills all of `target` through the page cache.
 pub(crate) fn fill_buffered(
-    source: &Opened,
+    source: &OpenSource,
     offset: u64,
     target: &mut [u8],
-    tally: &mut Tally,
+    tally: &mut ReadTally,
 ) -> Result<(), Failure> {
     let len = target.len();
     let filled = fill_with(|part, at| source.read_at(part, at), offset, target, 1, tally)?;
@@ -340,7 +355,7 @@ pub(crate) fn fill_with(
     offset: u64,
     target: &mut [u8],
     unit: usize,
-    tally: &mut Tally,
+    tally: &mut ReadTally,
 ) -> Result<usize, Failure> {
     let mut filled = 0;
     while filled < target.len() {
@@ -392,7 +407,7 @@ mod tests {
     #[test]
     fn fill_goes_on_after_short_reads_and_interrupts() {
         let source = Grudging { bytes: b"0123456789", calls: 0.into() };
-        let (mut target, mut tally) = ([0; 6], Tally::default());
+        let (mut target, mut tally) = ([0; 6], ReadTally::default());
         let filled = fill_with(|t, o| source.read(t, o), 2, &mut target, 1, &mut tally);
         assert_eq!((filled.expect("six bytes are there"), &target), (6, b"234567"));
         assert_eq!((tally.calls, tally.retries), (8, 7));
@@ -401,7 +416,7 @@ mod tests {
     #[test]
     fn fill_stops_at_the_end_and_where_a_direct_read_cannot_go_on() {
         let source = Grudging { bytes: b"0123456789", calls: 0.into() };
-        let (mut target, mut tally) = ([0; 6], Tally::default());
+        let (mut target, mut tally) = ([0; 6], ReadTally::default());
         let filled = fill_with(|t, o| source.read(t, o), 8, &mut target, 1, &mut tally);
         assert_eq!(filled.expect("no error"), 2);
         let filled = fill_with(|t, o| source.read(t, o), 0, &mut target, 4, &mut tally);

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use swath_plan::schedule::{Outcome, Pause};
 
-use super::{RETRIES, Trouble, pause};
+use super::{LeaseTrouble, RETRIES, pause};
 use crate::observe::Observer;
 
 /// The longest pause at a time, so that a cancelled read ends soon.
@@ -45,8 +45,8 @@ impl<'o> Patience<'o> {
     /// Calls `read` until it succeeds, or fails for good; returns the number of retries too.
     pub(crate) fn until_done(
         &mut self,
-        mut read: impl FnMut() -> Result<(), Trouble>,
-    ) -> Result<u64, Trouble> {
+        mut read: impl FnMut() -> Result<(), LeaseTrouble>,
+    ) -> Result<u64, LeaseTrouble> {
         let mut again = 0;
         loop {
             match read() {

@@ -10,41 +10,41 @@ use swath_plan::schedule::{Lease, Way};
 
 use super::fill::{Failure, Hands, fill_buffered};
 use super::running::Turn;
-use super::{Job, Trouble};
+use super::{LeaseTrouble, ReadJob};
 use crate::timeline::{Flight as Recorded, Flights};
 
 /// Where the kernel puts the bytes of a lease: memory that it may write to until the read ends.
-pub(crate) trait Place<'p> {
+pub(crate) trait LeasePlace<'p> {
     /// # Errors
     ///
     /// If there is no memory.
-    fn place(&self, lease: &Lease) -> Result<WriteLease<'p>, Trouble>;
+    fn place(&self, lease: &Lease) -> Result<WriteLease<'p>, LeaseTrouble>;
 }
 
 /// A lease in flight, and how much of it has been read.
-struct Flight {
+struct RingFlight {
     lease: Lease,
     filled: usize,
     recorded: Recorded,
 }
 
 struct Reaper<'j, 'p> {
-    job: &'j Job<'j>,
-    files: Files<'p>,
-    flights: Vec<Option<Flight>>,
+    job: &'j ReadJob<'j>,
+    files: RingFiles<'p>,
+    flights: Vec<Option<RingFlight>>,
     hands: Hands<'j>,
     recorded: Flights,
 }
 
 /// The descriptors of the source, for either way.
 #[derive(Clone, Copy)]
-struct Files<'p> {
+struct RingFiles<'p> {
     buffered: &'p File,
     direct: Option<&'p File>,
     unit: usize,
 }
 
-impl<'p> Files<'p> {
+impl<'p> RingFiles<'p> {
     fn of(&self, way: Way) -> &'p File {
         match (way, self.direct) {
             (Way::Direct, Some(direct)) => direct,
@@ -59,8 +59,8 @@ impl<'p> Files<'p> {
 ///
 /// If no ring can be made; then nothing has been read.
 pub(crate) fn run<'p>(
-    job: &'p Job<'p>,
-    place: &impl Place<'p>,
+    job: &'p ReadJob<'p>,
+    place: &impl LeasePlace<'p>,
     slot: usize,
     depth: u32,
 ) -> io::Result<()> {
@@ -70,7 +70,7 @@ pub(crate) fn run<'p>(
     let direct = job.source.direct();
     let unit = direct.map_or(1, |direct| usize::try_from(direct.unit.get()).unwrap_or(1));
     let _priority = job.running.set_io_priority(true);
-    let files = Files { buffered, direct: direct.map(|direct| &direct.file), unit };
+    let files = RingFiles { buffered, direct: direct.map(|direct| &direct.file), unit };
     with_ring(depth, |ring| {
         let flights = (0..ring.room()).map(|_| None).collect();
         let (hands, recorded) = (Hands::new(job), job.running.observer.flights());
@@ -81,7 +81,7 @@ pub(crate) fn run<'p>(
 }
 
 impl<'p> Reaper<'_, 'p> {
-    fn fly(&mut self, ring: &mut Ring<'p>, place: &impl Place<'p>, slot: usize) {
+    fn fly(&mut self, ring: &mut Ring<'p>, place: &impl LeasePlace<'p>, slot: usize) {
         loop {
             let mut wait = None;
             while ring.room() > 0 {
@@ -115,7 +115,7 @@ impl<'p> Reaper<'_, 'p> {
         let free = self.flights.iter().position(Option::is_none);
         let index = free.unwrap_or_default();
         let recorded = self.hands.recorder.leave(&mut self.recorded);
-        let flight = Flight { lease, filled: 0, recorded };
+        let flight = RingFlight { lease, filled: 0, recorded };
         if free.is_none() {
             // Cannot happen: there is a slot for each entry of the ring. Read it here anyway.
             return self.finish(flight, memory);
@@ -177,8 +177,8 @@ impl<'p> Reaper<'_, 'p> {
         }
     }
 
-    fn ended(&mut self, flight: Flight, ended: Result<(), Trouble>) {
-        let Flight { lease, recorded, .. } = flight;
+    fn ended(&mut self, flight: RingFlight, ended: Result<(), LeaseTrouble>) {
+        let RingFlight { lease, recorded, .. } = flight;
         let bytes = if ended.is_ok() { lease.extent.len() } else { 0 };
         self.hands.recorder.land(&mut self.recorded, recorded, lease.extent.offset(), bytes);
         self.job.completed(lease, ended);
@@ -188,7 +188,7 @@ impl<'p> Reaper<'_, 'p> {
         &mut self,
         ring: &mut Ring<'p>,
         index: usize,
-        flight: Flight,
+        flight: RingFlight,
         memory: WriteLease<'p>,
     ) {
         self.hands.tally.retries += 1;
@@ -197,7 +197,7 @@ impl<'p> Reaper<'_, 'p> {
     }
 
     /// Reads the rest of a flight here, through the page cache.
-    fn finish(&mut self, flight: Flight, mut memory: WriteLease<'_>) {
+    fn finish(&mut self, flight: RingFlight, mut memory: WriteLease<'_>) {
         let offset = flight.lease.extent.offset();
         let source = &self.job.source;
         let len = memory.len();

@@ -17,16 +17,16 @@ use swath_plan::extent::Extent;
 use swath_plan::fallback::Fallback;
 use swath_plan::schedule::{Action, Outcome, Verdict};
 
-use super::Trouble;
+use super::LeaseTrouble;
 use super::crew::Watch;
 use super::patience::NAP;
 use super::presence::Presence;
 use crate::error::{Error, Operation};
-use crate::failures::{Failures, Payload};
+use crate::failures::{FailureLog, Payload};
 use crate::locks::{Condvar, Mutex, MutexGuard};
 use crate::observe::Observer;
-use crate::report::{Report, Tally};
-use crate::source::Opened;
+use crate::report::{ReadTally, Report};
+use crate::source::OpenSource;
 
 /// Hands out work, in an order of its own.
 pub(crate) trait Schedule {
@@ -55,9 +55,9 @@ pub(crate) struct Running<S> {
     pub(crate) watch: Option<Watch>,
     io_priority: Option<IoPriority>,
     /// The first source, if there is one, and what is read of it.
-    first: Option<Arc<Opened>>,
+    first: Option<Arc<OpenSource>>,
     extent: Extent,
-    state: Mutex<State<S>>,
+    state: Mutex<RunState<S>>,
     /// Wakes workers that have nothing to do now.
     released: Condvar,
     /// Wakes callers that wait until something has been read, or has failed.
@@ -65,14 +65,14 @@ pub(crate) struct Running<S> {
     pub(crate) started: Instant,
     pub(crate) presence: Presence,
     /// Panics of the caller's code, by the offset or slot that it was called for.
-    panics: Failures<Infallible>,
+    panics: FailureLog<Infallible>,
 }
 
 /// The state under the lock.
-pub(crate) struct State<S> {
+pub(crate) struct RunState<S> {
     pub(crate) schedule: S,
     pub(crate) failure: Option<Error>,
-    tally: Tally,
+    tally: ReadTally,
     fallbacks: Vec<Fallback>,
     /// The number of workers, if fewer than planned.
     workers: Option<u64>,
@@ -93,16 +93,16 @@ impl<S: Schedule> Running<S> {
     /// leases.
     pub(crate) fn new(
         schedule: S,
-        first: Option<Arc<Opened>>,
+        first: Option<Arc<OpenSource>>,
         extent: Extent,
         observer: Observer,
         watch: Option<Watch>,
         io_priority: Option<IoPriority>,
     ) -> Self {
-        let state = State {
+        let state = RunState {
             schedule,
             failure: None,
-            tally: Tally::default(),
+            tally: ReadTally::default(),
             fallbacks: Vec::new(),
             workers: None,
             parked: 0,
@@ -119,7 +119,7 @@ impl<S: Schedule> Running<S> {
             news: Condvar::new(),
             started: Instant::now(),
             presence: Presence::begin(),
-            panics: Failures::default(),
+            panics: FailureLog::default(),
         }
     }
 
@@ -193,7 +193,7 @@ impl<S: Schedule> Running<S> {
     }
 
     /// `None` means "parked".
-    fn turn_locked(&self, state: &mut State<S>, slot: usize) -> Option<Turn<S::Lease>> {
+    fn turn_locked(&self, state: &mut RunState<S>, slot: usize) -> Option<Turn<S::Lease>> {
         if self.observer.is_cancelled() && state.failure.is_none() {
             state.failure = Some(self.cancelled());
             self.stop_locked(state);
@@ -228,7 +228,7 @@ impl<S: Schedule> Running<S> {
     pub(crate) fn ended(
         &self,
         bytes: u64,
-        trouble: Option<Trouble>,
+        trouble: Option<LeaseTrouble>,
         tell: impl FnOnce(&mut S, Outcome, u64) -> Verdict,
     ) {
         if bytes > 0 {
@@ -236,7 +236,7 @@ impl<S: Schedule> Running<S> {
         }
         let (outcome, error) = match trouble {
             None => (Outcome::Complete, None),
-            Some(Trouble { error, outcome }) => (outcome, Some(error)),
+            Some(LeaseTrouble { error, outcome }) => (outcome, Some(error)),
         };
         let mut state = self.state();
         state.tally.bytes += bytes;
@@ -248,7 +248,7 @@ impl<S: Schedule> Running<S> {
             }
             (Verdict::FellBack, Some(error)) => {
                 if !state.fallbacks.iter().any(Fallback::is_direct_refused) {
-                    state.fallbacks.push(Opened::fell_back(&error));
+                    state.fallbacks.push(OpenSource::fell_back(&error));
                 }
             }
             (Verdict::Failed, Some(error)) => {
@@ -271,21 +271,21 @@ impl<S: Schedule> Running<S> {
         self.stop_locked(&mut self.state());
     }
 
-    fn stop_locked(&self, state: &mut State<S>) {
+    fn stop_locked(&self, state: &mut RunState<S>) {
         state.schedule.stop();
         self.wake_all(state);
         self.news.notify_all();
     }
 
     /// Something has changed for waiting threads: all of them check again.
-    pub(crate) fn wake_all(&self, state: &State<S>) {
+    pub(crate) fn wake_all(&self, state: &RunState<S>) {
         if state.parked > 0 {
             self.released.notify_all();
         }
     }
 
     /// Wakes one worker if the schedule says so; it will wake the next.
-    pub(crate) fn wake_one_more(&self, state: &mut State<S>) {
+    pub(crate) fn wake_one_more(&self, state: &mut RunState<S>) {
         if state.parked > 0 && state.schedule.wakes_one_more(state.parked, self.now()) {
             self.released.notify_one();
         }
@@ -330,7 +330,7 @@ impl<S: Schedule> Running<S> {
     }
 
     /// Adds the counts of one worker.
-    pub(crate) fn count(&self, tally: Tally) {
+    pub(crate) fn count(&self, tally: ReadTally) {
         self.state().tally.add(tally);
     }
 
@@ -362,13 +362,13 @@ impl<S: Schedule> Running<S> {
         report.fill_in(tally, fallbacks);
     }
 
-    pub(crate) fn state(&self) -> MutexGuard<'_, State<S>> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, RunState<S>> {
         // Changes under the lock are complete before anything can panic.
         self.state.lock()
     }
 }
 
-impl<S> State<S> {
+impl<S> RunState<S> {
     /// Keeps the failure that is first in file order, among those of one source.
     fn fail_at(&mut self, error: Error) {
         let offset = |error: &Error| error.extent().map_or(0, Extent::offset);

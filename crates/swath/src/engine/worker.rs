@@ -4,7 +4,7 @@ use swath_plan::fallback::Fallback;
 
 use super::fill::Hands;
 use super::running::{Running, Schedule};
-use super::{Job, Visit};
+use super::{ReadJob, Visit};
 use crate::failures::caught;
 use crate::threads::{self, Work};
 
@@ -17,7 +17,7 @@ use crate::threads::{self, Work};
 ///
 /// If the caller's code panics, in any of the threads: with its panic, once all have ended.
 pub(crate) fn run<V: Visit>(
-    job: &Job<'_>,
+    job: &ReadJob<'_>,
     visit: &V,
     workers: usize,
     beside: Option<&mut (dyn FnMut() + '_)>,
@@ -26,7 +26,7 @@ pub(crate) fn run<V: Visit>(
 }
 
 fn run_all(
-    job: &Job<'_>,
+    job: &ReadJob<'_>,
     work: &dyn Work,
     workers: usize,
     mut beside: Option<&mut (dyn FnMut() + '_)>,
@@ -67,14 +67,14 @@ pub(crate) fn with_crew<S: Schedule>(running: &Running<S>, work: &dyn Work, slot
 }
 
 /// Runs one slot of `job` on several threads at once: what a ring would have had in flight.
-pub(crate) fn run_slot<V: Visit>(job: &Job<'_>, visit: &V, slot: usize, threads: u32) {
+pub(crate) fn run_slot<V: Visit>(job: &ReadJob<'_>, visit: &V, slot: usize, threads: u32) {
     // If a thread cannot be started, the others read its share.
     let _ = threads::run(usize::try_from(threads).unwrap_or(1), &|_| work(job, visit, slot));
 }
 
 /// Does what the scheduler says for `slot` until nothing is left. If the caller's code panics,
 /// the job keeps the panic and stops; the caller resumes it when all workers have ended.
-pub(crate) fn work<V: Visit>(job: &Job<'_>, visit: &V, slot: usize) {
+pub(crate) fn work<V: Visit>(job: &ReadJob<'_>, visit: &V, slot: usize) {
     let mut offset = 0;
     // What the panic left half done is not looked at: the call ends with the panic.
     let worked = caught(|| work_on(job, visit, slot, &mut offset));
@@ -84,7 +84,7 @@ pub(crate) fn work<V: Visit>(job: &Job<'_>, visit: &V, slot: usize) {
 }
 
 /// Keeps `offset` up to date with where it is.
-fn work_on<V: Visit>(job: &Job<'_>, visit: &V, slot: usize, offset: &mut u64) {
+fn work_on<V: Visit>(job: &ReadJob<'_>, visit: &V, slot: usize, offset: &mut u64) {
     let _priority = job.running.set_io_priority(slot == 0);
     let mut hands = Hands::new(job);
     if let Some(mut lease) = job.running.next(slot) {

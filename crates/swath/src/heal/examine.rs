@@ -11,26 +11,26 @@ use swath_plan::checksums::{CHUNK_SIZE, Checksums};
 use swath_plan::extent::Extent;
 use swath_plan::extents::merged;
 use swath_plan::mirror::{Agreed, agree};
-use swath_plan::schedule::{Cut, Lease, Pause, Run, Scheduler, Setup, Way};
+use swath_plan::schedule::{Lease, LeaseCut, Pause, Run, ScheduleSetup, Scheduler, Way};
 
 use crate::engine::fill::{Hands, fill_buffered};
-use crate::engine::{Job, Manner, Trouble, Visit, worker};
+use crate::engine::{LeaseTrouble, Manner, ReadJob, Visit, worker};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
 use crate::options::ReadOptions;
 use crate::sink::{Facts, LocalFs};
 use crate::source::mirrored::{lengths, room_for, sum_in_steps};
-use crate::source::{Kind, Opened, Source, Verify};
+use crate::source::{OpenSource, Source, SourceLength, Verify};
 use crate::timeline::Activity;
 
 /// One copy to be examined, or why it cannot be.
-pub(crate) struct Copy(std::result::Result<(Arc<Opened>, u64), Error>);
+pub(crate) struct Copy(std::result::Result<(Arc<OpenSource>, u64), Error>);
 
 impl Copy {
     pub(crate) fn open(source: Source) -> Self {
-        Self(Opened::open_copy(source).and_then(|opened| match opened.kind() {
-            Kind::Sized(len) => Ok((opened, len)),
-            Kind::Made | Kind::Stream => {
+        Self(OpenSource::open_copy(source).and_then(|opened| match opened.kind() {
+            SourceLength::Sized(len) => Ok((opened, len)),
+            SourceLength::Made | SourceLength::Stream => {
                 let error = Error::new(Operation::Read, Reason::Invalid, opened.name());
                 Err(error.detail("it cannot be read by position").hint("pass regular files"))
             }
@@ -69,7 +69,7 @@ impl Copy {
         number.is_some_and(|number| lacking.contains(&number))
     }
 
-    fn opened(&self) -> Option<&Arc<Opened>> {
+    fn opened(&self) -> Option<&Arc<OpenSource>> {
         self.0.as_ref().ok().map(|(opened, _)| opened)
     }
 }
@@ -114,12 +114,13 @@ impl Examination {
         }
         sums.resize(count, None);
         let bad = copies.iter().map(|_| Vec::new()).collect();
-        let found = Found { bad, sums, lost: Vec::new() };
+        let found = CopyDamage { bad, sums, lost: Vec::new() };
         let visit = Look { copies, against, quorum, chunk_size, found: Mutex::new(found) };
         let scheduler = chunks(vec![extent], chunk_size, workers(options, copies.len()));
         let observer = options.observer(extent);
         let slots = scheduler.slots();
-        let job = Job::new(Arc::clone(first), extent, scheduler, Manner::default(), observer);
+        let job =
+            ReadJob::new(Arc::clone(first), extent, scheduler, Manner::default(), observer);
         worker::run(&job, &visit, slots, None);
         if let Some(error) = job.running.failure() {
             return Err(error);
@@ -163,10 +164,10 @@ impl Examination {
 /// Hands out `extents` chunk by chunk.
 pub(crate) fn chunks(extents: Vec<Extent>, size: NonZeroU64, workers: usize) -> Scheduler {
     let runs = extents.into_iter().map(|extent| Run { extent, way: Way::Buffered });
-    Scheduler::new(Setup {
+    Scheduler::new(ScheduleSetup {
         queues: vec![runs.collect()],
         slots: vec![vec![0]; workers.max(1)],
-        cut: Cut { base: 0, size },
+        cut: LeaseCut { base: 0, size },
         retries: 0,
         pause: Pause::default(),
         ahead: None,
@@ -200,7 +201,7 @@ fn refuse_twins(copies: &[Copy]) -> Result<()> {
 fn measure(
     copies: &[Copy],
     against: &Verify,
-    first: &Opened,
+    first: &OpenSource,
 ) -> Result<(usize, u64, NonZeroU64)> {
     let quorum = copies.len() / 2 + 1;
     let usual = NonZeroU64::new(CHUNK_SIZE).unwrap_or(NonZeroU64::MIN);
@@ -225,7 +226,7 @@ fn measure(
     Ok((quorum, len, usual))
 }
 
-struct Found {
+struct CopyDamage {
     bad: Vec<Vec<Extent>>,
     sums: Vec<Option<u64>>,
     lost: Vec<Extent>,
@@ -237,7 +238,7 @@ struct Look<'l> {
     against: &'l Verify,
     quorum: usize,
     chunk_size: NonZeroU64,
-    found: Mutex<Found>,
+    found: Mutex<CopyDamage>,
 }
 
 impl Visit for Look<'_> {
@@ -254,12 +255,12 @@ impl Visit for Look<'_> {
         hands: &mut Hands<'_>,
         scratch: &mut Self::Scratch,
         lease: &Lease,
-    ) -> std::result::Result<(), Trouble> {
+    ) -> std::result::Result<(), LeaseTrouble> {
         let votes = !matches!(self.against, Verify::Manifest(_));
         let mut sums = Vec::with_capacity(self.copies.len());
         for (index, copy) in self.copies.iter().enumerate() {
             let bytes = &mut scratch[if votes { index } else { 0 }];
-            sums.push(sum(copy, hands, bytes, lease.extent).map_err(Trouble::fatal)?);
+            sums.push(sum(copy, hands, bytes, lease.extent).map_err(LeaseTrouble::fatal)?);
         }
         let right = match self.against {
             Verify::Manifest(known) => known.chunk_at(lease.extent.offset()).map(|it| it.1),

@@ -15,7 +15,7 @@ use swath_plan::schedule::Lease;
 use super::examine::{chunks, workers};
 use crate::buffer::Buffer;
 use crate::engine::fill::Hands;
-use crate::engine::{Job, Manner, Trouble, Visit, worker};
+use crate::engine::{LeaseTrouble, Manner, ReadJob, Visit, worker};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
 use crate::observe::{Hooks, Observer};
@@ -26,7 +26,7 @@ use crate::sink::{
     write_all_at,
 };
 use crate::source::mirrored::{room_for, sum_in_steps};
-use crate::source::{Opened, Source};
+use crate::source::{OpenSource, Source};
 use crate::timeline::Activity;
 
 /// How a copy was written.
@@ -63,7 +63,7 @@ impl Rewrite<'_> {
         self.output.draft.refuse_in_place(path, "a copy of a file")?;
         let mut draft = self.output.begin(path).map_err(not_in_place)?;
         draft.build_on(self.judged);
-        let source = Opened::open(from)?;
+        let source = OpenSource::open(from)?;
         if let (Some(access), None) = (source.access()?, self.output.access) {
             draft.give_access(access)?;
         }
@@ -133,7 +133,7 @@ impl Rewrite<'_> {
         opened.map(Some).map_err(|error| Error::io(Operation::Open, draft.path(), error))
     }
 
-    fn write(&self, draft: &Draft, source: &Arc<Opened>, parts: Vec<Extent>) -> Result<()> {
+    fn write(&self, draft: &Draft, source: &Arc<OpenSource>, parts: Vec<Extent>) -> Result<()> {
         // Where one copy has holes, this one gets them too.
         let has_holes = source.files().iter().any(|file| is_sparse(file));
         for part in parts.iter().filter(|_| !has_holes) {
@@ -181,12 +181,12 @@ impl Rewrite<'_> {
                 })?,
             }
             hands.recorder.lap_if(&written, Activity::Write, extent.offset(), extent.len());
-            written.map_err(Trouble::fatal)
+            written.map_err(LeaseTrouble::fatal)
         })
     }
 
     /// Reads all of the draft, from the device if it is made durable, and compares it.
-    fn read_back(&self, draft: &Draft, source: &Arc<Opened>) -> Result<()> {
+    fn read_back(&self, draft: &Draft, source: &Arc<OpenSource>) -> Result<()> {
         let file = draft.file();
         let whole = Extent::between(0, self.sums.len());
         let fault = |error| Error::io(Operation::Sync, draft.path(), error);
@@ -239,9 +239,10 @@ impl Rewrite<'_> {
 
     /// Calls `each` for each chunk of `parts`, on all workers, each of which has memory for one
     /// step.
-    fn each<F>(&self, source: &Arc<Opened>, parts: Vec<Extent>, each: &F) -> Result<()>
+    fn each<F>(&self, source: &Arc<OpenSource>, parts: Vec<Extent>, each: &F) -> Result<()>
     where
-        F: Fn(&mut Hands<'_>, &mut [u8], Extent) -> std::result::Result<(), Trouble> + Sync,
+        F: Fn(&mut Hands<'_>, &mut [u8], Extent) -> std::result::Result<(), LeaseTrouble>
+            + Sync,
     {
         let size = self.sums.chunk_size();
         let count = workers(self.read, usize::try_from(source.copies()).unwrap_or(1));
@@ -250,24 +251,25 @@ impl Rewrite<'_> {
         // Progress counts what is examined; only cancellation matters here.
         let hooks = Hooks { progress: None, ..self.read.hooks.clone() };
         let observer = Observer::new(hooks, None);
-        let job = Job::new(Arc::clone(source), whole, scheduler, Manner::default(), observer);
+        let job =
+            ReadJob::new(Arc::clone(source), whole, scheduler, Manner::default(), observer);
         let room = room_for(Extent::between(0, size.get().min(whole.len())));
-        let visit = Each { rewrite: self, source, room, each };
+        let visit = RewriteVisit { rewrite: self, source, room, each };
         worker::run(&job, &visit, slots, None);
         job.running.failure().map_or(Ok(()), Err)
     }
 }
 
-struct Each<'e, F> {
+struct RewriteVisit<'e, F> {
     rewrite: &'e Rewrite<'e>,
-    source: &'e Opened,
+    source: &'e OpenSource,
     room: usize,
     each: &'e F,
 }
 
-impl<F> Visit for Each<'_, F>
+impl<F> Visit for RewriteVisit<'_, F>
 where
-    F: Fn(&mut Hands<'_>, &mut [u8], Extent) -> std::result::Result<(), Trouble> + Sync,
+    F: Fn(&mut Hands<'_>, &mut [u8], Extent) -> std::result::Result<(), LeaseTrouble> + Sync,
 {
     type Scratch = Buffer;
 
@@ -280,7 +282,7 @@ where
         hands: &mut Hands<'_>,
         scratch: &mut Buffer,
         lease: &Lease,
-    ) -> std::result::Result<(), Trouble> {
+    ) -> std::result::Result<(), LeaseTrouble> {
         (self.each)(hands, &mut scratch[..self.room], lease.extent)
     }
 }

@@ -30,16 +30,16 @@ use crate::locks::{AtomicU64, AtomicUsize, Mutex, lock_cache};
 /// # Ok::<(), swath::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Arena(Arc<Kept>);
+pub struct Arena(Arc<SparePages>);
 
 #[derive(Debug)]
-struct Kept {
+struct SparePages {
     pages: Mutex<Option<Pages>>,
     /// Larger memory is returned to the kernel.
     cap: usize,
 }
 
-impl Default for Kept {
+impl Default for SparePages {
     fn default() -> Self {
         Self { pages: Mutex::default(), cap: usize::MAX }
     }
@@ -62,7 +62,7 @@ impl Arena {
     /// The arena of calls that pass none.
     pub(super) fn shared() -> Self {
         static SHARED: OnceLock<Arena> = OnceLock::new();
-        let kept = || Kept { cap: SHARED_CAP, ..Kept::default() };
+        let kept = || SparePages { cap: SHARED_CAP, ..SparePages::default() };
         SHARED.get_or_init(|| Self(Arc::new(kept()))).clone()
     }
 
@@ -85,7 +85,7 @@ impl Arena {
 }
 
 /// The arena while it is being filled.
-pub(super) struct Store {
+pub(super) struct ArenaStore {
     leases: Leases<'static>,
     end: AtomicUsize,
     limit: usize,
@@ -103,7 +103,7 @@ const BESIDE: u64 = 8 << 20;
 /// With fewer files huge pages are not requested: most of one would stay empty.
 const FEW: usize = 16;
 
-impl Store {
+impl ArenaStore {
     /// Takes the memory of `arena`, or address space as large as the machine's memory: unused
     /// address space costs nothing.
     pub(super) fn new(arena: &Arena, limit: u64, files: usize) -> Result<Self> {
@@ -218,7 +218,7 @@ fn most(limit: usize) -> usize {
 
 /// One worker's slab: small files side by side.
 pub(super) struct Shelf<'s> {
-    store: &'s Store,
+    store: &'s ArenaStore,
     slab: Option<WriteLease<'s>>,
     used: usize,
     slab_len: usize,
@@ -228,7 +228,7 @@ pub(super) struct Shelf<'s> {
 const ALIGNMENT: usize = 64;
 
 impl<'s> Shelf<'s> {
-    pub(super) fn new(store: &'s Store, files: usize) -> Self {
+    pub(super) fn new(store: &'s ArenaStore, files: usize) -> Self {
         let slab_len = if files >= FEW { POPULATE_SIZE } else { 256 << 10 };
         Self { store, slab: None, used: 0, slab_len }
     }

@@ -12,7 +12,7 @@ use swath_plan::files::{Window, share};
 use super::file_reader::SMALL;
 use super::listing::Listing;
 use super::options::IngestOptions;
-use super::report::Tally;
+use super::report::IngestTally;
 use crate::error::{Error, Operation};
 use crate::locks::{AtomicU64, AtomicUsize, Condvar, Mutex};
 use crate::observe::Observer;
@@ -31,7 +31,7 @@ pub(super) struct Large {
 }
 
 /// What a worker does next.
-pub(super) enum Claim {
+pub(super) enum WorkerClaim {
     /// Files `.0 .. .1` of the order.
     Files(usize, usize),
     /// A part of a large file: its offset and its length.
@@ -49,7 +49,7 @@ pub(super) struct Claims<'c> {
     order: Option<&'c [u32]>,
     /// Large files have parts for all workers, so waiting for them pays.
     shares: bool,
-    queue: Mutex<Queue>,
+    queue: Mutex<FileQueue>,
     changed: Condvar,
     stop: AtomicBool,
     /// The first file in input order that failed: files after it are no longer needed.
@@ -59,11 +59,11 @@ pub(super) struct Claims<'c> {
     came: AtomicU64,
     told: AtomicU64,
     observer: Observer,
-    pub(super) tally: Mutex<Tally>,
+    pub(super) tally: Mutex<IngestTally>,
     pub(super) fallbacks: Mutex<Vec<Fallback>>,
 }
 
-struct Queue {
+struct FileQueue {
     next: usize,
     end: usize,
     parts: VecDeque<(Arc<Large>, u64, usize)>,
@@ -98,7 +98,7 @@ impl<'c> Claims<'c> {
         // Each thread holds some descriptors.
         let most = most.min(swath_os::descriptors::limit() / 8).max(1);
         let end = order.map_or(listing.len(), <[u32]>::len);
-        let queue = Queue {
+        let queue = FileQueue {
             next: 0,
             end,
             parts: VecDeque::new(),
@@ -183,7 +183,7 @@ impl<'c> Claims<'c> {
 
     /// Files that are left to claim. After a failed file nothing is left; in another reading
     /// order, files before it may still come at any time.
-    fn left(&self, queue: &Queue) -> usize {
+    fn left(&self, queue: &FileQueue) -> usize {
         if self.order.is_none() && self.is_beyond(queue.next) {
             return 0;
         }
@@ -198,7 +198,7 @@ impl<'c> Claims<'c> {
 
     /// The next claim, waiting as long as others may find parts; `None` when all is done. A
     /// worker that asks `again` has finished its previous claim.
-    pub(super) fn next(&self, again: bool) -> Option<Claim> {
+    pub(super) fn next(&self, again: bool) -> Option<WorkerClaim> {
         let mut queue = self.queue.lock();
         queue.busy -= usize::from(again);
         loop {
@@ -207,14 +207,14 @@ impl<'c> Claims<'c> {
             }
             if let Some((large, offset, len)) = queue.parts.pop_front() {
                 queue.busy += 1;
-                return Some(Claim::Part(large, offset, len));
+                return Some(WorkerClaim::Part(large, offset, len));
             }
             let left = self.left(&queue);
             if left > 0 {
                 let first = queue.next;
                 queue.next += share(left, queue.window.threads(), CLAIM);
                 queue.busy += 1;
-                return Some(Claim::Files(first, queue.next));
+                return Some(WorkerClaim::Files(first, queue.next));
             }
             if queue.busy == 0 || !self.shares {
                 break;
@@ -353,7 +353,7 @@ impl<'c> Claims<'c> {
         self.first_source.saturating_add(u32::try_from(index).unwrap_or(u32::MAX))
     }
 
-    pub(super) fn count(&self, tally: Tally) {
+    pub(super) fn count(&self, tally: IngestTally) {
         self.tally.lock().add(tally);
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use swath_os::memory::Pages;
 
-use super::arena::{Arena, Shelf, Store};
+use super::arena::{Arena, ArenaStore, Shelf};
 use super::destination::Destination;
 use super::listing::Listing;
 use super::report::IngestReport;
@@ -169,14 +169,18 @@ impl Results {
 
 /// One worker's share of the arena.
 pub(super) struct ToArena<'s> {
-    store: &'s Store,
+    store: &'s ArenaStore,
     shelf: Shelf<'s>,
     found: Results,
     results: &'s Mutex<Results>,
 }
 
 impl<'s> ToArena<'s> {
-    pub(super) fn new(store: &'s Store, results: &'s Mutex<Results>, files: usize) -> Self {
+    pub(super) fn new(
+        store: &'s ArenaStore,
+        results: &'s Mutex<Results>,
+        files: usize,
+    ) -> Self {
         Self { store, shelf: Shelf::new(store, files), found: Results::default(), results }
     }
 }

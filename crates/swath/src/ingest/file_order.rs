@@ -10,7 +10,7 @@ use super::listing::Listing;
 use super::options::FileOrder;
 
 /// A reading order: some files as given, for comparison, then the others.
-pub(super) struct Order {
+pub(super) struct ReadingOrder {
     pub(super) files: Vec<u32>,
     /// This many of them are read first, as given.
     pub(super) sampled: usize,
@@ -21,7 +21,7 @@ pub(super) struct Order {
 /// At most this many files are read in the given order, and at most an eighth of all.
 const SAMPLE: usize = 2048;
 
-impl Order {
+impl ReadingOrder {
     /// `None` for [`FileOrder::Given`].
     pub(super) fn of(listing: &Listing, order: FileOrder) -> Option<Self> {
         let started = Instant::now();

@@ -21,7 +21,7 @@ use swath_os::file_system::{FileSystem, file_system};
 use swath_os::links::open_long;
 
 use super::listing::{Listing, as_path};
-use super::report::Tally;
+use super::report::IngestTally;
 use crate::source::Identity;
 use crate::timeline::Recorder;
 
@@ -54,14 +54,14 @@ pub(super) enum Wait {
 
 /// What is known of a device from its first file on.
 #[derive(Clone, Copy)]
-struct Device {
+struct DeviceFacts {
     number: u64,
     /// Whether its change times come from this machine's clock.
     times: bool,
 }
 
 /// A folder that is open.
-struct Folder {
+struct OpenFolder {
     run: u32,
     file: Rc<OwnedFd>,
     /// The device of the folder, if `io_uring` may read files in it.
@@ -73,8 +73,8 @@ pub(super) struct FileReader<'l> {
     listing: &'l Listing,
     /// A change time below this, in seconds, is before the call.
     old: i64,
-    folders: Vec<Folder>,
-    devices: Vec<Device>,
+    folders: Vec<OpenFolder>,
+    devices: Vec<DeviceFacts>,
     /// Files that are finished; many are closed at a time.
     done: Vec<OwnedFd>,
     most_done: usize,
@@ -85,7 +85,7 @@ pub(super) struct FileReader<'l> {
     cached_read: bool,
     /// Whether the last files suggest that an `fstat` before reading is worth it.
     look_first: bool,
-    pub(super) tally: Tally,
+    pub(super) tally: IngestTally,
     /// Records what this worker does, and when.
     pub(super) recorder: Recorder,
 }
@@ -123,7 +123,7 @@ impl<'l> FileReader<'l> {
             cached_open: true,
             cached_read: true,
             look_first: false,
-            tally: Tally::default(),
+            tally: IngestTally::default(),
             recorder,
         }
     }
@@ -198,12 +198,12 @@ impl<'l> FileReader<'l> {
             let oldest = self.folders.remove(0);
             self.left(oldest);
         }
-        self.folders.push(Folder { run: folder, file: Rc::new(opened), ring: None });
+        self.folders.push(OpenFolder { run: folder, file: Rc::new(opened), ring: None });
         true
     }
 
     /// A folder is finished; if the ring still uses it, the ring closes it.
-    fn left(&mut self, folder: Folder) {
+    fn left(&mut self, folder: OpenFolder) {
         match Rc::try_unwrap(folder.file) {
             Ok(file) => self.done_with(file),
             Err(_) => self.tally.calls.close += 1,
@@ -349,7 +349,7 @@ impl<'l> FileReader<'l> {
         changed < self.old && self.device(file, stat).times
     }
 
-    fn device(&mut self, file: &OwnedFd, stat: &Stat) -> Device {
+    fn device(&mut self, file: &OwnedFd, stat: &Stat) -> DeviceFacts {
         #[expect(clippy::unnecessary_cast, reason = "types differ between architectures")]
         let number = stat.st_dev as u64;
         if let Some(known) = self.devices.iter().find(|device| device.number == number) {
@@ -365,7 +365,7 @@ impl<'l> FileReader<'l> {
                 | FileSystem::F2fs
                 | FileSystem::Tmpfs
         );
-        let device = Device { number, times };
+        let device = DeviceFacts { number, times };
         self.devices.push(device);
         device
     }

@@ -11,7 +11,7 @@ use swath_os::links::open_long;
 use super::glob::Glob;
 use super::listing::{Listing, as_path};
 use super::options::Symlinks;
-use super::walk::{Kept, walk};
+use super::walk::{WalkFilter, walk};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::CancelToken;
 
@@ -160,9 +160,11 @@ impl Files {
                         .filter(|name| !name.is_empty())
                         .for_each(|name| listing.push_path(name));
                 }
-                Given::Folder(path) => walk(&path, symlinks, Kept::All, cancel, &mut listing)?,
+                Given::Folder(path) => {
+                    walk(&path, symlinks, WalkFilter::All, cancel, &mut listing)?
+                }
                 Given::Either(path) if is_folder(&path) => {
-                    walk(&path, symlinks, Kept::All, cancel, &mut listing)?;
+                    walk(&path, symlinks, WalkFilter::All, cancel, &mut listing)?;
                 }
                 Given::Either(path) => listing.push_path(path.as_os_str().as_bytes()),
                 Given::Glob(pattern) => {
@@ -173,7 +175,7 @@ impl Files {
                         }
                         Some(_) => {}
                         None => {
-                            let kept = Kept::Matching(&glob);
+                            let kept = WalkFilter::Matching(&glob);
                             walk(Path::new(glob.base()), symlinks, kept, cancel, &mut listing)?;
                         }
                     }

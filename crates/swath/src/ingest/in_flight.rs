@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::timeline::Flight;
 
 /// What became of a file.
-pub(super) enum Came {
+pub(super) enum FileOutcome {
     /// Its bytes were put in their place.
     Done,
     /// They could not be.
@@ -45,7 +45,7 @@ struct Begun {
 /// A file that is no longer in flight.
 pub(super) struct Landed {
     pub(super) index: usize,
-    pub(super) came: Came,
+    pub(super) came: FileOutcome,
     /// How many of its bytes were read.
     pub(super) bytes: u64,
     /// The file, if it was opened before.
@@ -184,13 +184,14 @@ impl InFlight {
             let begun = at.map(|at| begun.swap_remove(at));
             let device = begun.as_ref().map(|begun| begun.device);
             let came = match is_proven(&done, device, old) {
-                false => Came::Unproven,
+                false => FileOutcome::Unproven,
                 true => match put(done.token, done.bytes) {
-                    Ok(()) => Came::Done,
-                    Err(error) => Came::Failed(error),
+                    Ok(()) => FileOutcome::Done,
+                    Err(error) => FileOutcome::Failed(error),
                 },
             };
-            let bytes = if matches!(came, Came::Done) { done.bytes.len() as u64 } else { 0 };
+            let bytes =
+                if matches!(came, FileOutcome::Done) { done.bytes.len() as u64 } else { 0 };
             let flight = begun.map_or_else(Flight::default, |begun| begun.flight);
             Landed { index: done.token, came, bytes, file: done.file, flight }
         })

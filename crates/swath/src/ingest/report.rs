@@ -153,7 +153,7 @@ impl IngestReport {
 
 /// Counters of one worker, added up when it ends.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct IngestTally {
     pub(super) calls: SystemCalls,
     pub(super) files: u64,
     pub(super) bytes: u64,
@@ -164,7 +164,7 @@ pub(super) struct Tally {
     pub(super) populated_bytes: u64,
 }
 
-impl Tally {
+impl IngestTally {
     pub(super) fn add(&mut self, other: Self) {
         self.calls.add(other.calls);
         self.files += other.files;

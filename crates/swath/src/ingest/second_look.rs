@@ -16,7 +16,7 @@ use crate::timeline::Activity;
 
 /// What a file turned out to be.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub(super) enum FileNature {
     /// A file of known length, read by position; the identity must be the same afterwards.
     Sized(Identity),
     /// A file that claims to be empty, or whose length means nothing: read until it ends.
@@ -29,7 +29,7 @@ impl FileReader<'_> {
     /// # Errors
     ///
     /// If it is not a regular file.
-    pub(super) fn inspect(&mut self, file: &OwnedFd, path: &Path) -> Result<Kind> {
+    pub(super) fn inspect(&mut self, file: &OwnedFd, path: &Path) -> Result<FileNature> {
         self.tally.calls.stat += 1;
         let stat = fstat(file).map_err(|error| refused(Call::Inspect, error, path))?;
         match FileType::from_raw_mode(stat.st_mode) {
@@ -53,9 +53,9 @@ impl FileReader<'_> {
             matches!(file_system(file), Ok(FileSystem::Pseudo))
         };
         Ok(if is_made || identity.len == 0 {
-            Kind::Made(identity)
+            FileNature::Made(identity)
         } else {
-            Kind::Sized(identity)
+            FileNature::Sized(identity)
         })
     }
 

@@ -3,22 +3,22 @@
 
 /// A name in a folder.
 #[derive(Clone, Copy)]
-pub(super) struct Found {
+pub(super) struct NameEntry {
     pub(super) start: u32,
     pub(super) len: u32,
     pub(super) inode: u64,
 }
 
 /// Sorts `files` by their names, which are stored in `names`.
-pub(super) fn sort_names(names: &[u8], files: &mut Vec<Found>) {
-    let of = |file: &Found| &names[file.start as usize..][..file.len as usize];
+pub(super) fn sort_names(names: &[u8], files: &mut Vec<NameEntry>) {
+    let of = |file: &NameEntry| &names[file.start as usize..][..file.len as usize];
     let Some(first) = files.first() else { return };
     // A common prefix decides nothing: file-000017, file-000018.
     let shared = files.iter().fold(of(first).len(), |shared, file| {
         let alike = of(file).iter().zip(of(first)).take_while(|(a, b)| a == b).count();
         shared.min(alike)
     });
-    let mut keyed: Vec<(u64, Found)> = files
+    let mut keyed: Vec<(u64, NameEntry)> = files
         .iter()
         .map(|file| {
             let rest = &of(file)[shared..];
@@ -55,7 +55,7 @@ mod tests {
             for name in &wanted {
                 let start = u32::try_from(names.len()).expect("small");
                 let len = u32::try_from(name.len()).expect("small");
-                files.push(Found { start, len, inode: 0 });
+                files.push(NameEntry { start, len, inode: 0 });
                 names.extend_from_slice(name);
             }
             sort_names(&names, &mut files);

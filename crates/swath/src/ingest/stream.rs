@@ -14,7 +14,7 @@ use std::rc::Rc;
 use swath_plan::fallback::Fallback;
 use swath_plan::files::Lender;
 
-use slabs::{Exchange, Piece, Slab, Slabs, ToSlabs};
+use slabs::{Exchange, Slab, SlabPiece, Slabs, ToSlabs};
 
 use super::claims::{Claims, NAP};
 use super::file_reader::SMALL;
@@ -46,12 +46,12 @@ pub struct Part<'p> {
 }
 
 /// A slab that pieces still refer to; it returns when the last of them is delivered.
-struct Held<'x> {
+struct HeldSlab<'x> {
     exchange: &'x Exchange,
     slab: Slab,
 }
 
-impl Drop for Held<'_> {
+impl Drop for HeldSlab<'_> {
     fn drop(&mut self) {
         if let Slab::Lent(pages) = std::mem::take(&mut self.slab) {
             self.exchange.give_back(pages);
@@ -59,14 +59,14 @@ impl Drop for Held<'_> {
     }
 }
 
-type Waiting<'x> = VecDeque<(Rc<Held<'x>>, Piece)>;
+type WaitingPieces<'x> = VecDeque<(Rc<HeldSlab<'x>>, SlabPiece)>;
 
 /// Puts the pieces in order and passes them on.
 struct Desk<'x, F> {
     claims: &'x Claims<'x>,
     exchange: &'x Exchange,
     each: F,
-    waiting: BTreeMap<usize, Waiting<'x>>,
+    waiting: BTreeMap<usize, WaitingPieces<'x>>,
     /// In completion order: files of which something has been read, in the order in which it
     /// was.
     arrived: VecDeque<usize>,
@@ -88,7 +88,7 @@ impl<'x, F> Desk<'x, F> {
             if self.claims.is_stopped() {
                 break;
             }
-            self.receive(Patience::Waits);
+            self.receive(SlabWait::Waits);
             self.recorder.waited();
             self.hand_over_all()?;
         }
@@ -100,7 +100,7 @@ impl<'x, F> Desk<'x, F> {
     where
         F: FnMut(Part<'_>) -> std::result::Result<(), E>,
     {
-        self.receive(Patience::None);
+        self.receive(SlabWait::None);
         self.recorder.mark();
         self.hand_over_all()
     }
@@ -119,18 +119,18 @@ impl<'x, F> Desk<'x, F> {
     }
 
     /// Takes the filled slabs, after publishing which file is waited for.
-    fn receive(&mut self, patience: Patience) {
+    fn receive(&mut self, patience: SlabWait) {
         let mut slabs = self.exchange.slabs();
         slabs.turn = self.turn.unwrap_or(usize::MAX);
         self.exchange.returned.notify_all();
-        if slabs.filled.is_empty() && patience == Patience::Waits {
+        if slabs.filled.is_empty() && patience == SlabWait::Waits {
             let waited = self.exchange.filled.wait_timeout(slabs, NAP);
             slabs = waited.0;
         }
         let filled = std::mem::take(&mut slabs.filled);
         drop(slabs);
         for (slab, pieces) in filled {
-            let held = Rc::new(Held { exchange: self.exchange, slab });
+            let held = Rc::new(HeldSlab { exchange: self.exchange, slab });
             for piece in pieces {
                 let waiting = self.waiting.entry(piece.index).or_default();
                 if self.claims.options.delivery == Delivery::Completion && waiting.is_empty() {
@@ -142,7 +142,7 @@ impl<'x, F> Desk<'x, F> {
     }
 
     /// The next piece in order, if it is available.
-    fn next(&mut self) -> Option<(Rc<Held<'x>>, Piece)> {
+    fn next(&mut self) -> Option<(Rc<HeldSlab<'x>>, SlabPiece)> {
         if self.claims.options.delivery == Delivery::Completion && self.turn.is_none() {
             // A file whose pieces have all been passed on may be among them.
             while let Some(index) = self.arrived.pop_front() {
@@ -163,8 +163,8 @@ impl<'x, F> Desk<'x, F> {
 
     fn hand_over<E: From<Error>>(
         &mut self,
-        held: &Held<'_>,
-        mut piece: Piece,
+        held: &HeldSlab<'_>,
+        mut piece: SlabPiece,
     ) -> std::result::Result<(), E>
     where
         F: FnMut(Part<'_>) -> std::result::Result<(), E>,
@@ -221,7 +221,7 @@ impl<'x, F> Desk<'x, F> {
 
 /// Whether other threads fill slabs in the meantime.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Patience {
+enum SlabWait {
     Waits,
     None,
 }

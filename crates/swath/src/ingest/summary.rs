@@ -4,12 +4,12 @@ use swath_plan::fallback::Fallback;
 
 use super::claims::Claims;
 use super::options::IngestOptions;
-use super::report::{IngestReport, Tally};
+use super::report::{IngestReport, IngestTally};
 
 /// See the [module](self).
 #[derive(Default)]
 pub(super) struct Summary {
-    tally: Tally,
+    tally: IngestTally,
     threads: usize,
     queue_depth: u64,
     fallbacks: Vec<Fallback>,

@@ -16,7 +16,7 @@ use super::file_reader::is_out_of_descriptors;
 use super::glob::Glob;
 use super::listing::{Listing, as_path};
 use super::options::Symlinks;
-use super::sort_names::{Found, sort_names};
+use super::sort_names::{NameEntry, sort_names};
 use crate::error::{Error, Operation, Result};
 use crate::locks::{Condvar, Mutex};
 use crate::observe::CancelToken;
@@ -24,12 +24,12 @@ use crate::threads;
 
 /// Which of the files are kept.
 #[derive(Clone, Copy)]
-pub(super) enum Kept<'g> {
+pub(super) enum WalkFilter<'g> {
     All,
     Matching(&'g Glob<'g>),
 }
 
-impl Kept<'_> {
+impl WalkFilter<'_> {
     fn file(self, path: &[u8]) -> bool {
         match self {
             Self::All => true,
@@ -54,7 +54,7 @@ struct Node {
     identity: Option<(u64, u64)>,
     /// The names of its files, one after the other.
     names: Vec<u8>,
-    files: Vec<Found>,
+    files: Vec<NameEntry>,
     folders: Vec<usize>,
     broken: Vec<(Vec<u8>, Error)>,
     left_out: u64,
@@ -64,7 +64,7 @@ struct Node {
 
 struct Walk<'g> {
     symlinks: Symlinks,
-    kept: Kept<'g>,
+    kept: WalkFilter<'g>,
     base_len: usize,
     cancel: Option<&'g CancelToken>,
     tree: Mutex<Tree>,
@@ -107,7 +107,7 @@ const HELPERS: usize = 7;
 pub(super) fn walk(
     base: &Path,
     symlinks: Symlinks,
-    kept: Kept<'_>,
+    kept: WalkFilter<'_>,
     cancel: Option<&CancelToken>,
     listing: &mut Listing,
 ) -> Result<()> {
@@ -315,11 +315,11 @@ impl Walk<'_> {
                 }
             }
             FileType::RegularFile => {
-                if matches!(self.kept, Kept::All) || self.kept.file(&inside()) {
+                if matches!(self.kept, WalkFilter::All) || self.kept.file(&inside()) {
                     let narrow = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
                     let (start, len) = (narrow(node.names.len()), narrow(name.len()));
                     node.names.extend_from_slice(name);
-                    node.files.push(Found { start, len, inode });
+                    node.files.push(NameEntry { start, len, inode });
                 }
             }
             _ => {

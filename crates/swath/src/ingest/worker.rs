@@ -14,13 +14,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use rustix::io::Errno;
-use swath_plan::files::{By, Opener, Probe, Way};
+use swath_plan::files::{By, Opener, Probe, ProbeWay};
 
 use super::Starter;
-use super::claims::{Claim, Claims};
+use super::claims::{Claims, WorkerClaim};
 use super::destination::Destination;
 use super::file_reader::{Call, FileReader, Outcome, SMALL, Wait, is_out_of_descriptors};
-use super::in_flight::{Came, InFlight, Landed};
+use super::in_flight::{FileOutcome, InFlight, Landed};
 use super::options::{Content, Failures, OpenedBy};
 use super::second_look::refused;
 use super::utf8;
@@ -84,15 +84,15 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
     }
 
     /// Does one claim.
-    pub(super) fn claimed(&mut self, claim: Claim) {
+    pub(super) fn claimed(&mut self, claim: WorkerClaim) {
         self.reader.recorder.waited();
         match claim {
-            Claim::Files(first, end) => {
+            WorkerClaim::Files(first, end) => {
                 self.files(first, end);
                 self.to.pause();
                 self.reader.recorder.waited();
             }
-            Claim::Part(large, offset, len) => self.part(&large, offset, len),
+            WorkerClaim::Part(large, offset, len) => self.part(&large, offset, len),
         }
         if self.here {
             self.claims.tell();
@@ -178,7 +178,7 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
             self.drain();
         }
         let (mut opened, mut cached) = (None, None);
-        let is_tried = self.probe.way() == Way::Cached;
+        let is_tried = self.probe.way() == ProbeWay::Cached;
         if is_tried {
             let Some(room) = self.to.room(index, SMALL, path)? else { return Ok(()) };
             if !P::SHARED {
@@ -325,10 +325,10 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
             recorder.turn_to(claims.source(index));
             recorder.land(&mut self.flights, flight, 0, bytes);
             match came {
-                Came::Done => {}
-                Came::Failed(error) => self.failed(index, error),
+                FileOutcome::Done => {}
+                FileOutcome::Failed(error) => self.failed(index, error),
                 // Large, odd, young, or refused: the careful path finds out.
-                Came::Unproven => self.later.push(index),
+                FileOutcome::Unproven => self.later.push(index),
             }
         }
         self.reader.recorder.mark();

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::data::{Done, Form, bytes_of};
 use super::files::{self, CHOSEN, COMMITTED};
-use super::place::{self, Placed};
+use super::place::{self, PlacedBytes};
 use super::plan::Plan;
 use crate::error::{Error, Operation, Reason, Result, counted};
 use crate::sink::claim::Claim;
@@ -28,7 +28,7 @@ use crate::sink::{Draft, not_in_place};
 /// What a job's commit wrote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Committed {
+pub struct CommittedJob {
     /// Bytes of the output.
     pub bytes: u64,
     /// Their CRC-32C.
@@ -61,7 +61,7 @@ impl Plan {
     /// target; [`Reason::Corrupt`] if the bytes of a part are not those of its receipt, with part
     /// and bytes: do this part again; those of writing the target, which is then unchanged, unless
     /// the reason is [`Reason::OutcomeUnknown`].
-    pub fn commit(&self, done: &[Done]) -> Result<Committed> {
+    pub fn commit(&self, done: &[Done]) -> Result<CommittedJob> {
         self.check_receipts(done)?;
         let folder = self.open_folder()?;
         let _lock = files::lock(&*folder, &self.folder)?;
@@ -84,11 +84,11 @@ impl Plan {
     /// # Errors
     ///
     /// Those of reading the folder.
-    pub fn outcome(&self) -> Result<Option<Committed>> {
+    pub fn outcome(&self) -> Result<Option<CommittedJob>> {
         self.committed(&*self.open_folder()?)
     }
 
-    fn commit_file(&self, folder: &Arc<dyn FsFolder>, done: &[Done]) -> Result<Committed> {
+    fn commit_file(&self, folder: &Arc<dyn FsFolder>, done: &[Done]) -> Result<CommittedJob> {
         let earlier = self.chosen(&**folder)?;
         let found = match &earlier {
             Some(chosen) => self.found_at_target(&**folder, chosen)?,
@@ -125,7 +125,7 @@ impl Plan {
         folder: &Arc<dyn FsFolder>,
         earlier: Option<&[Done]>,
         chosen: &[Done],
-    ) -> Result<Committed> {
+    ) -> Result<CommittedJob> {
         let output = self.output();
         let draft = output.begin(&self.target).map_err(not_in_place)?;
         place::reserve(&draft, bytes_of(chosen))?;
@@ -144,17 +144,17 @@ impl Plan {
         folder: &Arc<dyn FsFolder>,
         chosen: &[Done],
         draft: Draft,
-    ) -> Result<Committed> {
+    ) -> Result<CommittedJob> {
         let output = self.output();
-        let into = place::Output { draft: &draft, output: &output };
+        let into = place::JobOutput { draft: &draft, output: &output };
         let placed = place::place(folder, &self.folder, chosen, into)?;
         let bytes = bytes_of(chosen);
         output.hooks.commit(&self.target, bytes, || draft.commit(bytes))?;
         Ok(self.report(chosen, placed))
     }
 
-    pub(super) fn report(&self, chosen: &[Done], placed: Placed) -> Committed {
-        Committed {
+    pub(super) fn report(&self, chosen: &[Done], placed: PlacedBytes) -> CommittedJob {
+        CommittedJob {
             bytes: bytes_of(chosen),
             crc32c: crc_of(chosen),
             parts: chosen.len() as u64,
@@ -169,10 +169,10 @@ impl Plan {
         &self,
         folder: &dyn FsFolder,
         chosen: &[Done],
-    ) -> Result<Option<Committed>> {
+    ) -> Result<Option<CommittedJob>> {
         let failed = |error| Error::io(Operation::Read, &self.target, error);
         let located = self.output.draft.fs.locate(&self.target).map_err(failed)?;
-        let committed = self.report(chosen, Placed::default());
+        let committed = self.report(chosen, PlacedBytes::default());
         let there = located.folder.facts(&located.name).map_err(failed)?;
         let owners = [geteuid().as_raw(), folder.own_facts().map_err(failed)?.owner];
         let is_ours = |it: &Facts| self.may_replace || owners.contains(&it.owner);
@@ -199,7 +199,7 @@ impl Plan {
     }
 
     /// Fails if the output of a job that is committed is gone, or has another length.
-    fn check_target(&self, committed: &Committed) -> Result<()> {
+    fn check_target(&self, committed: &CommittedJob) -> Result<()> {
         let located = self.output.draft.fs.locate(&self.target);
         let there = match located.and_then(|at| at.folder.facts(&at.name)) {
             Err(error) if error.kind() == ErrorKind::NotFound => None,

@@ -137,13 +137,13 @@ pub(super) fn is_at(
 }
 
 /// Where a job's folder is.
-pub(super) struct Place<'p> {
+pub(super) struct FolderPlace<'p> {
     pub(super) parent: Arc<dyn FsFolder>,
     pub(super) name: OsString,
     pub(super) path: &'p Path,
 }
 
-impl<'p> Place<'p> {
+impl<'p> FolderPlace<'p> {
     pub(super) fn of(fs: &dyn Fs, path: &'p Path) -> Result<Self> {
         let Located { folder: parent, name } = locate(Operation::Remove, path, fs)?;
         Ok(Self { parent, name, path })

@@ -16,7 +16,7 @@ use swath_plan::parts::Division;
 use super::data::{InputState, Part, PartPiece, is_exact};
 use crate::error::{Error, Operation, Reason, Result, counted};
 use crate::sink::path_text;
-use crate::source::{Input, Kind, Opened, Source, stat_of};
+use crate::source::{Input, OpenSource, Source, SourceLength, stat_of};
 
 /// An input, as it was when the job was planned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,7 +58,7 @@ impl JobInput {
     }
 
     /// Opens it, if it is what it was.
-    pub(super) fn open(&self, extent: Extent) -> Result<Arc<Opened>> {
+    pub(super) fn open(&self, extent: Extent) -> Result<Arc<OpenSource>> {
         open_as(&self.path, &self.state, extent)
     }
 
@@ -113,8 +113,8 @@ impl PartPiece {
 }
 
 /// Opens an input, if it is what it was `then`.
-fn open_as(path: &Path, then: &InputState, extent: Extent) -> Result<Arc<Opened>> {
-    let opened = Opened::open_copy(Source::from(path))?;
+fn open_as(path: &Path, then: &InputState, extent: Extent) -> Result<Arc<OpenSource>> {
+    let opened = OpenSource::open_copy(Source::from(path))?;
     // A name opens as a file, of whichever kind.
     let file = opened.file().ok_or(ErrorKind::InvalidInput.into());
     let now = file.and_then(|file| Ok(state_of(&stat_of(file)?, Access::of(file)?)));
@@ -126,8 +126,8 @@ fn open_as(path: &Path, then: &InputState, extent: Extent) -> Result<Arc<Opened>
 /// Files of `/proc` report a length of 0 bytes, and have some.
 fn refuse_unknown_len(path: &Path) -> Result<()> {
     let mut byte = [0];
-    let opened = Opened::open_copy(Source::from(path))?;
-    if matches!(opened.kind(), Kind::Stream) {
+    let opened = OpenSource::open_copy(Source::from(path))?;
+    if matches!(opened.kind(), SourceLength::Stream) {
         return Err(Error::new(Operation::Inspect, Reason::Changed, path)
             .detail("another program has put something else in its place")
             .hint("check what is at this path now, then plan the job again"));

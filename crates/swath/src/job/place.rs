@@ -24,13 +24,13 @@ const BUFFER: usize = 256 << 10;
 
 /// How bytes came to their places.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Placed {
+pub(super) struct PlacedBytes {
     pub(super) cloned: u64,
     pub(super) copied: u64,
 }
 
 /// Where they go.
-pub(super) struct Output<'p> {
+pub(super) struct JobOutput<'p> {
     pub(super) draft: &'p Draft,
     pub(super) output: &'p OutputOptions,
 }
@@ -50,12 +50,12 @@ pub(super) fn place(
     folder: &Arc<dyn FsFolder>,
     path: &Path,
     chosen: &[Done],
-    into: Output<'_>,
-) -> Result<Placed> {
+    into: JobOutput<'_>,
+) -> Result<PlacedBytes> {
     let units = units(chosen);
     let total = bytes_of(chosen);
     let observer = Observer::new(into.output.hooks.clone(), Some(total));
-    let placing = Placing {
+    let placing = JobPlacing {
         folder: &**folder,
         path,
         into: &into,
@@ -67,7 +67,7 @@ pub(super) fn place(
     together(units.len(), || vec![0; BUFFER], work)?;
     placing.compare(&units, chosen)?;
     let cloned = placing.cloned.into_inner();
-    Ok(Placed { cloned, copied: total - cloned })
+    Ok(PlacedBytes { cloned, copied: total - cloned })
 }
 
 fn units(chosen: &[Done]) -> Vec<Unit<'_>> {
@@ -103,16 +103,16 @@ enum Sum {
     Crc(u32),
 }
 
-struct Placing<'p> {
+struct JobPlacing<'p> {
     folder: &'p dyn FsFolder,
     path: &'p Path,
-    into: &'p Output<'p>,
+    into: &'p JobOutput<'p>,
     observer: &'p Observer,
     cloned: AtomicU64,
     sums: Mutex<Vec<Sum>>,
 }
 
-impl Placing<'_> {
+impl JobPlacing<'_> {
     fn unit(&self, unit: &Unit<'_>, index: usize, buffer: &mut [u8]) -> Result<()> {
         let (draft, end) = (self.into.draft, unit.place + unit.extent.len());
         let place = Extent::between(unit.place, end);

@@ -8,11 +8,11 @@ use rustix::io::Errno;
 use swath_plan::extent::Extent;
 use swath_plan::segment::manifest::{Manifest, ManifestExtent, Segment};
 
-use super::commit::Committed;
+use super::commit::CommittedJob;
 use super::data::{Done, Form, bytes_of};
 use super::files::{self, COMMITTED};
 use super::folder::is_at;
-use super::place::Placed;
+use super::place::PlacedBytes;
 use super::plan::Plan;
 use crate::error::{Error, Operation, Reason, Result, counted};
 use crate::sink::fs::FsFolder;
@@ -21,7 +21,7 @@ use crate::sink::{MANIFEST, read_manifest};
 
 impl Plan {
     /// What an earlier commit wrote, if there was one.
-    pub(super) fn committed(&self, folder: &dyn FsFolder) -> Result<Option<Committed>> {
+    pub(super) fn committed(&self, folder: &dyn FsFolder) -> Result<Option<CommittedJob>> {
         if self.form == Form::File {
             let hint =
                 "check whether the output is complete, then remove the folder of the job";
@@ -33,7 +33,7 @@ impl Plan {
             swath_simd::crc32c_combine(sum, it.crc32c.unwrap_or_default(), it.extent.len())
         });
         let parts = self.parts.len() as u64;
-        Ok(Some(Committed { bytes: manifest.len(), crc32c, parts, cloned: 0, copied: 0 }))
+        Ok(Some(CommittedJob { bytes: manifest.len(), crc32c, parts, cloned: 0, copied: 0 }))
     }
 
     fn manifest_path(&self) -> PathBuf {
@@ -53,7 +53,7 @@ impl Plan {
         &self,
         folder: &Arc<dyn FsFolder>,
         done: &[Done],
-    ) -> Result<Committed> {
+    ) -> Result<CommittedJob> {
         let path = self.manifest_path();
         let chosen = self.choose(done)?;
         self.check_inputs()?;
@@ -79,7 +79,7 @@ impl Plan {
                 .hint("move it back, then commit the job again"));
         }
         self.remove_segments(&**folder, &chosen);
-        Ok(self.report(&chosen, Placed::default()))
+        Ok(self.report(&chosen, PlacedBytes::default()))
     }
 
     /// Whether the path still leads to the folder, as far as it can be found out.

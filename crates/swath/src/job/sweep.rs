@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use super::data::Form;
 use super::files::{self, FolderLock};
-use super::folder::Place;
+use super::folder::FolderPlace;
 use super::plan::Plan;
 use super::status::last_change;
 use crate::error::{Error, Operation, Reason, Result};
@@ -77,7 +77,11 @@ impl Plan {
     }
 
     fn remove_folder(&self, folder: &dyn FsFolder, lock: FolderLock) -> Result<()> {
-        Place::of(&*self.output.draft.fs, &self.folder)?.remove(folder, lock, self.is_durable)
+        FolderPlace::of(&*self.output.draft.fs, &self.folder)?.remove(
+            folder,
+            lock,
+            self.is_durable,
+        )
     }
 }
 
@@ -126,7 +130,7 @@ impl Sweep {
         let mut sweep = Self::default();
         for name in names {
             let path = parent.join(&name);
-            let swept = Candidate::open(&opened, &name, &path).and_then(|it| match it {
+            let swept = JobCandidate::open(&opened, &name, &path).and_then(|it| match it {
                 Some(it) if it.is_older(older_than) => it.remove(output),
                 _ => Ok(None),
             });
@@ -143,8 +147,8 @@ impl Sweep {
 }
 
 /// A folder that may be that of a job.
-struct Candidate<'p> {
-    place: Place<'p>,
+struct JobCandidate<'p> {
+    place: FolderPlace<'p>,
     folder: Arc<dyn FsFolder>,
     owner: u32,
     /// Its removal, or its making, was killed.
@@ -153,7 +157,7 @@ struct Candidate<'p> {
     changed: Option<SystemTime>,
 }
 
-impl<'p> Candidate<'p> {
+impl<'p> JobCandidate<'p> {
     /// `None` if it is not the folder of a job, or cannot be opened: then it is not ours to judge.
     fn open(parent: &Arc<dyn FsFolder>, name: &OsStr, path: &'p Path) -> Result<Option<Self>> {
         let own = parent.facts(name);
@@ -173,7 +177,7 @@ impl<'p> Candidate<'p> {
         if !is_rest && !is_job() {
             return Ok(None);
         }
-        let place = Place { parent: Arc::clone(parent), name: name.to_owned(), path };
+        let place = FolderPlace { parent: Arc::clone(parent), name: name.to_owned(), path };
         let changed = last_change(&own, &entries);
         let is_committed = has(files::COMMITTED);
         Ok(Some(Self { place, folder, owner: own.owner, is_rest, is_committed, changed }))

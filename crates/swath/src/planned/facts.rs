@@ -14,7 +14,7 @@ use swath_plan::policy::{Engine, Facts, PageCache, SMALL, Storage};
 use swath_plan::window::{self, Residency};
 
 use crate::options::{Advice, ReadOptions};
-use crate::source::Opened;
+use crate::source::OpenSource;
 
 /// Below this length, and below a sixteenth of all memory, the available memory is not checked:
 /// the check costs a sixth of a millisecond.
@@ -29,7 +29,7 @@ pub(crate) const WINDOWS: usize = 16 << 10;
 ///
 /// At most `most_windows` windows are inspected; what comes after them is unknown.
 pub(crate) fn facts(
-    source: &Opened,
+    source: &OpenSource,
     extent: Extent,
     options: &ReadOptions,
     most_windows: usize,
@@ -78,7 +78,7 @@ pub(crate) fn facts(
 }
 
 /// Samples the page cache, window by window.
-fn look(source: &Opened, extent: Extent, most: usize) -> Vec<Residency> {
+fn look(source: &OpenSource, extent: Extent, most: usize) -> Vec<Residency> {
     // Of several copies, the one that is read first stands for all.
     let Some(&file) = source.files().first() else { return Vec::new() };
     let mut known = Vec::new();
@@ -97,7 +97,7 @@ fn look(source: &Opened, extent: Extent, most: usize) -> Vec<Residency> {
 }
 
 /// Passes the caller's advice to the kernel; returns what was not accepted.
-pub(crate) fn advise(source: &Opened, extent: Extent, advice: Advice) -> Option<Fallback> {
+pub(crate) fn advise(source: &OpenSource, extent: Extent, advice: Advice) -> Option<Fallback> {
     let wanted = match advice {
         Advice::None => return None,
         Advice::WillNeed => FileAdvice::WillNeed,

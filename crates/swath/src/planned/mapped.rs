@@ -13,11 +13,11 @@ use super::facts::{WINDOWS, facts};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::AtomicUsize;
 use crate::options::{MapPages, PageSize, ReadOptions};
-use crate::source::{Kind, Opened, Source};
+use crate::source::{OpenSource, Source, SourceLength};
 
 /// A file that is processed through a map.
 pub(crate) struct Mapping<'f> {
-    pub(crate) source: Arc<Opened>,
+    pub(crate) source: Arc<OpenSource>,
     pub(crate) facts: Facts,
     /// Maps everything that is requested.
     pub(crate) map: Map<'f>,
@@ -30,7 +30,7 @@ impl ReadOptions {
         &self,
         permit: Permit<'f>,
         name: &Path,
-        is_welcome: impl FnOnce(Extent, &Opened) -> bool,
+        is_welcome: impl FnOnce(Extent, &OpenSource) -> bool,
     ) -> Result<Option<Mapping<'f>>> {
         let (source, Some(extent)) = self.open_mapped(&permit, name)? else { return Ok(None) };
         let facts = facts(&source, extent, self, WINDOWS);
@@ -55,14 +55,14 @@ impl ReadOptions {
         &self,
         permit: &Permit<'_>,
         name: &Path,
-    ) -> Result<(Arc<Opened>, Option<Extent>)> {
+    ) -> Result<(Arc<OpenSource>, Option<Extent>)> {
         let file = permit.file().try_clone();
         let file = file.map_err(|error| Error::io(Operation::Open, name, error))?;
-        let source = Opened::open(Source::file(file, name))?;
+        let source = OpenSource::open(Source::file(file, name))?;
         let extent = match source.kind() {
-            Kind::Sized(len) => Some(self.extent_of(&source, len)?),
-            Kind::Made => None,
-            Kind::Stream => {
+            SourceLength::Sized(len) => Some(self.extent_of(&source, len)?),
+            SourceLength::Made => None,
+            SourceLength::Stream => {
                 let error = Error::new(Operation::Map, Reason::Invalid, name);
                 return Err(error.detail("only regular files can be mapped"));
             }
@@ -73,7 +73,7 @@ impl ReadOptions {
     pub(crate) fn map_extent<'f>(
         &self,
         permit: Permit<'f>,
-        source: &Opened,
+        source: &OpenSource,
         extent: Extent,
     ) -> Result<Map<'f>> {
         let fail = |error: io::Error| match error.kind() {

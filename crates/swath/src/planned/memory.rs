@@ -8,7 +8,7 @@ use swath_plan::extent::Extent;
 use super::facts::is_large;
 use crate::error::Result;
 use crate::options::ReadOptions;
-use crate::source::Opened;
+use crate::source::OpenSource;
 
 /// Memory for `extent`, and for `phase` bytes before it.
 ///
@@ -16,7 +16,7 @@ use crate::source::Opened;
 ///
 /// If there is not enough.
 pub(crate) fn pages(
-    source: &Opened,
+    source: &OpenSource,
     extent: Extent,
     phase: usize,
     options: &ReadOptions,

@@ -5,7 +5,7 @@ use std::io;
 use swath_os::memory::Leases;
 use swath_os::numa::{Limits, MemoryPolicy, Topology, current_node};
 use swath_plan::fallback::Fallback;
-use swath_plan::numa::{Facts, Placement, decide, is_open};
+use swath_plan::numa::{NumaFacts, Placement, decide, is_open};
 
 use crate::options::{Numa, ReadOptions};
 
@@ -38,7 +38,7 @@ fn as_planned(memory: &Leases<'_>, in_flight: u64, options: &ReadOptions) -> io:
     let topology = topology(options)?;
     let nodes = topology.homes().len() as u64;
     let own_policy = nodes > 1 && !MemoryPolicy::of_thread()?.is_default();
-    match decide(&Facts { fresh, in_flight, nodes, own_policy }) {
+    match decide(&NumaFacts { fresh, in_flight, nodes, own_policy }) {
         Placement::Interleave => spread(memory, &topology),
         Placement::FirstTouch => Ok(()),
     }

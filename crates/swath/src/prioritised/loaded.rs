@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use crate::buffer::Buffer;
-use crate::prioritised::views::{ClassBytes, Layout, Memory};
+use crate::prioritised::views::{ClassBytes, Memory, PlanLayout};
 use crate::report::Report;
 
 /// How long one class took.
@@ -62,7 +62,7 @@ pub struct LoadedPlan {
     /// How they were read.
     pub report: ClassReport,
     pub(super) buffer: Buffer,
-    pub(super) layout: Layout,
+    pub(super) layout: PlanLayout,
 }
 
 impl LoadedPlan {

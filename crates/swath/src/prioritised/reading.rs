@@ -3,27 +3,27 @@
 use std::io;
 
 use swath_os::memory::{Pages, WriteLease};
-use swath_plan::classes::{Lease, Piece};
+use swath_plan::classes::{ClassLease, ClassPiece};
 use swath_plan::schedule::Way;
 
 use crate::engine::fill::Hands;
-use crate::engine::{Trouble, worker};
+use crate::engine::{LeaseTrouble, worker};
 use crate::error::{Error, Operation, Reason};
 use crate::failures::caught;
-use crate::prioritised::shared::{Shared, Step};
+use crate::prioritised::shared::{SharedReading, Step};
 use crate::timeline::Activity;
 
 /// Works as `slot`. The first worker starts as many more as the source is worth; they end before
 /// it does.
-pub(super) fn work(shared: &Shared, slot: usize) {
-    let _leave = Leave(shared);
+pub(super) fn work(shared: &SharedReading, slot: usize) {
+    let _leave = ReaderExit(shared);
     if slot > 0 {
         return work_on(shared, slot);
     }
     let more = |slot: usize| {
         let _leave = (slot > 0).then(|| {
             shared.join(1);
-            Leave(shared)
+            ReaderExit(shared)
         });
         work_on(shared, slot);
     };
@@ -32,11 +32,11 @@ pub(super) fn work(shared: &Shared, slot: usize) {
 
 /// Does what the state machine says until nothing is left for `slot`. If a callback panics, the
 /// read keeps the panic and ends; it resumes in the thread that waits for the end.
-fn work_on(shared: &Shared, slot: usize) {
+fn work_on(shared: &SharedReading, slot: usize) {
     let here = std::thread::current().id();
     shared.workers().push(here);
     let worked = caught(|| {
-        let Some(mut reader) = Reader::new(shared) else { return };
+        let Some(mut reader) = ClassReader::new(shared) else { return };
         let _priority = shared.running.set_io_priority(slot == 0);
         while let Some(step) = shared.running.next(slot) {
             reader.hands.recorder.waited();
@@ -62,17 +62,17 @@ fn work_on(shared: &Shared, slot: usize) {
     shared.workers().retain(|&id| id != here);
 }
 
-struct Reader<'s> {
-    shared: &'s Shared,
+struct ClassReader<'s> {
+    shared: &'s SharedReading,
     hands: Hands<'s>,
     /// Memory for direct reads that are not made of whole units.
     wide: Option<Pages>,
     lines: Vec<usize>,
 }
 
-impl<'s> Reader<'s> {
+impl<'s> ClassReader<'s> {
     /// `None` if there is no file.
-    fn new(shared: &'s Shared) -> Option<Self> {
+    fn new(shared: &'s SharedReading) -> Option<Self> {
         let first = shared.inputs.first()?;
         let recorder = shared.running.observer.recorder(first.source.name());
         let hands = Hands::of(&first.source, Some(shared.chunk_size), recorder);
@@ -80,7 +80,7 @@ impl<'s> Reader<'s> {
         Some(Self { shared, hands, wide: None, lines: Vec::new() })
     }
 
-    fn read(&mut self, lease: Lease) {
+    fn read(&mut self, lease: ClassLease) {
         let shared = self.shared;
         let input = &shared.inputs[lease.file];
         self.hands.turn_to(&input.source);
@@ -101,7 +101,7 @@ impl<'s> Reader<'s> {
         shared.take_back(&lease, done, bytes, trouble);
     }
 
-    fn read_piece(&mut self, way: Way, piece: &Piece) -> Result<(), Trouble> {
+    fn read_piece(&mut self, way: Way, piece: &ClassPiece) -> Result<(), LeaseTrouble> {
         let shared = self.shared;
         let mut memory = lend(shared, piece)?;
         self.hands.prepare(&memory, piece.extent.offset())?;
@@ -115,7 +115,11 @@ impl<'s> Reader<'s> {
 
     /// Reads directly, bypassing the page cache; a piece that is not made of whole units of the
     /// device together with its surroundings.
-    fn fill_directly(&mut self, piece: &Piece, target: &mut [u8]) -> Result<(), Trouble> {
+    fn fill_directly(
+        &mut self,
+        piece: &ClassPiece,
+        target: &mut [u8],
+    ) -> Result<(), LeaseTrouble> {
         let shared = self.shared;
         let direct = shared.inputs[piece.file].source.direct();
         let unit = direct.map_or(1, |direct| direct.unit.get());
@@ -127,7 +131,7 @@ impl<'s> Reader<'s> {
         if self.wide.as_ref().is_none_or(|pages| pages.len() < wanted) {
             let pages = Pages::map(wanted);
             let source = &shared.inputs[piece.file].source;
-            let no_memory = |error| Trouble::fatal(source.no_memory(piece.extent, error));
+            let no_memory = |error| LeaseTrouble::fatal(source.no_memory(piece.extent, error));
             self.wide = Some(pages.map_err(no_memory)?);
         }
         let Some(wide) = &mut self.wide else { return Ok(()) };
@@ -137,20 +141,23 @@ impl<'s> Reader<'s> {
     }
 }
 
-fn lend<'s>(shared: &'s Shared, piece: &Piece) -> Result<WriteLease<'s>, Trouble> {
+fn lend<'s>(
+    shared: &'s SharedReading,
+    piece: &ClassPiece,
+) -> Result<WriteLease<'s>, LeaseTrouble> {
     let place = usize::try_from(piece.place).unwrap_or(usize::MAX);
     let len = usize::try_from(piece.extent.len()).unwrap_or(usize::MAX);
     shared.memory.write(place, len).ok_or_else(|| {
         let name = shared.inputs[piece.file].source.name();
         let error = Error::new(Operation::Read, Reason::Io, name);
-        Trouble::fatal(error.at(piece.extent).detail("these bytes are already being read"))
+        LeaseTrouble::fatal(error.at(piece.extent).detail("these bytes are already being read"))
     })
 }
 
 /// Records that a worker ends, however it does.
-struct Leave<'s>(&'s Shared);
+struct ReaderExit<'s>(&'s SharedReading);
 
-impl Drop for Leave<'_> {
+impl Drop for ReaderExit<'_> {
     fn drop(&mut self) {
         self.0.leave();
     }

@@ -7,29 +7,29 @@ use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 use swath_os::memory::Leases;
-use swath_plan::classes::{Arranged, Chunks, Classes, Lease};
+use swath_plan::classes::{Arranged, Chunks, ClassLease, Classes};
 use swath_plan::extent::Extent;
 use swath_plan::schedule::Action;
 
-use crate::engine::running::{Running, Schedule, State};
-use crate::engine::{DropBehind, Trouble};
+use crate::engine::running::{RunState, Running, Schedule};
+use crate::engine::{DropBehind, LeaseTrouble};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::{Mutex, MutexGuard};
 use crate::prioritised::plan::{OnChunk, OnClass};
-use crate::prioritised::views::{ClassBytes, Layout, Memory};
-use crate::source::{Growth, Opened};
+use crate::prioritised::views::{ClassBytes, Memory, PlanLayout};
+use crate::source::{Growth, OpenSource};
 
 /// One of the files.
-pub(super) struct Input {
-    pub(super) source: Arc<Opened>,
+pub(super) struct PlanInput {
+    pub(super) source: Arc<OpenSource>,
     pub(super) drop_behind: Option<DropBehind>,
 }
 
 /// See the [module](self).
-pub(super) struct Shared {
+pub(super) struct SharedReading {
     pub(super) running: Running<ByClass>,
-    pub(super) inputs: Vec<Input>,
-    pub(super) layout: Layout,
+    pub(super) inputs: Vec<PlanInput>,
+    pub(super) layout: PlanLayout,
     pub(super) memory: Leases<'static>,
     pub(super) chunk_size: NonZeroU64,
     pub(super) growth: Growth,
@@ -75,7 +75,7 @@ impl ByClass {
 
 /// What a worker does now.
 pub(super) enum Step {
-    Read(Lease),
+    Read(ClassLease),
     /// Classes are complete: announce them, then ask again.
     Announce,
 }
@@ -111,18 +111,18 @@ impl Schedule for ByClass {
     }
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State<ByClass>> {
+impl SharedReading {
+    fn state(&self) -> MutexGuard<'_, RunState<ByClass>> {
         self.running.state()
     }
 
     /// Takes back a lease of which this many pieces, and bytes, were read.
     pub(super) fn take_back(
         &self,
-        lease: &Lease,
+        lease: &ClassLease,
         done: usize,
         bytes: u64,
-        trouble: Option<Trouble>,
+        trouble: Option<LeaseTrouble>,
     ) {
         self.running.ended(bytes, trouble, |by_class, outcome, now| {
             by_class.classes.completed(lease, done, outcome, now)

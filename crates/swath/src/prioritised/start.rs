@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use swath_os::machine;
 use swath_os::memory::{Leases, Pages};
-use swath_plan::classes::{Arranged, Chunks, Classes, Item, Setup, Shape, by_position};
+use swath_plan::classes::{Arranged, Chunks, ClassSetup, Classes, Item, Shape, by_position};
 use swath_plan::crew::Bounds;
 use swath_plan::extent::Extent;
 use swath_plan::fallback::Fallback;
@@ -25,10 +25,10 @@ use crate::options::ReadOptions;
 use crate::planned::{Planned, WINDOWS, facts, pages, place};
 use crate::prioritised::plan::ClassPlan;
 use crate::prioritised::reading::work;
-use crate::prioritised::shared::{ByClass, Input, Shared};
-use crate::prioritised::views::Layout;
+use crate::prioritised::shared::{ByClass, PlanInput, SharedReading};
+use crate::prioritised::views::PlanLayout;
 use crate::report::Report;
-use crate::source::{Kind, Opened, Source};
+use crate::source::{OpenSource, Source, SourceLength};
 use crate::threads;
 
 /// Roughly the bytes of memory that a chunk takes in lists.
@@ -38,7 +38,7 @@ const MANY_CHUNKS: u64 = 64 << 20;
 
 /// How a read by classes was started.
 pub(super) struct Started {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<SharedReading>,
     pub(super) threads: Vec<JoinHandle<()>>,
     pub(super) report: Report,
 }
@@ -80,7 +80,7 @@ pub(super) fn start(
     chosen.report.fallbacks.extend(place(&memory, chosen.slots as u64, options));
     let mut ways = chosen.ways;
     ways.resize(arranged.files().max(ways.len()), Way::Buffered);
-    let classes = Classes::new(Setup {
+    let classes = Classes::new(ClassSetup {
         arranged: Arc::clone(&arranged),
         ways,
         retries: engine::RETRIES,
@@ -94,7 +94,7 @@ pub(super) fn start(
     let crew = crew.filter(|bounds| bounds.most > bounds.first);
     let workers = crew.map_or(workers, |bounds| bounds.first);
     for source in &opened {
-        if let Kind::Sized(len) = source.kind() {
+        if let SourceLength::Sized(len) = source.kind() {
             source.expect(Extent::between(0, len), workers as u64);
         }
     }
@@ -107,15 +107,15 @@ pub(super) fn start(
         options.io_priority,
     );
     let inputs = opened.into_iter().zip(chosen.drop_behind);
-    let inputs = inputs.map(|(source, drop_behind)| Input { source, drop_behind });
-    let shared = Arc::new(Shared {
+    let inputs = inputs.map(|(source, drop_behind)| PlanInput { source, drop_behind });
+    let shared = Arc::new(SharedReading {
         inputs: inputs.collect(),
         memory,
         chunk_size: chosen.chunk_size,
         growth: options.growth,
         on_class: plan.on_class,
         on_chunk,
-        layout: Layout::new(plan.items, arranged),
+        layout: PlanLayout::new(plan.items, arranged),
         running: running.since(started),
         workers: Mutex::default(),
     });
@@ -130,7 +130,7 @@ fn open(
     options: &ReadOptions,
     sources: Vec<Source>,
     plan: &ClassPlan,
-) -> Result<Vec<Arc<Opened>>> {
+) -> Result<Vec<Arc<OpenSource>>> {
     let invalid = |name: &Path, detail: String, hint| {
         Err(Error::new(Operation::Read, Reason::Invalid, name).detail(detail).hint(hint))
     };
@@ -141,8 +141,8 @@ fn open(
     }
     let mut opened = Vec::with_capacity(count);
     for source in sources {
-        let source = Opened::open_copy(source)?;
-        if !matches!(source.kind(), Kind::Sized(_)) {
+        let source = OpenSource::open_copy(source)?;
+        if !matches!(source.kind(), SourceLength::Sized(_)) {
             let detail = String::from("classes need a file that can be read by position");
             return invalid(source.name(), detail, "use `read`, or copy it to a file first");
         }
@@ -160,13 +160,13 @@ fn open(
 /// Lists the chunks of each file, now that its length is known.
 fn cut_whole(
     options: &ReadOptions,
-    opened: &[Arc<Opened>],
+    opened: &[Arc<OpenSource>],
     chunks: u64,
     classes: u32,
     items: &mut Vec<Item>,
 ) -> Result<()> {
     for (file, source) in opened.iter().enumerate() {
-        let Kind::Sized(len) = source.kind() else { continue };
+        let SourceLength::Sized(len) = source.kind() else { continue };
         let extent = options.extent_of(source, len)?;
         let needed = chunks.min(extent.len()).saturating_mul(CHUNK_COST);
         if needed > MANY_CHUNKS {
@@ -178,7 +178,7 @@ fn cut_whole(
     Ok(())
 }
 
-fn check_chunks(source: &Opened, extent: Extent, needed: u64) -> Result<()> {
+fn check_chunks(source: &OpenSource, extent: Extent, needed: u64) -> Result<()> {
     let at_hand = machine::memory_at_hand().unwrap_or(u64::MAX);
     if needed <= at_hand / 2 {
         return Ok(());
@@ -190,11 +190,11 @@ fn check_chunks(source: &Opened, extent: Extent, needed: u64) -> Result<()> {
 }
 
 /// From the first to the last requested byte, for each file.
-fn extents(opened: &[Arc<Opened>], items: &[Item]) -> Result<Vec<Extent>> {
+fn extents(opened: &[Arc<OpenSource>], items: &[Item]) -> Result<Vec<Extent>> {
     let mut extents: Vec<Option<Extent>> = vec![None; opened.len()];
     for item in items {
         let source = &opened[item.file];
-        if let Kind::Sized(len) = source.kind()
+        if let SourceLength::Sized(len) = source.kind()
             && item.extent.end() > len
         {
             return Err(source.too_short(item.extent, len));
@@ -209,7 +209,7 @@ fn extents(opened: &[Arc<Opened>], items: &[Item]) -> Result<Vec<Extent>> {
 }
 
 /// Decides, file by file, how to read, and with how many workers in total.
-fn choose(options: &ReadOptions, opened: &[Arc<Opened>], extents: &[Extent]) -> Chosen {
+fn choose(options: &ReadOptions, opened: &[Arc<OpenSource>], extents: &[Extent]) -> Chosen {
     let (no_ring, no_shares) =
         ("classes are read by threads", "classes go to the next free worker");
     let (wishes, mut fallbacks) = policy::by_workers(&options.wishes, no_ring, no_shares);
@@ -272,7 +272,11 @@ fn choose(options: &ReadOptions, opened: &[Arc<Opened>], extents: &[Extent]) -> 
     chosen
 }
 
-fn memory(options: &ReadOptions, opened: &[Arc<Opened>], arranged: &Arranged) -> Result<Pages> {
+fn memory(
+    options: &ReadOptions,
+    opened: &[Arc<OpenSource>],
+    arranged: &Arranged,
+) -> Result<Pages> {
     match opened.first() {
         Some(source) => pages(source, Extent::between(0, arranged.len()), 0, options),
         None => Pages::map(0)
@@ -281,7 +285,7 @@ fn memory(options: &ReadOptions, opened: &[Arc<Opened>], arranged: &Arranged) ->
 }
 
 /// Starts the workers. If no thread can be started, the work is done here and now.
-fn spawn(shared: &Arc<Shared>, workers: usize) -> Vec<JoinHandle<()>> {
+fn spawn(shared: &Arc<SharedReading>, workers: usize) -> Vec<JoinHandle<()>> {
     let mut threads = Vec::with_capacity(workers);
     shared.join(workers);
     if workers == 0 {
@@ -307,7 +311,7 @@ fn spawn(shared: &Arc<Shared>, workers: usize) -> Vec<JoinHandle<()>> {
 }
 
 /// Drops what was not in the page cache before, once more and in whole pages.
-pub(super) fn drop_behind(shared: &Shared) {
+pub(super) fn drop_behind(shared: &SharedReading) {
     for (file, input) in shared.inputs.iter().enumerate() {
         let Some(drop_behind) = &input.drop_behind else { continue };
         for span in shared.layout.arranged.spans_of(file) {

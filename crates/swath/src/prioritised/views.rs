@@ -10,7 +10,7 @@ use swath_plan::extent::Extent;
 
 /// A plan, and where its bytes are.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(super) struct PlanLayout {
     pub(super) items: Vec<Item>,
     pub(super) arranged: Arc<Arranged>,
     lines: OnceLock<Lines>,
@@ -43,7 +43,7 @@ impl<'m> Memory<'m> {
     }
 }
 
-impl Layout {
+impl PlanLayout {
     pub(super) fn new(items: Vec<Item>, arranged: Arc<Arranged>) -> Self {
         Self { items, arranged, lines: OnceLock::new() }
     }
@@ -113,7 +113,7 @@ pub struct ChunkBytes<'h> {
 /// A class that is complete.
 #[derive(Clone, Copy)]
 pub struct ClassBytes<'h> {
-    pub(super) layout: &'h Layout,
+    pub(super) layout: &'h PlanLayout,
     pub(super) memory: Memory<'h>,
     pub(super) class: usize,
     pub(super) elapsed: Duration,

@@ -11,17 +11,17 @@ use swath_plan::policy::{Decision, Engine, Facts, PageCache, decide};
 use swath_plan::schedule::Lease;
 
 use crate::engine::fill::Hands;
-use crate::engine::{Job, Trouble, Visit, ring, worker};
+use crate::engine::{LeaseTrouble, ReadJob, Visit, ring, worker};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::options::{Advice, ReadOptions};
 use crate::planned::{self, Planned};
 use crate::report::Report;
-use crate::source::Opened;
+use crate::source::OpenSource;
 
 /// Fills leases with `extent`, from `map` if there is one.
 pub(super) fn fill_memory(
     options: &ReadOptions,
-    source: &Arc<Opened>,
+    source: &Arc<OpenSource>,
     extent: Extent,
     leases: &Leases<'_>,
     phase: usize,
@@ -67,7 +67,7 @@ enum Ring {
 }
 
 /// Runs the workers of a decision, and the ring on this thread.
-fn run(job: &Job<'_>, visit: &IntoMemory<'_>, decision: &Decision) -> Ring {
+fn run(job: &ReadJob<'_>, visit: &IntoMemory<'_>, decision: &Decision) -> Ring {
     let (slot, depth) = (decision.workers.len(), decision.ring_depth);
     if depth == 0 {
         worker::run(job, visit, slot, None);
@@ -93,16 +93,18 @@ struct IntoMemory<'l> {
     leases: &'l Leases<'l>,
     base: u64,
     phase: usize,
-    source: &'l Opened,
+    source: &'l OpenSource,
 }
 
 impl<'l> IntoMemory<'l> {
-    fn lend(&self, lease: &Lease) -> std::result::Result<WriteLease<'l>, Trouble> {
+    fn lend(&self, lease: &Lease) -> std::result::Result<WriteLease<'l>, LeaseTrouble> {
         let offset = usize::try_from(lease.extent.offset() - self.base).unwrap_or(usize::MAX);
         let len = usize::try_from(lease.extent.len()).unwrap_or(usize::MAX);
         self.leases.write(offset.saturating_add(self.phase), len).ok_or_else(|| {
             let error = Error::new(Operation::Read, Reason::Io, self.source.name());
-            Trouble::fatal(error.at(lease.extent).detail("these bytes are already being read"))
+            LeaseTrouble::fatal(
+                error.at(lease.extent).detail("these bytes are already being read"),
+            )
         })
     }
 }
@@ -119,7 +121,7 @@ impl Visit for IntoMemory<'_> {
         hands: &mut Hands<'_>,
         (): &mut (),
         lease: &Lease,
-    ) -> std::result::Result<(), Trouble> {
+    ) -> std::result::Result<(), LeaseTrouble> {
         let mut memory = self.lend(lease)?;
         hands.prepare(&memory, lease.extent.offset())?;
         hands.fill(lease.way, lease.extent.offset(), &mut memory)?;
@@ -128,14 +130,19 @@ impl Visit for IntoMemory<'_> {
     }
 }
 
-impl<'l> ring::Place<'l> for IntoMemory<'l> {
-    fn place(&self, lease: &Lease) -> std::result::Result<WriteLease<'l>, Trouble> {
+impl<'l> ring::LeasePlace<'l> for IntoMemory<'l> {
+    fn place(&self, lease: &Lease) -> std::result::Result<WriteLease<'l>, LeaseTrouble> {
         self.lend(lease)
     }
 }
 
 /// Whether direct reads can go straight into the destination.
-fn source_aligned(source: &Opened, facts: &Facts, leases: &Leases<'_>, phase: usize) -> bool {
+fn source_aligned(
+    source: &OpenSource,
+    facts: &Facts,
+    leases: &Leases<'_>,
+    phase: usize,
+) -> bool {
     let Some(direct) = facts.direct.and_then(|_| source.direct()) else { return true };
     let first = facts.extent.offset();
     let to_unit = first.next_multiple_of(direct.unit.get()) - first;

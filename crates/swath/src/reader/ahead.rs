@@ -11,13 +11,13 @@ use swath_plan::schedule::{Lease, Way};
 use super::BLOCK_SIZE;
 use crate::buffer::{Buffer, BufferPool};
 use crate::engine::fill::Hands;
-use crate::engine::{Job, Trouble, Visit, worker};
+use crate::engine::{LeaseTrouble, ReadJob, Visit, worker};
 use crate::error::Result;
 use crate::locks::{Condvar, Mutex};
 use crate::observe::Observer;
 use crate::options::ReadOptions;
 use crate::planned::{Planned, facts};
-use crate::source::Opened;
+use crate::source::OpenSource;
 use crate::threads;
 
 /// Blocks that may be ready or in flight, for each worker.
@@ -27,12 +27,12 @@ const WINDOWS: usize = 128;
 
 /// Workers that read ahead of one position.
 pub(super) struct Ahead {
-    shared: Arc<Shared>,
+    shared: Arc<SharedAhead>,
     threads: Vec<JoinHandle<()>>,
 }
 
-struct Shared {
-    job: Job<'static>,
+struct SharedAhead {
+    job: ReadJob<'static>,
     blocks: Mutex<Blocks>,
     arrived: Condvar,
     pool: BufferPool,
@@ -51,7 +51,7 @@ struct Blocks {
 impl Ahead {
     /// `None` if no thread can be started.
     pub(super) fn start(
-        source: &Arc<Opened>,
+        source: &Arc<OpenSource>,
         rest: Extent,
         options: &ReadOptions,
         observer: &Observer,
@@ -64,7 +64,7 @@ impl Ahead {
         // Workers that come later have one block each in hand.
         let blocks = workers as u64 * (AHEAD - 1) + planned.decision.workers.len() as u64;
         let job = planned.job(observer.clone(), planned.leases(blocks)).ok()?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SharedAhead {
             job,
             blocks: Mutex::new(Blocks { running: workers, ..Blocks::default() }),
             arrived: Condvar::new(),
@@ -75,7 +75,7 @@ impl Ahead {
         for slot in 0..workers {
             let worker = Arc::clone(&shared);
             let read_ahead = move || {
-                let _ended = Ended(&worker);
+                let _ended = WorkerExit(&worker);
                 let work = |slot| worker::work(&worker.job, &*worker, slot);
                 match slot {
                     0 => worker::with_crew(&worker.job.running, &work, slot),
@@ -136,18 +136,18 @@ impl Drop for Ahead {
 }
 
 /// Counts a worker out, even if it panics, so that no thread waits for it.
-struct Ended<'s>(&'s Shared);
+struct WorkerExit<'s>(&'s SharedAhead);
 
-impl Drop for Ended<'_> {
+impl Drop for WorkerExit<'_> {
     fn drop(&mut self) {
         self.0.blocks.lock().running -= 1;
         self.0.arrived.notify_all();
     }
 }
 
-impl Shared {}
+impl SharedAhead {}
 
-impl Visit for Shared {
+impl Visit for SharedAhead {
     type Scratch = ();
 
     fn scratch(&self) -> Result<()> {
@@ -159,11 +159,13 @@ impl Visit for Shared {
         hands: &mut Hands<'_>,
         (): &mut (),
         lease: &Lease,
-    ) -> std::result::Result<(), Trouble> {
+    ) -> std::result::Result<(), LeaseTrouble> {
         let used = self.blocks.lock().free.pop();
         let mut block = match used {
             Some(block) => block,
-            None => self.job.source.block(&self.pool, self.room).map_err(Trouble::fatal)?,
+            None => {
+                self.job.source.block(&self.pool, self.room).map_err(LeaseTrouble::fatal)?
+            }
         };
         block.narrow(0, self.room);
         let len = usize::try_from(lease.extent.len()).unwrap_or(usize::MAX);

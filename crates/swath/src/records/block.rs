@@ -58,7 +58,7 @@ impl<'b> Block<'b> {
         let Some(memory) = memory else { return Bytes::copy_from_slice(self.bytes) };
         let start = self.bytes.as_ptr().addr() - memory.as_ptr().addr();
         let range = start..start + self.bytes.len();
-        Bytes::from_owner(Kept { memory: Arc::clone(memory), range })
+        Bytes::from_owner(KeptBytes { memory: Arc::clone(memory), range })
     }
 
     /// Returns its records one by one, without their delimiters.
@@ -73,13 +73,13 @@ impl<'b> Block<'b> {
     pub fn records(&self) -> BlockRecords<'b> {
         let bytes = self.bytes;
         let ends = match self.cut {
-            Cut::Byte(delimiter) => Ends::After(Positions::new(bytes, delimiter)),
+            Cut::Byte(delimiter) => RecordEnds::After(Positions::new(bytes, delimiter)),
             Cut::Quoted { quote, delimiter } => {
-                Ends::After(Positions::outside(bytes, delimiter, quote, false))
+                RecordEnds::After(Positions::outside(bytes, delimiter, quote, false))
             }
             Cut::Fixed(width) => {
                 let width = usize::try_from(width).unwrap_or(usize::MAX);
-                Ends::Every(bytes.chunks_exact(width.max(1)))
+                RecordEnds::Every(bytes.chunks_exact(width.max(1)))
             }
         };
         BlockRecords { bytes, at: 0, offset: self.offset, ends }
@@ -99,12 +99,12 @@ impl<'b> Block<'b> {
 }
 
 /// Bytes of a worker's memory, which lives as long as they do.
-struct Kept {
+struct KeptBytes {
     memory: Arc<Buffer>,
     range: Range<usize>,
 }
 
-impl AsRef<[u8]> for Kept {
+impl AsRef<[u8]> for KeptBytes {
     fn as_ref(&self) -> &[u8] {
         &self.memory[self.range.clone()]
     }
@@ -121,7 +121,7 @@ pub struct BlockRecords<'b> {
     at: usize,
     /// Offset of `bytes` in the file.
     offset: u64,
-    ends: Ends<'b>,
+    ends: RecordEnds<'b>,
 }
 
 #[derive(Clone, Debug)]
@@ -129,7 +129,7 @@ pub struct BlockRecords<'b> {
     clippy::large_enum_variant,
     reason = "one at a time, on the stack: a box would cost more"
 )]
-enum Ends<'b> {
+enum RecordEnds<'b> {
     After(Positions<'b>),
     Every(ChunksExact<'b, u8>),
 }
@@ -148,7 +148,7 @@ impl<'b> Iterator for BlockRecords<'b> {
     fn next(&mut self) -> Option<&'b [u8]> {
         let from = self.at;
         match &mut self.ends {
-            Ends::After(positions) => match positions.next() {
+            RecordEnds::After(positions) => match positions.next() {
                 Some(end) => {
                     self.at = end + 1;
                     Some(&self.bytes[from..end])
@@ -160,7 +160,7 @@ impl<'b> Iterator for BlockRecords<'b> {
                 }
                 None => None,
             },
-            Ends::Every(records) => {
+            RecordEnds::Every(records) => {
                 let record = records.next()?;
                 self.at += record.len();
                 Some(record)

@@ -10,9 +10,9 @@ use crate::engine::stream::{Past, Stream};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
 use crate::records::cut::Cut;
-use crate::records::piece::{Grid, Piece};
+use crate::records::piece::{Grid, RecordPiece};
 use crate::records::window::{Window, no_end, too_long};
-use crate::source::Opened;
+use crate::source::OpenSource;
 
 /// The state of a stream between two blocks.
 pub(crate) struct Flow {
@@ -40,7 +40,7 @@ pub(crate) const LEAST_TAIL: usize = 128;
 const MOST_TAIL: usize = 64 << 10;
 
 /// A block that was read.
-struct Came {
+struct FlowBlock {
     offset: u64,
     /// Where the share of the block ends; its last record may end after that.
     end: u64,
@@ -56,10 +56,10 @@ impl Flow {
     /// Reads the next block; `None` at the end. After an error there are no further blocks.
     pub(crate) fn next<'w>(
         &mut self,
-        source: &Opened,
+        source: &OpenSource,
         observer: &Observer,
         window: &'w mut Window,
-    ) -> Result<Option<Piece<'w>>> {
+    ) -> Result<Option<RecordPiece<'w>>> {
         let (came, kept) = loop {
             if self.starting_in.is_some_and(|it| self.offset() >= it.end()) {
                 self.has_ended = true;
@@ -73,7 +73,14 @@ impl Flow {
         let (grid, cut, end) = (self.grid, self.cut, came.end);
         let offset = came.offset + kept.start as u64;
         let memory = window.memory();
-        Ok(Some(Piece { grid, cut, end, offset, bytes: &memory[kept], memory: Some(memory) }))
+        Ok(Some(RecordPiece {
+            grid,
+            cut,
+            end,
+            offset,
+            bytes: &memory[kept],
+            memory: Some(memory),
+        }))
     }
 
     /// Which of the records of a block begin where they are wanted.
@@ -91,10 +98,10 @@ impl Flow {
     /// Reads the next block to the start of `window`.
     fn read(
         &mut self,
-        source: &Opened,
+        source: &OpenSource,
         observer: &Observer,
         window: &mut Window,
-    ) -> Result<Option<Came>> {
+    ) -> Result<Option<FlowBlock>> {
         if std::mem::replace(&mut self.has_ended, true) {
             return Ok(None);
         }
@@ -127,19 +134,19 @@ impl Flow {
         self.carry.extend_from_slice(&memory[len..filled]);
         let (grid, cut) = (self.grid, self.cut);
         let bytes = &memory[..len];
-        let piece = Piece { grid, cut, end, offset, bytes, memory: Some(memory) };
+        let piece = RecordPiece { grid, cut, end, offset, bytes, memory: Some(memory) };
         let most = self.record_limit.max(grid.size.get());
         if let Some(record) = piece.too_long(most) {
             return Err(too_long(source, record, most));
         }
         self.has_ended = filled < wanted && self.carry.is_empty();
-        Ok((len > 0).then_some(Came { offset, end, len }))
+        Ok((len > 0).then_some(FlowBlock { offset, end, len }))
     }
 
     /// Reads until there are `wanted` bytes, or the stream ends; returns how many there are.
     fn fill(
         &mut self,
-        source: &Opened,
+        source: &OpenSource,
         observer: &Observer,
         window: &mut Window,
         filled: usize,
@@ -163,7 +170,7 @@ impl Flow {
     }
 
     /// The length of the last block, which is all that is left.
-    fn last(&self, source: &Opened, offset: u64, bytes: &[u8]) -> Result<usize> {
+    fn last(&self, source: &OpenSource, offset: u64, bytes: &[u8]) -> Result<usize> {
         match self.cut.unfinished(bytes) {
             Some(unfinished) if self.is_wanted(offset + self.cut.last_start(bytes) as u64) => {
                 Err(no_end(source, offset, unfinished))
@@ -179,7 +186,13 @@ impl Flow {
 
     /// How many bytes to have next, if `bytes` do not contain the end of the last record that
     /// begins in the block.
-    fn more(&self, source: &Opened, offset: u64, bytes: &[u8], share: usize) -> Result<usize> {
+    fn more(
+        &self,
+        source: &OpenSource,
+        offset: u64,
+        bytes: &[u8],
+        share: usize,
+    ) -> Result<usize> {
         let begin = self.cut.last_start(&bytes[..share]);
         let len = bytes.len() - begin;
         let start = offset + begin as u64;

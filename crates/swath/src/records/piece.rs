@@ -37,7 +37,7 @@ impl Grid {
 
 /// The records that begin in one lease.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Piece<'p> {
+pub(crate) struct RecordPiece<'p> {
     pub(crate) grid: Grid,
     pub(crate) cut: Cut,
     /// The end of the lease: all records begin before.
@@ -49,7 +49,7 @@ pub(crate) struct Piece<'p> {
     pub(crate) memory: Option<&'p Arc<Buffer>>,
 }
 
-impl Piece<'_> {
+impl RecordPiece<'_> {
     /// Where there is a record longer than `most` bytes, which is at least a block: only the
     /// last one of a block can be.
     pub(crate) fn too_long(&self, most: u64) -> Option<Extent> {
@@ -67,7 +67,7 @@ impl Piece<'_> {
 }
 
 /// The blocks of a piece, in order.
-impl<'p> Iterator for Piece<'p> {
+impl<'p> Iterator for RecordPiece<'p> {
     type Item = Block<'p>;
 
     fn next(&mut self) -> Option<Block<'p>> {

@@ -19,11 +19,11 @@ use crate::records::turns::Turns;
 /// The states at the starts of one file's leases.
 #[derive(Debug, Default)]
 pub(crate) struct Quotes {
-    turns: Turns<State>,
+    turns: Turns<QuoteState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct QuoteState {
     inside: bool,
     /// States of leases that were let through and may be retried.
     known: BTreeMap<u64, bool>,

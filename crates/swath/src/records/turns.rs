@@ -26,13 +26,13 @@ pub(crate) struct Line<S> {
     pub(crate) next: u64,
     pub(crate) state: S,
     lost: BTreeSet<u64>,
-    waiting: Waiting,
+    waiting: WaitingThreads,
 }
 
 /// Threads that wait, by the turn at which each goes on. Each has a condition of its own, so that a turn
 /// wakes those that can use it: waking all would take as many wake-ups for each piece as there are workers.
 #[derive(Debug, Default)]
-struct Waiting {
+struct WaitingThreads {
     threads: BTreeMap<Key, Arc<Condvar>>,
     last: u64,
     /// Conditions of threads that have waited: waiting again allocates none.
@@ -49,23 +49,23 @@ struct Key {
 
 /// A thread that waits.
 #[derive(Debug)]
-struct Place {
+struct WaitingPlace {
     key: Key,
     moved: Arc<Condvar>,
 }
 
-impl Waiting {
+impl WaitingThreads {
     /// Adds a thread that goes on at `turn`.
-    fn join(&mut self, turn: u64) -> Place {
+    fn join(&mut self, turn: u64) -> WaitingPlace {
         self.last += 1;
         let key = Key { turn, number: self.last };
         let moved = self.spare.pop().unwrap_or_default();
         self.threads.insert(key, Arc::clone(&moved));
-        Place { key, moved }
+        WaitingPlace { key, moved }
     }
 
     /// A thread has waited, until its turn or in vain.
-    fn leave(&mut self, place: Place) {
+    fn leave(&mut self, place: WaitingPlace) {
         self.threads.remove(&place.key);
         self.spare.push(place.moved);
     }
@@ -85,7 +85,7 @@ impl Waiting {
 impl<S> Turns<S> {
     /// The first turn is that of `first`.
     pub(crate) fn new(first: u64, state: S) -> Self {
-        let waiting = Waiting::default();
+        let waiting = WaitingThreads::default();
         let line = Line { next: first, state, lost: BTreeSet::new(), waiting };
         Self { line: Mutex::new(line) }
     }

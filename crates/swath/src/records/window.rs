@@ -19,13 +19,13 @@ use swath_plan::extent::Extent;
 use swath_plan::schedule::{Lease, Way};
 
 use crate::buffer::{Buffer, BufferPool};
-use crate::engine::Trouble;
+use crate::engine::LeaseTrouble;
 use crate::engine::fill::Hands;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::records::cut::{Cut, Unfinished, is_odd};
-use crate::records::piece::{Grid, Piece};
+use crate::records::piece::{Grid, RecordPiece};
 use crate::records::quotes::Quotes;
-use crate::source::Opened;
+use crate::source::OpenSource;
 
 /// Bytes read before a lease: one would be enough, but copies are faster from an address that is
 /// aligned like the target's.
@@ -89,7 +89,12 @@ impl Window {
 
     /// Provides room for `len` bytes that no block shares; the first `kept` stay. Memory that a
     /// long record took is freed.
-    pub(crate) fn make_room(&mut self, source: &Opened, len: usize, kept: usize) -> Result<()> {
+    pub(crate) fn make_room(
+        &mut self,
+        source: &OpenSource,
+        len: usize,
+        kept: usize,
+    ) -> Result<()> {
         let capacity = self.buffer.capacity();
         let lavish = kept == 0 && capacity / 8 > len.max(1 << 20);
         let is_shared = Arc::get_mut(&mut self.buffer).is_none();
@@ -111,7 +116,7 @@ impl Window {
 
 /// The parameters of a load.
 pub(crate) struct Loading<'l> {
-    pub(crate) source: &'l Opened,
+    pub(crate) source: &'l OpenSource,
     pub(crate) lease: Lease,
     /// Counts leases from the start of the extent.
     pub(crate) number: u64,
@@ -126,7 +131,7 @@ impl Cutter<'_> {
         loading: &Loading<'_>,
         hands: &mut Hands<'_>,
         window: &'w mut Window,
-    ) -> std::result::Result<Option<Piece<'w>>, Trouble> {
+    ) -> std::result::Result<Option<RecordPiece<'w>>, LeaseTrouble> {
         // Only quotes depend on what is before a lease: without them, no lock is taken here.
         let trying = self.cut.quote().map(|_| self.quotes.begun(loading.number));
         let piece = match self.map {
@@ -135,7 +140,7 @@ impl Cutter<'_> {
         };
         let most = self.record_limit.max(self.grid.size.get());
         if let Some(record) = piece.and_then(|piece| piece.too_long(most)) {
-            return Err(Trouble::fatal(too_long(loading.source, record, most)));
+            return Err(LeaseTrouble::fatal(too_long(loading.source, record, most)));
         }
         if let Some(trying) = trying {
             trying.done();
@@ -149,7 +154,7 @@ impl Cutter<'_> {
         loading: &Loading<'_>,
         hands: &mut Hands<'_>,
         map: &'m [u8],
-    ) -> std::result::Result<Option<Piece<'m>>, Trouble> {
+    ) -> std::result::Result<Option<RecordPiece<'m>>, LeaseTrouble> {
         hands.tally.calls += 1;
         let wanted = loading.lease.extent;
         let start = wanted.offset() - LEAD.min(wanted.offset() - self.extent.offset());
@@ -168,7 +173,7 @@ impl Cutter<'_> {
         loading: &Loading<'_>,
         hands: &mut Hands<'_>,
         window: &'w mut Window,
-    ) -> std::result::Result<Option<Piece<'w>>, Trouble> {
+    ) -> std::result::Result<Option<RecordPiece<'w>>, LeaseTrouble> {
         let (source, wanted) = (loading.source, loading.lease.extent);
         let before = wanted.offset() - self.extent.offset();
         let around = match self.cut.divides(before) && self.cut.divides(wanted.len()) {
@@ -193,7 +198,7 @@ impl Cutter<'_> {
                     let more = self.extended(source, wanted, start, bytes, begin)?;
                     let kept = skip + to_usize(read.len());
                     let room = skip + to_usize(more.end() - start);
-                    window.make_room(source, room, kept).map_err(Trouble::fatal)?;
+                    window.make_room(source, room, kept).map_err(LeaseTrouble::fatal)?;
                     hands.fill_at_once(more.offset(), &mut window.memory_mut()[kept..room])?;
                     read = Extent::between(start, more.end());
                 }
@@ -203,7 +208,7 @@ impl Cutter<'_> {
         window.learn((start + found.end as u64).saturating_sub(wanted.end()));
         let memory = window.memory();
         let bytes = &memory[skip + found.start..skip + found.end];
-        Ok(Some(Piece { memory: Some(memory), ..self.piece(wanted, offset, bytes) }))
+        Ok(Some(RecordPiece { memory: Some(memory), ..self.piece(wanted, offset, bytes) }))
     }
 
     /// Whether the lease begins between quotes, which depends on those before it.
@@ -212,25 +217,25 @@ impl Cutter<'_> {
         loading: &Loading<'_>,
         start: u64,
         bytes: &[u8],
-    ) -> std::result::Result<bool, Trouble> {
+    ) -> std::result::Result<bool, LeaseTrouble> {
         let Some(quote) = self.cut.quote() else { return Ok(false) };
         let lease = loading.lease.extent;
         let [from, to] = [lease.offset(), lease.end()].map(|at| to_usize(at - start));
         let odd = is_odd(&bytes[from..to], quote);
         self.quotes.is_inside(loading.number, odd, loading.is_over).ok_or_else(|| {
             let error = Error::new(Operation::Read, Reason::Poisoned, loading.source.name());
-            Trouble::fatal(error.at(lease).detail("the bytes before it could not be read"))
+            LeaseTrouble::fatal(error.at(lease).detail("the bytes before it could not be read"))
         })
     }
 
     /// Whether the last record of the source has an end.
     fn check(
         &self,
-        source: &Opened,
+        source: &OpenSource,
         start: u64,
         bytes: &[u8],
         found: &Range<usize>,
-    ) -> std::result::Result<(), Trouble> {
+    ) -> std::result::Result<(), LeaseTrouble> {
         if start + (found.end as u64) < self.extent.end() {
             return Ok(());
         }
@@ -238,14 +243,14 @@ impl Cutter<'_> {
             None => Ok(()),
             Some(unfinished) => {
                 let offset = start + found.start as u64;
-                Err(Trouble::fatal(no_end(source, offset, unfinished)))
+                Err(LeaseTrouble::fatal(no_end(source, offset, unfinished)))
             }
         }
     }
 
-    fn piece<'p>(&self, lease: Extent, offset: u64, bytes: &'p [u8]) -> Piece<'p> {
+    fn piece<'p>(&self, lease: Extent, offset: u64, bytes: &'p [u8]) -> RecordPiece<'p> {
         let (grid, cut) = (self.grid, self.cut);
-        Piece { grid, cut, end: lease.end(), offset, bytes, memory: None }
+        RecordPiece { grid, cut, end: lease.end(), offset, bytes, memory: None }
     }
 
     fn cap(&self, end: u64) -> u64 {
@@ -279,12 +284,12 @@ impl Cutter<'_> {
     /// at `begin`.
     fn extended(
         &self,
-        source: &Opened,
+        source: &OpenSource,
         lease: Extent,
         start: u64,
         bytes: &[u8],
         begin: usize,
-    ) -> std::result::Result<Extent, Trouble> {
+    ) -> std::result::Result<Extent, LeaseTrouble> {
         let end = start + bytes.len() as u64;
         let last = to_usize(lease.end() - start);
         let record = begin + self.cut.last_start(&bytes[begin..last]);
@@ -292,13 +297,13 @@ impl Cutter<'_> {
         let known = Extent::between(record, end);
         let most = self.record_limit.max(self.grid.size.get());
         if known.len() > most {
-            return Err(Trouble::fatal(too_long(source, known, most)));
+            return Err(LeaseTrouble::fatal(too_long(source, known, most)));
         }
         let more = known.len().max(self.grid.size.get()).max(TAIL.start);
         let more = Extent::between(end, self.cap(end.saturating_add(more)));
         if more.len() > LARGE && more.len() + known.len() > (self.memory)() {
             let error = Error::new(Operation::Allocate, Reason::OutOfMemory, source.name());
-            return Err(Trouble::fatal(
+            return Err(LeaseTrouble::fatal(
                 error
                     .at(known)
                     .detail("a record does not fit into the available memory")
@@ -311,15 +316,15 @@ impl Cutter<'_> {
 
 /// Reads the window of a lease; returns where in the buffer it starts.
 fn first_fill(
-    source: &Opened,
+    source: &OpenSource,
     hands: &mut Hands<'_>,
     window: &mut Window,
     way: Way,
     extent: Extent,
-) -> std::result::Result<usize, Trouble> {
+) -> std::result::Result<usize, LeaseTrouble> {
     let len = to_usize(extent.len());
     let edges = if way == Way::Direct { EDGES } else { 0 };
-    window.make_room(source, len.saturating_add(edges), 0).map_err(Trouble::fatal)?;
+    window.make_room(source, len.saturating_add(edges), 0).map_err(LeaseTrouble::fatal)?;
     match way {
         Way::Direct => hands.fill_widened(extent, window.memory_mut()),
         Way::Buffered => {
@@ -329,7 +334,7 @@ fn first_fill(
     }
 }
 
-pub(crate) fn too_long(source: &Opened, record: Extent, most: u64) -> Error {
+pub(crate) fn too_long(source: &OpenSource, record: Extent, most: u64) -> Error {
     Error::new(Operation::Read, Reason::Invalid, source.name())
         .at(record)
         .detail(format!("a record is longer than the limit of {most} bytes"))
@@ -337,7 +342,7 @@ pub(crate) fn too_long(source: &Opened, record: Extent, most: u64) -> Error {
 }
 
 /// The error for a last record without an end, in bytes that begin at `offset`.
-pub(crate) fn no_end(source: &Opened, offset: u64, unfinished: Unfinished) -> Error {
+pub(crate) fn no_end(source: &OpenSource, offset: u64, unfinished: Unfinished) -> Error {
     let at = |at: usize, len: usize| {
         let at = offset + at as u64;
         Extent::between(at, at + len as u64)
@@ -366,7 +371,7 @@ mod tests {
 
     #[test]
     fn a_record_that_does_not_fit_into_memory_is_told_before_memory_is_taken() {
-        let source = Opened::open("/etc/passwd".into()).expect("it is there");
+        let source = OpenSource::open("/etc/passwd".into()).expect("it is there");
         let size = NonZeroU64::new(LARGE + 1).expect("positive");
         let cutter = |memory| Cutter {
             cut: Cut::Byte(b'\n'),

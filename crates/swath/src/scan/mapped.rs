@@ -12,7 +12,7 @@ use swath_plan::policy::{Engine, in_order};
 use swath_plan::schedule::{Lease, Way};
 
 use crate::engine::fill::Hands;
-use crate::engine::{Trouble, Visit, worker};
+use crate::engine::{LeaseTrouble, Visit, worker};
 use crate::error::{Error, Operation, Result};
 use crate::locks::Mutex;
 use crate::options::{Advice, ReadOptions};
@@ -134,7 +134,7 @@ impl MapKernel<'_> {
         hands: &mut Hands<'_>,
         room: &mut [u8],
         rest: Extent,
-    ) -> std::result::Result<(u64, Extent), Trouble> {
+    ) -> std::result::Result<(u64, Extent), LeaseTrouble> {
         let heat = self.contest.as_ref().map(|contest| contest.lock().next(rest));
         let Some((contest, heat)) = self.contest.as_ref().zip(heat) else {
             return Ok((self.of_map(hands, rest), rest));
@@ -176,7 +176,7 @@ impl MapKernel<'_> {
         hands: &mut Hands<'_>,
         room: &mut [u8],
         extent: Extent,
-    ) -> std::result::Result<u64, Trouble> {
+    ) -> std::result::Result<u64, LeaseTrouble> {
         let (mut value, mut at) = (0, extent.offset());
         while at < extent.end() {
             let len = room.len().min(to_usize(extent.end() - at));
@@ -206,7 +206,7 @@ impl<'v> Visit for &'v MapKernel<'v> {
         hands: &mut Hands<'_>,
         mine: &mut KernelRoom<'v>,
         lease: &Lease,
-    ) -> std::result::Result<(), Trouble> {
+    ) -> std::result::Result<(), LeaseTrouble> {
         let (mut value, mut rest) = (0, lease.extent);
         let room = mine.room.as_deref_mut().unwrap_or_default();
         while !rest.is_empty() {

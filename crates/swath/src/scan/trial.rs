@@ -13,7 +13,7 @@ use swath_plan::extent::Extent;
 use swath_plan::policy::Engine;
 
 use crate::report::Report;
-use crate::source::Opened;
+use crate::source::OpenSource;
 
 /// Seconds for which a verdict holds for shorter files.
 const HOLDS: u64 = 60;
@@ -35,7 +35,7 @@ pub(super) enum MapTrial {
 }
 
 impl MapTrial {
-    pub(super) fn of(extent: Extent, source: &Opened) -> Self {
+    pub(super) fn of(extent: Extent, source: &OpenSource) -> Self {
         // Relaxed: one word, and nothing else depends on it.
         let last = LAST.load(Ordering::Relaxed);
         let is_mapped = || {
@@ -57,7 +57,7 @@ impl MapTrial {
 /// Keeps the verdict for shorter files if no other read `was_alone`, and reports it.
 pub(super) fn settle(
     contest: Option<&Contest>,
-    source: &Opened,
+    source: &OpenSource,
     was_alone: bool,
     report: &mut Report,
 ) {
@@ -84,7 +84,7 @@ pub(super) fn settle(
 }
 
 /// The verdict without its time: the device, this process, and 1 if a map was faster.
-fn word(source: &Opened, is_mapped: bool) -> u64 {
+fn word(source: &OpenSource, is_mapped: bool) -> u64 {
     let device = source.device().unwrap_or(0);
     let whose = (device ^ device >> 20) << 20 ^ u64::from(process::id());
     whose << 1 & ((1 << SECONDS_AT) - 1) | u64::from(is_mapped)

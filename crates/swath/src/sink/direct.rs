@@ -25,7 +25,7 @@ pub(crate) struct DirectFile {
 
 /// How far a direct write came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Progress {
+pub(crate) enum DirectProgress {
     All,
     /// This many bytes from the start; the rest has to be written through the cache.
     Refused(usize),
@@ -78,13 +78,13 @@ impl DirectFile {
     }
 
     /// Writes whole units.
-    pub(crate) fn write_all(&self, bytes: &[u8], offset: u64) -> io::Result<Progress> {
+    pub(crate) fn write_all(&self, bytes: &[u8], offset: u64) -> io::Result<DirectProgress> {
         let mut done = 0;
         while done < bytes.len() {
             // After a short write that ends in the middle of a unit, direct writes cannot
             // continue.
             if !(done as u64).is_multiple_of(self.unit.get()) {
-                return Ok(Progress::Refused(done));
+                return Ok(DirectProgress::Refused(done));
             }
             match self.file.write_at(&bytes[done..], offset + done as u64) {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
@@ -95,11 +95,11 @@ impl DirectFile {
                         .is_some_and(|it| REFUSALS.contains(&it)) =>
                 {
                     self.refused.store(true, Ordering::Relaxed);
-                    return Ok(Progress::Refused(done));
+                    return Ok(DirectProgress::Refused(done));
                 }
                 Err(error) => return Err(error),
             }
         }
-        Ok(Progress::All)
+        Ok(DirectProgress::All)
     }
 }

@@ -60,7 +60,7 @@ pub(crate) struct Folder {
     inside: Arc<dyn FsFolder>,
     /// Its name until the first commit, if it is new.
     hidden: Option<OsString>,
-    made: Mutex<Vec<Made>>,
+    made: Mutex<Vec<OwnSegment>>,
     /// Segments of the manifest that is, or may be, on the device: all of them after a commit.
     named: BTreeSet<String>,
     has_committed: bool,
@@ -75,7 +75,7 @@ pub(crate) struct Folder {
 
 /// A segment of this writer.
 #[derive(Debug)]
-struct Made {
+struct OwnSegment {
     name: String,
     /// Which file it is: another user may be allowed to exchange it.
     identity: (u64, u64),
@@ -175,7 +175,11 @@ impl Folder {
             match create_closed(&*self.inside, name.as_ref(), self.unread, self.readers) {
                 Ok((file, identity)) => {
                     let kept = Some(Arc::clone(&file));
-                    self.made.lock().push(Made { name: name.clone(), identity, file: kept });
+                    self.made.lock().push(OwnSegment {
+                        name: name.clone(),
+                        identity,
+                        file: kept,
+                    });
                     return Ok((name, file));
                 }
                 Err(error)

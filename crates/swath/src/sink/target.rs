@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 use swath_plan::extent::Extent;
 use swath_plan::fallback::{DirectUse, Fallback};
-use swath_plan::units::Cut;
+use swath_plan::units::UnitCut;
 
 use crate::locks::Mutex;
-use crate::sink::direct::{DirectFile, Progress};
+use crate::sink::direct::{DirectFile, DirectProgress};
 use crate::sink::existing::Durability;
 use crate::sink::fs::FsFile;
 use crate::sink::place::write_all_at;
@@ -37,7 +37,7 @@ pub(crate) enum Target {
 
 /// The state of the bytes placed so far.
 #[derive(Debug, Default)]
-pub(crate) struct Layout {
+pub(crate) struct PlacementState {
     /// The file has this length already, and space for it; 0 if nothing was reserved.
     reserved: u64,
     /// The file system cannot reserve, or has no space for more than is written.
@@ -98,7 +98,7 @@ impl Target {
     /// Records the next chunk in serial order.
     pub(crate) fn place(
         &self,
-        layout: &mut Layout,
+        layout: &mut PlacementState,
         extent: Extent,
         bytes: &[u8],
     ) -> ChunkWrite {
@@ -108,7 +108,7 @@ impl Target {
         layout.reserve(&**file, extent, direct.is_some());
         let is_reserved = extent.offset() < layout.reserved;
         let Some(direct) = direct else { return ChunkWrite { is_reserved, ..place } };
-        let carried = layout.carry_on(Cut::of(extent, direct.unit()), bytes);
+        let carried = layout.carry_on(UnitCut::of(extent, direct.unit()), bytes);
         // The file size limit kills a process that exceeds it. Direct writes bypass the trait
         // that checks it, so they stay inside the length that the trait has given the file.
         let past_cache = extent.end() <= layout.reserved && !direct.is_refused();
@@ -139,7 +139,7 @@ impl Target {
     }
 
     /// Writes what is left of the last unit, or flushes the stream.
-    pub(crate) fn finish(&self, layout: &Layout, len: u64) -> io::Result<()> {
+    pub(crate) fn finish(&self, layout: &PlacementState, len: u64) -> io::Result<()> {
         match self {
             Self::Stream(writer) => writer.lock().flush(),
             Self::File { file, .. } => {
@@ -160,7 +160,7 @@ impl fmt::Debug for Target {
     }
 }
 
-impl Layout {
+impl PlacementState {
     /// Reserves space for `extent` and some more: on ext4 a write into reserved space takes
     /// about two thirds of the time, and direct writes past the end of a file are serialised.
     ///
@@ -187,7 +187,7 @@ impl Layout {
     }
 
     /// Keeps the chunk's bytes of an incomplete unit; returns what was carried to it.
-    fn carry_on(&mut self, cut: Cut, bytes: &[u8]) -> Vec<u8> {
+    fn carry_on(&mut self, cut: UnitCut, bytes: &[u8]) -> Vec<u8> {
         debug_assert_eq!(self.carry.len() as u64, cut.carried);
         if cut.whole.is_empty() {
             self.carry.extend_from_slice(bytes);
@@ -205,7 +205,7 @@ fn write_units(
     place: &ChunkWrite,
     bytes: &mut Vec<u8>,
 ) -> io::Result<u64> {
-    let whole = Cut::of(place.extent, direct.unit()).whole;
+    let whole = UnitCut::of(place.extent, direct.unit()).whole;
     if whole.is_empty() {
         return Ok(0);
     }
@@ -214,11 +214,11 @@ fn write_units(
     let units = &bytes[start..start + len];
     let done = match place.past_cache {
         true => direct.write_all(units, whole.offset())?,
-        false => Progress::Refused(0),
+        false => DirectProgress::Refused(0),
     };
     match done {
-        Progress::All => Ok(whole.len()),
-        Progress::Refused(done) => {
+        DirectProgress::All => Ok(whole.len()),
+        DirectProgress::Refused(done) => {
             write_all_at(file, &units[done..], whole.offset() + done as u64)?;
             Ok(done as u64)
         }

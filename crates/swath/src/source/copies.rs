@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use swath_plan::extent::Extent;
 
-use super::file::Place;
+use super::file::StoragePlace;
 use crate::error::Result;
 use crate::report::Report;
 
@@ -35,7 +35,7 @@ pub(crate) trait Copies: Send + Sync {
     fn active_count(&self) -> u64;
 
     /// What the first copy that is read is stored on.
-    fn place(&self) -> Place;
+    fn place(&self) -> StoragePlace;
 
     /// A read by this many workers begins.
     fn expect(&self, extent: Extent, workers: u64);

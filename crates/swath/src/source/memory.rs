@@ -5,11 +5,11 @@ use std::io;
 use swath_os::machine;
 use swath_plan::extent::Extent;
 
-use super::Opened;
+use super::OpenSource;
 use crate::buffer::{Buffer, BufferPool};
 use crate::error::{Error, Operation, Reason, Result};
 
-impl Opened {
+impl OpenSource {
     /// Fails if less memory than this is available.
     pub(crate) fn check_memory(&self, extent: Extent, wanted: u64) -> Result<()> {
         let memory = machine::memory_at_hand().unwrap_or(u64::MAX);

@@ -29,7 +29,7 @@ use swath_plan::mirror::Hedging as Budget;
 use swath_plan::setters;
 
 use super::copies::{Closed, Copies};
-use super::{Inner, Source};
+use super::{Source, SourceForm};
 use crate::error::Result;
 use crate::profile::SharedDevice;
 
@@ -136,6 +136,6 @@ impl Closed for Mirrored {
 
 impl From<Mirrored> for Source {
     fn from(mirrored: Mirrored) -> Self {
-        Self(Inner::Mirrored(Arc::new(mirrored)))
+        Self(SourceForm::Mirrored(Arc::new(mirrored)))
     }
 }

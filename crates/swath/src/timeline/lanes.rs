@@ -9,11 +9,11 @@ use crate::timeline::{Lane, Timeline};
 /// Lanes of one kind.
 pub(super) struct Lanes {
     first: u16,
-    state: Mutex<State>,
+    state: Mutex<LaneState>,
 }
 
 #[derive(Default)]
-struct State {
+struct LaneState {
     free: BinaryHeap<Reverse<u16>>,
     /// The number of lanes.
     count: u16,

@@ -27,9 +27,9 @@ const SHORTEST_WAIT: u64 = 1000;
 /// drop(recorder);
 /// assert_eq!((timeline.spans()[0].bytes, sum), (8000, 499_500));
 /// ```
-pub struct Recorder(Option<Running>);
+pub struct Recorder(Option<RecorderState>);
 
-struct Running {
+struct RecorderState {
     timeline: Timeline,
     lane: Lane,
     source: u32,
@@ -45,7 +45,7 @@ impl Recorder {
         let timeline = timeline.clone();
         let Some(lane) = enter(&timeline) else { return Self(None) };
         let (at, spans) = (timeline.now(), Vec::new());
-        Self(Some(Running { timeline, lane, source, at, spans, _here: PhantomData }))
+        Self(Some(RecorderState { timeline, lane, source, at, spans, _here: PhantomData }))
     }
 
     /// A recorder that records nothing.
@@ -140,7 +140,7 @@ impl Recorder {
     }
 }
 
-impl Running {
+impl RecorderState {
     fn push(
         &mut self,
         activity: Activity,
@@ -158,7 +158,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RecorderState {
     fn drop(&mut self) {
         self.timeline.keep(&mut self.spans);
         leave(&self.timeline, self.lane);
@@ -166,7 +166,7 @@ impl Drop for Running {
 }
 
 /// The lane of this thread in one timeline, while a recorder uses it.
-struct Held {
+struct HeldLane {
     /// Which timeline: it lives as long as a recorder does.
     timeline: usize,
     lane: Lane,
@@ -174,7 +174,7 @@ struct Held {
 }
 
 thread_local! {
-    static HELD: RefCell<Vec<Held>> = const { RefCell::new(Vec::new()) };
+    static HELD: RefCell<Vec<HeldLane>> = const { RefCell::new(Vec::new()) };
 }
 
 fn key(timeline: &Timeline) -> usize {
@@ -191,7 +191,7 @@ fn enter(timeline: &Timeline) -> Option<Lane> {
             return Some(held.lane);
         }
         let lane = timeline.0.workers.acquire()?;
-        held.push(Held { timeline: key, lane, recorders: 1 });
+        held.push(HeldLane { timeline: key, lane, recorders: 1 });
         Some(lane)
     });
     // A thread that is just ending has no lane any more.

@@ -30,9 +30,9 @@ use crate::error::Result;
 /// # assert_eq!(std::fs::read(&output).unwrap(), b"ba");
 /// # Ok::<(), swath::Error>(())
 /// ```
-pub struct Output(Place);
+pub struct Output(OutputPlace);
 
-enum Place {
+enum OutputPlace {
     Path(PathBuf),
     Stream(Box<dyn Write + Send>, PathBuf),
     Begun(Box<Ordered>),
@@ -41,20 +41,20 @@ enum Place {
 impl Output {
     /// A file: new, or replacing the one that is there, once it is complete.
     pub fn path(path: impl Into<PathBuf>) -> Self {
-        Self(Place::Path(path.into()))
+        Self(OutputPlace::Path(path.into()))
     }
 
     /// A stream, called `name` in messages: a pipe, a socket, standard output. After an error,
     /// output of earlier input may have been sent.
     pub fn stream(writer: impl Write + Send + 'static, name: impl Into<PathBuf>) -> Self {
-        Self(Place::Stream(Box::new(writer), name.into()))
+        Self(OutputPlace::Stream(Box::new(writer), name.into()))
     }
 
     /// Its name in messages: the path, or the name of the stream.
     pub fn name(&self) -> &Path {
         match &self.0 {
-            Place::Path(path) | Place::Stream(_, path) => path,
-            Place::Begun(ordered) => ordered.name(),
+            OutputPlace::Path(path) | OutputPlace::Stream(_, path) => path,
+            OutputPlace::Begun(ordered) => ordered.name(),
         }
     }
 
@@ -66,9 +66,9 @@ impl Output {
     pub fn open(self, options: impl Into<OrderedOptions>) -> Result<Ordered> {
         let options = options.into();
         match self.0 {
-            Place::Path(path) => options.ordered(path),
-            Place::Stream(writer, name) => Ok(options.ordered_to(writer, name)),
-            Place::Begun(ordered) => Ok(*ordered),
+            OutputPlace::Path(path) => options.ordered(path),
+            OutputPlace::Stream(writer, name) => Ok(options.ordered_to(writer, name)),
+            OutputPlace::Begun(ordered) => Ok(*ordered),
         }
     }
 }
@@ -81,7 +81,7 @@ impl fmt::Debug for Output {
 
 impl From<Ordered> for Output {
     fn from(ordered: Ordered) -> Self {
-        Self(Place::Begun(Box::new(ordered)))
+        Self(OutputPlace::Begun(Box::new(ordered)))
     }
 }
 

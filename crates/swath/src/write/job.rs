@@ -8,7 +8,7 @@ use swath_plan::extent::Extent;
 use swath_plan::fallback::Fallback;
 
 use crate::error::{Error, Operation, Result};
-use crate::failures::Failures;
+use crate::failures::FailureLog;
 use crate::locks::AtomicU64;
 use crate::observe::Observer;
 use crate::sink::draft::Draft;
@@ -18,19 +18,19 @@ use crate::timeline::Activity;
 use crate::write::parts::Parts;
 
 /// Shared by the workers of one write.
-pub(super) struct Job<'w> {
+pub(super) struct WriteJob<'w> {
     draft: &'w Draft,
     parts: Parts<'w>,
     chunks: ChunkPlan,
     observer: Observer,
     /// The chunk that is handed out next; past the last once something failed.
     next: AtomicU64,
-    failures: Failures<Error>,
+    failures: FailureLog<Error>,
     /// Start writing to the device at once, because the commit will wait for it.
     is_eager: bool,
 }
 
-impl<'w> Job<'w> {
+impl<'w> WriteJob<'w> {
     pub(super) fn new(
         draft: &'w Draft,
         parts: Parts<'w>,
@@ -39,7 +39,7 @@ impl<'w> Job<'w> {
         is_eager: bool,
     ) -> Self {
         let next = AtomicU64::new(0);
-        Self { draft, parts, chunks, observer, next, failures: Failures::default(), is_eager }
+        Self { draft, parts, chunks, observer, next, failures: FailureLog::default(), is_eager }
     }
 
     /// Writes all chunks with `workers` threads, this one among them; returns how many there

@@ -14,7 +14,7 @@ use crate::sink::fs::{FsFile, write_all_at};
 use crate::timeline::Activity;
 
 /// Where the bytes of one writer may go, and whether a write of it has failed.
-pub(super) struct Placing {
+pub(super) struct WritePlacing {
     /// The target, for errors.
     pub(super) path: PathBuf,
     pub(super) len: u64,
@@ -26,7 +26,7 @@ pub(super) struct Placing {
     pub(super) is_poisoned: AtomicBool,
 }
 
-impl Placing {
+impl WritePlacing {
     /// Writes all of `bytes` at `offset`.
     pub(super) fn write_at(&self, file: &dyn FsFile, bytes: &[u8], offset: u64) -> Result<()> {
         let unless_done = Poison(&self.is_poisoned);

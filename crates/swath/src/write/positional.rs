@@ -4,7 +4,7 @@ use std::fmt;
 
 use swath_plan::fallback::Fallback;
 
-use super::placing::Placing;
+use super::placing::WritePlacing;
 use crate::error::Result;
 use crate::sink::draft::Draft;
 
@@ -38,11 +38,11 @@ use crate::sink::draft::Draft;
 pub struct Positional {
     draft: Draft,
     fallbacks: Vec<Fallback>,
-    placing: Placing,
+    placing: WritePlacing,
 }
 
 impl Positional {
-    pub(super) fn new(draft: Draft, fallbacks: Vec<Fallback>, placing: Placing) -> Self {
+    pub(super) fn new(draft: Draft, fallbacks: Vec<Fallback>, placing: WritePlacing) -> Self {
         Self { draft, fallbacks, placing }
     }
 
@@ -83,7 +83,7 @@ impl Positional {
     /// reason is [`OutcomeUnknown`](crate::Reason::OutcomeUnknown).
     pub fn commit(self) -> Result<()> {
         self.placing.check_whole()?;
-        let (draft, Placing { path, len, observer, .. }) = (self.draft, self.placing);
+        let (draft, WritePlacing { path, len, observer, .. }) = (self.draft, self.placing);
         observer.hooks().commit(&path, len, || draft.commit(len))
     }
 }

@@ -12,7 +12,7 @@ use rustix::process::geteuid;
 use swath_plan::extent::Extent;
 use swath_plan::extents::merged;
 
-use super::placing::Placing;
+use super::placing::WritePlacing;
 use super::token::{DraftReceipt, DraftToken};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
@@ -33,7 +33,7 @@ const MANY: usize = 4096;
 pub struct DraftWriter {
     file: Arc<dyn FsFile>,
     token: DraftToken,
-    placing: Placing,
+    placing: WritePlacing,
     written: Mutex<Vec<Extent>>,
 }
 
@@ -56,7 +56,7 @@ impl DraftWriter {
         if !is_of(token, &*file, &*located.folder)? {
             return Err(over(Operation::Open, path));
         }
-        let placing = Placing {
+        let placing = WritePlacing {
             path: path.clone(),
             len: token.len,
             chunk_size,

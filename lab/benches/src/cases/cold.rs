@@ -1,7 +1,9 @@
 //! Reading a file that is not in the page cache, once and three times in a row.
 
 use crate::bench::{Bench, Size};
-use crate::contestants::file::{DEPTHS, Residency, Setting, THREADS, direct_name, pread_name};
+use crate::contestants::file::{
+    DEPTHS, FileSetting, Residency, THREADS, direct_name, pread_name,
+};
 use anyhow::Result;
 use swath::{PageCache, ReadOptions};
 use swath_study::limits::Schedule::Dynamic;
@@ -22,7 +24,7 @@ fn with(page_cache: PageCache) -> ReadOptions {
 /// Compares with the best direct and the best buffered limit; one thread through the page cache comes
 /// first, as the others' reference.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
-    let cold = Setting::bytes(bench, size, Residency::Cold)?;
+    let cold = FileSetting::bytes(bench, size, Residency::Cold)?;
     let buffered = THREADS.map(|threads| cold.pread(threads, Dynamic));
     let direct = DEPTHS.map(|depth| cold.direct(depth));
     let mut here = buffered.into_iter().chain(direct).collect::<Result<Vec<Entrant>>>()?;
@@ -49,7 +51,7 @@ pub(super) fn build_three_reads(bench: &Bench, size: Size) -> Result<Entrants> {
     const AUTO: &str = "three times auto";
     const KEEP: &str = "three times keep";
     const BYPASS: &str = "three times bypass";
-    let cold = Setting::bytes(bench, size, Residency::Cold)?.times(3);
+    let cold = FileSetting::bytes(bench, size, Residency::Cold)?.times(3);
     let here = [(AUTO, PageCache::Auto), (KEEP, PageCache::Keep), (BYPASS, PageCache::Bypass)];
     let here = here.map(|(name, page_cache)| cold.read_into(name, with(page_cache)));
     Ok(Entrants::new(here, [Goal::time(AUTO, 1.05, &[KEEP, BYPASS])]))

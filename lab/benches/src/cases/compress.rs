@@ -9,7 +9,7 @@ use std::path::Path;
 use std::rc::Rc;
 use swath::ReadOptions;
 use swath_study::measure::{Entrants, Goal, Input};
-use swath_study::workload::{Generated, Kind, Recipe, generate};
+use swath_study::workload::{FileContent, Generated, Recipe, generate};
 
 /// Ours, in each case.
 const SWATH: &str = "swath compress";
@@ -49,7 +49,8 @@ fn input(bench: &Bench, packing: Packing) -> Result<Rc<Input>> {
     };
     eprintln!("making the archive");
     bench.stage.made("archive", |path| {
-        let recipe = Recipe { kind: Kind::CsvNumbers, size: size / 3, seed: bench.rounds.seed };
+        let recipe =
+            Recipe { kind: FileContent::CsvNumbers, size: size / 3, seed: bench.rounds.seed };
         generate(recipe, path, 0)?;
         let mut file = File::options().append(true).open(path)?;
         for folder in FOLDERS {

@@ -4,7 +4,7 @@ use crate::args::FilesReader;
 use crate::bench::Bench;
 use crate::child;
 use crate::contestants::device;
-use crate::contestants::files::{self, Setting};
+use crate::contestants::files::{self, FilesSetting};
 use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
 use std::ffi::OsStr;
@@ -50,7 +50,7 @@ impl Shape {
 }
 
 /// Compares reused and fresh memory with the bare calls, the standard library and ripgrep.
-pub(super) fn build_warm(warm: &Setting<'_>) -> Result<Entrants> {
+pub(super) fn build_warm(warm: &FilesSetting<'_>) -> Result<Entrants> {
     let mut here = Vec::from(warm.bare()?);
     let swath = [warm.streamed(), warm.reused(), warm.fresh()];
     here.extend(swath.into_iter().chain([warm.std_dropped(), warm.std_kept()]));
@@ -72,7 +72,7 @@ pub(super) fn build_warm(warm: &Setting<'_>) -> Result<Entrants> {
 const DEPTHS: [u32; 3] = [64, 128, 256];
 
 /// Compares with random reads of the device at the same depth, and with threads.
-pub(super) fn build_cold(cold: &Setting<'_>) -> Result<Entrants> {
+pub(super) fn build_cold(cold: &FilesSetting<'_>) -> Result<Entrants> {
     let mut entrants = Entrants::default();
     device::add(cold.bench, &cold.files, &DEPTHS, &mut entrants)?;
     for depth in DEPTHS {
@@ -95,7 +95,7 @@ const CALLS_RING: &str = "swath::ingest, cold, opened by the ring";
 const CALLS_STD: &str = "std::fs::read, warm";
 
 /// Counts system calls.
-pub(super) fn build_calls(setting: &Setting<'_>) -> Result<Entrants> {
+pub(super) fn build_calls(setting: &FilesSetting<'_>) -> Result<Entrants> {
     let goals = [Goal::calls_per_file(CALLS_WARM, 3.0), Goal::calls_per_file(CALLS_RING, 0.1)];
     let mut entrants = Entrants::new([], goals);
     for (name, reader, state) in [
@@ -112,7 +112,7 @@ pub(super) fn build_calls(setting: &Setting<'_>) -> Result<Entrants> {
 /// Reads files in a separate process whose system calls strace(1) counts; its time is that under
 /// strace. The work of io_uring inside the kernel is not a system call; entering it is.
 fn counted(
-    setting: &Setting<'_>,
+    setting: &FilesSetting<'_>,
     name: &str,
     reader: FilesReader,
     state: State,

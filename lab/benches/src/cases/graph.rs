@@ -8,7 +8,7 @@ use std::path::Path;
 use swath::OutputOptions;
 use swath::sink::Durability;
 use swath_formats::matrix::{self, MatrixWriteOptions};
-use swath_study::fields::graph::{Found, coordinates, rows};
+use swath_study::fields::graph::{GraphContent, coordinates, rows};
 use swath_study::measure::{Entrants, Goal, Meter};
 use swath_study::peers::PythonWay;
 
@@ -79,7 +79,7 @@ pub(super) fn build_write(bench: &Bench, text: &Text) -> Result<Entrants> {
         let lines = lines_of(&target)?;
         fs::remove_file(&target)?;
         // The banner and the line of sizes.
-        Ok(Found { values: lines - 2, sum: 0 })
+        Ok(GraphContent { values: lines - 2, sum: 0 })
     };
     let ours = text.entrant(WRITE, write).giving(0);
     let seconds = text.input.made.bytes as f64 / 1e9;

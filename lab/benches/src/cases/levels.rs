@@ -7,7 +7,7 @@ use std::path::Path;
 use std::rc::Rc;
 use swath_simd::{Level, limit_level};
 use swath_study::fields::contracts::Contracts;
-use swath_study::fields::graph::{self, Found};
+use swath_study::fields::graph::{self, GraphContent};
 use swath_study::measure::{Entrant, Entrants, Goal, Meter};
 use swath_study::peers::Absent;
 use swath_study::pricing::Form;
@@ -16,7 +16,7 @@ use swath_study::results::State;
 /// The share of the speed with AVX-512.
 const SHARE: f64 = 0.70;
 
-type Parse = fn(&Path, usize, &mut Meter) -> Result<Found>;
+type Parse = fn(&Path, usize, &mut Meter) -> Result<GraphContent>;
 
 pub(super) fn build_coo(bench: &Bench, text: &Text) -> Result<Entrants> {
     Ok(parsed(bench, text, graph::coordinates))

@@ -5,7 +5,7 @@
 //! division of the work can beat.
 
 use crate::bench::{Bench, Size};
-use crate::contestants::file::{Residency, Setting};
+use crate::contestants::file::{FileSetting, Residency};
 use anyhow::Result;
 use std::fs;
 use std::rc::Rc;
@@ -42,7 +42,7 @@ enum Reader {
 
 /// Compares copies on devices of their own.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
-    let warm = Setting::bytes(bench, size, Residency::Warm)?;
+    let warm = FileSetting::bytes(bench, size, Residency::Warm)?;
     let rate = bench.pick(RATE, QUICK_RATE);
     let (even, slow) = ([rate; 4], [rate, rate, rate / SLOWER, rate]);
     let together: u64 = slow.iter().sum();
@@ -60,7 +60,7 @@ pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
     Ok(Entrants::new(here, goals))
 }
 
-fn throttled(warm: &Setting<'_>, name: &str, rates: &[u64], reader: Reader) -> Entrant {
+fn throttled(warm: &FileSetting<'_>, name: &str, rates: &[u64], reader: Reader) -> Entrant {
     let (path, rates) = (warm.input.path.clone(), rates.to_vec());
     warm.reusing(name, move |target| {
         let open = |&rate: &u64| Throttled::open(&path, rate);
@@ -88,7 +88,7 @@ const REPEATS: u64 = 4;
 
 /// Compares copies on one device with one of them.
 pub(super) fn build_device(bench: &Bench, size: Size) -> Result<Entrants> {
-    let warm = Setting::bytes(bench, size, Residency::Warm)?.times(REPEATS);
+    let warm = FileSetting::bytes(bench, size, Residency::Warm)?.times(REPEATS);
     let copy = |name: &str| {
         bench.stage.made(name, |path| {
             fs::copy(&warm.input.path, path)?;

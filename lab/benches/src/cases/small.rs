@@ -1,7 +1,7 @@
 //! Reading a file that is so small that the calls around the read cost more than the read.
 
 use crate::bench::{Bench, Size};
-use crate::contestants::file::{BARE, PLAIN_READ, Residency, STD, Setting};
+use crate::contestants::file::{BARE, FileSetting, PLAIN_READ, Residency, STD};
 use anyhow::Result;
 use swath::ReadOptions;
 use swath_study::measure::{Entrants, Goal};
@@ -11,7 +11,7 @@ const POOLED: &str = "swath, buffer from a pool";
 
 /// Compares with the five calls that cannot be left out, and with the standard library.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
-    let warm = Setting::bytes(bench, size, Residency::Warm)?;
+    let warm = FileSetting::bytes(bench, size, Residency::Warm)?;
     let here = [
         warm.bare(),
         warm.read_into(INTO, ReadOptions::new()),

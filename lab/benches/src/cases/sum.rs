@@ -1,7 +1,7 @@
 //! Summing a warm file without keeping it.
 
 use crate::bench::{Bench, Size};
-use crate::contestants::file::{RIPGREP, Residency, Scan, Setting};
+use crate::contestants::file::{FileSetting, RIPGREP, Residency, Scan};
 use anyhow::Result;
 use swath::ReadOptions;
 use swath_study::fields::sums::{loaded, of_memory};
@@ -16,7 +16,7 @@ const NEWLINES: &str = "swath newlines, guarded map";
 
 /// Compares with summing memory and with ripgrep's scan.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
-    let warm = Setting::of(bench, bench.numbers(size)?, Residency::Warm)?;
+    let warm = FileSetting::of(bench, bench.numbers(size)?, Residency::Warm)?;
     let (input, made) = (&warm.input, warm.input.made);
     let pages = loaded(&bench.stage, input)?;
     let here = [
@@ -40,7 +40,7 @@ const RECORDS: &str = "swath records, pread";
 
 /// Compares counting newlines with counting those of memory.
 pub(super) fn build_newlines(bench: &Bench, size: Size) -> Result<Entrants> {
-    let warm = Setting::of(bench, bench.numbers(size)?, Residency::Warm)?;
+    let warm = FileSetting::of(bench, bench.numbers(size)?, Residency::Warm)?;
     let (input, made) = (&warm.input, warm.input.made);
     let pages = loaded(&bench.stage, input)?;
     let here = [

@@ -9,9 +9,9 @@ use swath::sink::Durability;
 use swath::{Array, OutputOptions};
 use swath_formats::matrix::{Coo, MatrixWriteOptions, Symmetry, Values};
 use swath_study::fields::contracts::unsynced;
-use swath_study::fields::graph::Found;
+use swath_study::fields::graph::GraphContent;
 use swath_study::workload::graph::{Rmat, Text as GraphText};
-use swath_study::workload::{self, Generated, Kind, Recipe, Style, Table, contracts};
+use swath_study::workload::{self, FileContent, Generated, Recipe, Style, Table, contracts};
 
 /// One text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,14 +34,14 @@ impl Recipes {
     /// Makes it, and reads it with a plain loop.
     pub(crate) fn make(self, bench: &Bench) -> Result<Text> {
         eprintln!("making {}", self.file());
-        let mut found = Found { values: 0, sum: 0 };
+        let mut found = GraphContent { values: 0, sum: 0 };
         let input = bench.stage.made(&self.file(), |path| {
             self.write(bench, path)?;
             let bytes = fs::read(path).context("cannot read it back")?;
             let lines = bytes.iter().map(|&byte| u64::from(byte == b'\n')).sum();
             found = match self {
                 Self::Pattern | Self::Real => edges(&bytes),
-                Self::Contracts => Found { values: lines - 1, sum: 0 },
+                Self::Contracts => GraphContent { values: lines - 1, sum: 0 },
                 Self::Integers | Self::Doubles | Self::Fixed => numbers(&bytes),
             };
             let sum = bytes.iter().map(|&byte| u64::from(byte)).sum();
@@ -76,7 +76,7 @@ impl Recipes {
         let seed = bench.rounds.seed;
         let table = |size: u64, columns, style| {
             let size = bench.pick(size, 1 << 20);
-            let kind = Kind::Csv(Table { columns, style });
+            let kind = FileContent::Csv(Table { columns, style });
             workload::generate(Recipe { kind, size, seed }, path, 0).map(drop)
         };
         match self {
@@ -123,11 +123,11 @@ fn graph(path: &Path, seed: u64, scale: u32, is_real: bool) -> Result<()> {
 }
 
 /// Entries, and the sum of their coordinates from 0.
-fn edges(bytes: &[u8]) -> Found {
+fn edges(bytes: &[u8]) -> GraphContent {
     let mut lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     // The line of sizes is the first one that is not a comment.
     let _ = lines.by_ref().find(|line| !line.starts_with(b"%"));
-    let mut found = Found { values: 0, sum: 0 };
+    let mut found = GraphContent { values: 0, sum: 0 };
     for line in lines {
         let mut words = line.split(|&byte| byte == b' ').map(whole);
         found.sum += words.next().unwrap_or(0) + words.next().unwrap_or(0) - 2;
@@ -141,7 +141,7 @@ fn whole(digits: &[u8]) -> u64 {
 }
 
 /// Numbers, and their sum as a whole number.
-fn numbers(bytes: &[u8]) -> Found {
+fn numbers(bytes: &[u8]) -> GraphContent {
     let words =
         bytes.split(|&byte| byte == b',' || byte == b'\n').filter(|word| !word.is_empty());
     let (mut count, mut sum) = (0, 0.0);
@@ -153,5 +153,5 @@ fn numbers(bytes: &[u8]) -> Found {
         sum += number;
         count += 1;
     }
-    Found { values: count, sum: rounded(sum) }
+    GraphContent { values: count, sum: rounded(sum) }
 }

@@ -1,7 +1,7 @@
 //! The cost of recording a timeline.
 
 use crate::bench::{Bench, Size};
-use crate::contestants::file::{Residency, Scan, Setting};
+use crate::contestants::file::{FileSetting, Residency, Scan};
 use crate::contestants::files;
 use anyhow::Result;
 use swath::ingest::IngestOptions;
@@ -20,7 +20,7 @@ const COST: f64 = 1.02;
 
 /// A file in the page cache: there is nothing but memory to wait for, so the cost shows.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
-    let warm = Setting::bytes(bench, size, Residency::Warm)?;
+    let warm = FileSetting::bytes(bench, size, Residency::Warm)?;
     let plain = ReadOptions::new;
     let small = || ReadOptions::new().with_chunk_size(64 << 10);
     // One for all runs: it keeps a bounded number of spans, and recording goes on.
@@ -39,7 +39,7 @@ pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
 }
 
 /// Many small files in the page cache: a span for each.
-pub(super) fn build_files(warm: &files::Setting<'_>) -> Result<Entrants> {
+pub(super) fn build_files(warm: &files::FilesSetting<'_>) -> Result<Entrants> {
     let recorded = ReadOptions::new().with_timeline(Timeline::new());
     let here = [
         warm.with(OFF, IngestOptions::new()),

@@ -4,14 +4,14 @@
 //! profiles. One that holds no setting leaves `auto` as it is.
 
 use crate::bench::{Bench, Size};
-use crate::contestants::file::{Residency, Scan, Setting};
+use crate::contestants::file::{FileSetting, Residency, Scan};
 use crate::contestants::files;
 use anyhow::Result;
 use std::time::Duration;
 use swath::ingest::IngestOptions;
 use swath::{CancelToken, Profile, ReadOptions};
 use swath_study::measure::{Entrants, Goal};
-use swath_study::tune::{Settings, run};
+use swath_study::tune::{TuneSettings, run};
 
 const AUTO: &str = "auto";
 const TUNED: &str = "auto, tuned";
@@ -22,7 +22,7 @@ const SUM_TUNED: &str = "auto, sum, tuned";
 const COST: f64 = 1.02;
 
 fn profile(bench: &Bench) -> Result<Profile> {
-    let settings = Settings {
+    let settings = TuneSettings {
         folder: bench.stage.output(""),
         budget: Duration::from_secs(bench.pick(20, 1)),
         seed: 1,
@@ -43,7 +43,7 @@ fn profile(bench: &Bench) -> Result<Profile> {
 /// One file.
 pub(super) fn build(bench: &Bench, size: Size, residency: Residency) -> Result<Entrants> {
     // Reused: the cost of fresh memory differs more from run to run than any tuned setting changes.
-    let file = Setting::bytes(bench, size, residency)?;
+    let file = FileSetting::bytes(bench, size, residency)?;
     let tuned = ReadOptions::new().with_profile(profile(bench)?);
     let here = [
         file.read_into(AUTO, ReadOptions::new()),
@@ -56,7 +56,7 @@ pub(super) fn build(bench: &Bench, size: Size, residency: Residency) -> Result<E
 }
 
 /// Many files.
-pub(super) fn build_files(setting: &files::Setting<'_>) -> Result<Entrants> {
+pub(super) fn build_files(setting: &files::FilesSetting<'_>) -> Result<Entrants> {
     let tuned = ReadOptions::new().with_profile(profile(setting.bench)?);
     let here = [
         setting.with(AUTO, IngestOptions::new()),

@@ -1,7 +1,7 @@
 //! Reading a file that is in the page cache.
 
 use crate::bench::{Bench, Size};
-use crate::contestants::file::{PLAIN_READ, Residency, STD, Setting, pread_name};
+use crate::contestants::file::{FileSetting, PLAIN_READ, Residency, STD, pread_name};
 use anyhow::Result;
 use swath::ReadOptions;
 use swath_study::limits::Schedule::{Dynamic, Static};
@@ -14,7 +14,7 @@ const FRESH: &str = "swath, fresh buffer";
 
 /// Compares reused and fresh buffers with the limit, with one thread, and with peers.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
-    let warm = Setting::bytes(bench, size, Residency::Warm)?;
+    let warm = FileSetting::bytes(bench, size, Residency::Warm)?;
     let workers = bench.workers;
     let mut here = vec![warm.pread(1, Static)?, warm.pread(workers, Dynamic)?];
     if workers > 1 {

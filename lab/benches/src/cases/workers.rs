@@ -47,24 +47,24 @@ fn options(workers: usize) -> ReadOptions {
 
 /// Reads into pages that exist.
 pub(super) fn build_read(bench: &Bench, size: Size) -> Result<Entrants> {
-    let warm = file::Setting::bytes(bench, size, Residency::Warm)?;
+    let warm = file::FileSetting::bytes(bench, size, Residency::Warm)?;
     beside("read", |name, workers| Ok(warm.read_into(name, options(workers))))
 }
 
 /// Sums.
 pub(super) fn build_scan(bench: &Bench, size: Size) -> Result<Entrants> {
-    let warm = file::Setting::of(bench, bench.numbers(size)?, Residency::Warm)?;
+    let warm = file::FileSetting::of(bench, bench.numbers(size)?, Residency::Warm)?;
     beside("scan", |name, workers| Ok(warm.scanned(name, Scan::Sum, options(workers))))
 }
 
 /// Counts lines in blocks of whole records.
 pub(super) fn build_records(bench: &Bench, size: Size) -> Result<Entrants> {
-    let warm = file::Setting::of(bench, bench.numbers(size)?, Residency::Warm)?;
+    let warm = file::FileSetting::of(bench, bench.numbers(size)?, Residency::Warm)?;
     beside("records", |name, workers| Ok(warm.scanned(name, Scan::Records, options(workers))))
 }
 
 /// Reads many files into memory that was used before.
-pub(super) fn build_ingest(warm: &files::Setting<'_>) -> Result<Entrants> {
+pub(super) fn build_ingest(warm: &files::FilesSetting<'_>) -> Result<Entrants> {
     beside("ingest", |name, workers| {
         Ok(warm.with(name, IngestOptions::new().with_read(options(workers))))
     })

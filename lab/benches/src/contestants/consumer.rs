@@ -14,7 +14,7 @@ use std::time::Instant;
 use swath::ReadOptions;
 use swath::ingest::{Files, IngestOptions, OpenedBy};
 use swath_os::usage::{Usage, reset_peak_rss, usage};
-use swath_study::fields::graph::{self, Found};
+use swath_study::fields::graph::{self, GraphContent};
 use swath_study::fields::grove::{of_files, of_ingested};
 use swath_study::many::plain;
 use swath_study::measure::{Meter, Outcome};
@@ -63,7 +63,7 @@ fn scanned(scan: Scan, options: &ReadOptions, path: &Path) -> Result<(Outcome, U
 }
 
 /// The parsed values are gone by now; the peak remains.
-fn parsed(path: &Path, found: Found) -> Result<(Outcome, Usage)> {
+fn parsed(path: &Path, found: GraphContent) -> Result<(Outcome, Usage)> {
     Ok((Outcome { bytes: fs::metadata(path)?.len(), checksum: found.sum }, usage()?))
 }
 

@@ -10,7 +10,7 @@ use swath_study::many::device::{Reads, by_ring, by_threads};
 use swath_study::measure::{Entrant, Entrants, Input, Meter, Outcome};
 use swath_study::peers::Absent;
 use swath_study::results::State;
-use swath_study::workload::{Kind, Recipe, generate};
+use swath_study::workload::{FileContent, Recipe, generate};
 
 /// The large file: as many places as there are small files, each as long as one of them on the
 /// device.
@@ -25,8 +25,11 @@ impl Large {
     fn make(bench: &Bench, files: &Grove) -> Result<Self> {
         let size = Reads::size_for(files.made.largest);
         let input = bench.stage.made("random-reads", |path| {
-            let recipe =
-                Recipe { kind: Kind::Bytes, size: files.made.files * size as u64, seed: 1 };
+            let recipe = Recipe {
+                kind: FileContent::Bytes,
+                size: files.made.files * size as u64,
+                seed: 1,
+            };
             Ok(generate(recipe, path, 0)?)
         })?;
         let bytes = fs::read(&input.path)?;

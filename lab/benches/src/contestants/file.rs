@@ -26,7 +26,7 @@ pub(crate) enum Residency {
 }
 
 /// A file in a state, and memory to read it into.
-pub(crate) struct Setting<'b> {
+pub(crate) struct FileSetting<'b> {
     pub(crate) bench: &'b Bench,
     pub(crate) input: Rc<Input>,
     pages: SharedPages,
@@ -35,7 +35,7 @@ pub(crate) struct Setting<'b> {
     pub(crate) repeats: u64,
 }
 
-impl<'b> Setting<'b> {
+impl<'b> FileSetting<'b> {
     /// A file of random bytes.
     pub(crate) fn bytes(bench: &'b Bench, size: Size, residency: Residency) -> Result<Self> {
         Self::of(bench, bench.bytes(size)?, residency).map(|it| it.times(size.repeats()))
@@ -147,7 +147,7 @@ pub(crate) const THREADS: [usize; 4] = [1, 2, 4, 8];
 /// Opens, reads and closes with five bare calls.
 pub(crate) const BARE: &str = "limit: five bare calls";
 
-/// Returns the name of [`Setting::pread`] as a rival.
+/// Returns the name of [`FileSetting::pread`] as a rival.
 pub(crate) fn pread_name(workers: usize, schedule: Schedule) -> String {
     let schedule = match schedule {
         Schedule::Static => "static",
@@ -156,13 +156,13 @@ pub(crate) fn pread_name(workers: usize, schedule: Schedule) -> String {
     format!("limit: pread {workers} {schedule}")
 }
 
-/// Returns the name of [`Setting::direct`] as a rival.
+/// Returns the name of [`FileSetting::direct`] as a rival.
 pub(crate) fn direct_name(depth: usize) -> String {
     format!("limit: O_DIRECT {depth}")
 }
 
 /// The machine's limits.
-impl Setting<'_> {
+impl FileSetting<'_> {
     /// Reads through the page cache into pages that exist, 1 MiB at a time.
     pub(crate) fn pread(&self, workers: usize, schedule: Schedule) -> Result<Entrant> {
         let file = File::open(&self.input.path)?;
@@ -192,7 +192,7 @@ pub(crate) const PLAIN_READ: &str = "swath::read";
 pub(crate) const READER: &str = "swath::reader";
 
 /// Swath.
-impl Setting<'_> {
+impl FileSetting<'_> {
     /// Reads into pages that exist.
     pub(crate) fn read_into(&self, name: &str, options: ReadOptions) -> Entrant {
         let path = self.input.path.clone();
@@ -290,7 +290,7 @@ pub(crate) const BUF_READER: &str = "std::io::BufReader 1 MiB";
 pub(crate) const RIPGREP: &str = "rg --mmap -c ''";
 
 /// The usual tools.
-impl Setting<'_> {
+impl FileSetting<'_> {
     /// See [`STD`].
     pub(crate) fn std_read(&self) -> Entrant {
         self.fresh(STD, |path| Ok(std::fs::read(path)?))

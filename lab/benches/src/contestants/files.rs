@@ -16,7 +16,7 @@ use swath_study::peers::Absent;
 use swath_study::results::State;
 
 /// Files in a state.
-pub(crate) struct Setting<'b> {
+pub(crate) struct FilesSetting<'b> {
     pub(crate) bench: &'b Bench,
     pub(crate) files: Rc<Grove>,
     pub(crate) state: State,
@@ -40,7 +40,7 @@ pub(crate) fn manager_name(threads: usize) -> String {
     format!("study B's task manager, {threads}")
 }
 
-impl Setting<'_> {
+impl FilesSetting<'_> {
     /// Times reads whose bytes are not kept.
     fn dropped(
         &self,
@@ -135,13 +135,13 @@ pub(crate) const REUSED: &str = "swath::ingest, reused arena";
 /// uses memory that the process kept.
 pub(crate) const FRESH: &str = "swath::ingest";
 
-/// Returns the name of [`Setting::at_depth`].
+/// Returns the name of [`FilesSetting::at_depth`].
 pub(crate) fn depth_name(depth: u32) -> String {
     format!("swath::ingest, 2 workers, {depth} in flight")
 }
 
 /// Swath.
-impl Setting<'_> {
+impl FilesSetting<'_> {
     /// See [`STREAMED`].
     pub(crate) fn streamed(&self) -> Entrant {
         self.dropped(STREAMED, |files| {

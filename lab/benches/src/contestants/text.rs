@@ -7,7 +7,7 @@ use std::rc::Rc;
 use swath::ReadOptions;
 use swath_formats::table::{BatchOptions, HeaderLine};
 use swath_study::cache;
-use swath_study::fields::graph::Found;
+use swath_study::fields::graph::GraphContent;
 use swath_study::measure::{Entrant, Entrants, Input, Meter, Outcome};
 use swath_study::peers::{Absent, PythonWay};
 use swath_study::results::State;
@@ -15,7 +15,7 @@ use swath_study::results::State;
 /// A file of text, and the values that a plain loop finds in it.
 pub(crate) struct Text {
     pub(crate) input: Rc<Input>,
-    pub(crate) found: Found,
+    pub(crate) found: GraphContent,
     /// Bytes of memory that its values take, a few times over.
     pub(crate) room: usize,
 }
@@ -25,11 +25,11 @@ impl Text {
     pub(crate) fn entrant(
         &self,
         name: &str,
-        run: impl Fn(&Path, &mut Meter) -> Result<Found> + 'static,
+        run: impl Fn(&Path, &mut Meter) -> Result<GraphContent> + 'static,
     ) -> Entrant {
         let (there, room) = (self.found.values, self.room);
         let work = move |input: &Input, meter: &mut Meter| {
-            let Found { values, sum } = run(&input.path, meter)?;
+            let GraphContent { values, sum } = run(&input.path, meter)?;
             ensure!(values == there, "{values} values, where there are {there}");
             Ok(Outcome { checksum: sum, ..input.expected() })
         };
@@ -50,7 +50,7 @@ impl Text {
         }
         let entrant = self.entrant(parse.name, move |path, meter| {
             let parsed = python.borrow_mut().ask(parse, path)?.told(meter);
-            Ok(Found { values: parsed.bytes, sum: parsed.checksum })
+            Ok(GraphContent { values: parsed.bytes, sum: parsed.checksum })
         });
         Ok(if is_writer { entrant.giving(0) } else { entrant })
     }
@@ -68,12 +68,12 @@ impl Text {
 }
 
 /// Reads a table: values, and their sum.
-pub(crate) fn table(path: &Path, workers: usize, meter: &mut Meter) -> Result<Found> {
+pub(crate) fn table(path: &Path, workers: usize, meter: &mut Meter) -> Result<GraphContent> {
     let options = BatchOptions::new()
         .with_header(HeaderLine::Absent)
         .with_read(ReadOptions::new().with_workers(workers));
     let values = meter.measure(|| options.read_array::<f64>(path))??.values;
-    Ok(Found { values: values.len() as u64, sum: rounded(values.iter().sum()) })
+    Ok(GraphContent { values: values.len() as u64, sum: rounded(values.iter().sum()) })
 }
 
 /// As a whole number, for comparing sums that were added up in other orders.

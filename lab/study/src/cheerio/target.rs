@@ -86,7 +86,7 @@ impl Target {
 
 /// See the [module](self).
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct SharedTarget {
     path: PathBuf,
     /// `None` once the output is gone.
     target: RwLock<Option<Target>>,
@@ -100,7 +100,7 @@ pub(super) struct Shared {
     pub(super) steals: AtomicU64,
 }
 
-impl Shared {
+impl SharedTarget {
     pub(super) fn new(path: &Path, target: Target) -> Self {
         Self {
             path: path.to_owned(),

@@ -6,7 +6,7 @@ use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::target::Shared;
+use super::target::SharedTarget;
 use crate::forks::Strand;
 
 /// The handle of one strand.
@@ -15,7 +15,7 @@ use crate::forks::Strand;
 /// written to it are kept; [`finish`](Self::finish) also returns errors.
 #[derive(Debug)]
 pub struct Writer {
-    shared: Arc<Shared>,
+    shared: Arc<SharedTarget>,
     /// Not written yet.
     buffer: Vec<u8>,
     /// Once it is longer than this, it is written.
@@ -27,7 +27,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(shared: Arc<Shared>, limit: usize, place: u64) -> Self {
+    pub(super) fn new(shared: Arc<SharedTarget>, limit: usize, place: u64) -> Self {
         let buffer = if shared.is_local { Vec::new() } else { shared.take_buffer() };
         Self { shared, buffer, limit, place, record_start: None }
     }
@@ -202,8 +202,8 @@ impl Write for Writer {
 
     /// One record, however many pieces it is formatted from.
     fn write_fmt(&mut self, arguments: fmt::Arguments<'_>) -> io::Result<()> {
-        struct Pieces<'w>(&'w mut Writer);
-        impl Write for Pieces<'_> {
+        struct WriterPieces<'w>(&'w mut Writer);
+        impl Write for WriterPieces<'_> {
             fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
                 self.0.write(bytes)
             }
@@ -211,7 +211,7 @@ impl Write for Writer {
                 Ok(())
             }
         }
-        self.record(|w| Pieces(w).write_fmt(arguments))
+        self.record(|w| WriterPieces(w).write_fmt(arguments))
     }
 
     /// Does nothing: bytes are safe when they are committed, and not before.

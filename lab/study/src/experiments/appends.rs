@@ -5,7 +5,7 @@ use anyhow::Result;
 use super::shape::{charts, metric, over, powers_of_two};
 use crate::experiment::{Claim, Experiment, Point, Scale, Study, all_of, told};
 use crate::fields::forked::Forked;
-use crate::forks::{BUFFER, Leave, Shared};
+use crate::forks::{BUFFER, Leave, SharedOrder};
 use crate::measure::{Entrants, Stage};
 use crate::results::{Chart, Finding, Key, Measure, Selected, State};
 use swath_profile::stats::Bound;
@@ -57,7 +57,7 @@ pub(super) const TREE: Experiment = Experiment {
             (NOTHING, Leave::Nowhere),
             (SERIAL, Leave::Serial { buffer: BUFFER }),
             (OWN_FILES_BUFFERED, Leave::OwnFiles { buffer: BUFFER }),
-            (SKIP, Leave::StudyE(Shared::Skip)),
+            (SKIP, Leave::StudyE(SharedOrder::Skip)),
             (SEGMENTS, Leave::Segments { checksums: true }),
             (PLAIN, Leave::Plain),
         ];
@@ -119,8 +119,8 @@ pub(super) const ORDERS: Experiment = Experiment {
     entrants: |stage| {
         let ways = [
             (SERIAL, Leave::Serial { buffer: BUFFER }),
-            (LIST, Leave::StudyE(Shared::List)),
-            (SKIP, Leave::StudyE(Shared::Skip)),
+            (LIST, Leave::StudyE(SharedOrder::List)),
+            (SKIP, Leave::StudyE(SharedOrder::Skip)),
             (SEGMENTS, Leave::Segments { checksums: false }),
         ];
         by_threads(stage, &ways)

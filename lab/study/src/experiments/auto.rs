@@ -8,7 +8,7 @@ use crate::experiment::{Claim, Experiment, Point, Scale, Study, told};
 use crate::fields::sums::mapped;
 use crate::measure::{Entrants, Outcome, Stage};
 use crate::results::{Finding, Key, Measure, Selected, State};
-use crate::workload::Kind;
+use crate::workload::FileContent;
 
 const AUTO: &str = "auto";
 const FIXED: [(&str, Engine); 4] = [
@@ -38,7 +38,7 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
     let mut entrants = Entrants::default();
     let settings = [(AUTO, Engine::Auto)].into_iter().chain(FIXED);
     for (x, &len) in (0_u8..).step_by(2).zip(lens) {
-        let file = stage.file(Kind::Bytes, len)?;
+        let file = stage.file(FileContent::Bytes, len)?;
         // Memory that each read finds again, as a program has it that reads file after file.
         let pool = BufferPool::new(usize::try_from(len)?);
         for &state in states(stage) {

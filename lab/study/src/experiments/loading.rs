@@ -15,7 +15,7 @@ use crate::limits;
 use crate::loading::{Load, load, map_without_reading};
 use crate::measure::{Entrant, Entrants, Input, Meter, SharedPages, Stage};
 use crate::results::{Chart, Measure, State};
-use crate::workload::Kind;
+use crate::workload::FileContent;
 
 const SEQUENTIAL: &str = "sequential";
 pub(super) const PARALLEL: &str = "parallel chunks";
@@ -160,9 +160,9 @@ pub(super) struct Loading {
 
 impl Loading {
     pub(super) fn new(stage: &Stage, size: u64, copies: usize) -> Result<Rc<Self>> {
-        let input = stage.file(Kind::Letters, size)?;
+        let input = stage.file(FileContent::Letters, size)?;
         let copies = (1..copies)
-            .map(|number| stage.copy(Kind::Letters, size, number))
+            .map(|number| stage.copy(FileContent::Letters, size, number))
             .collect::<Result<_>>()?;
         let pages = stage.pages(input.len())?;
         Ok(Rc::new(Self { input, copies, pages }))

@@ -19,7 +19,7 @@ use crate::measure::{Entrants, Input, Meter, Outcome, Stage};
 use crate::memory_limit::MemoryLimit;
 use crate::peers::Absent;
 use crate::results::{Finding, Key, Measure, Selected, SpeedUp, State};
-use crate::workload::Kind;
+use crate::workload::FileContent;
 use swath_profile::stats::Bound;
 
 /// Two threads: each has as much in flight as the kernel reads ahead of it, and all of that
@@ -93,7 +93,7 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
         return Ok(absent(why.to_owned()));
     }
     let size: u64 = stage.pick(1 << 20, 128 << 20, 512 << 20);
-    let input = stage.file(Kind::Letters, size)?;
+    let input = stage.file(FileContent::Letters, size)?;
     for share in SHARES {
         for (series, words) in WAYS {
             let work = Passes {

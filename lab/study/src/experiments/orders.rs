@@ -81,7 +81,7 @@ pub(super) const OPERATIONS: Experiment = Experiment {
 
 /// How many items there are, and how many operations a run does.
 #[derive(Clone, Copy)]
-struct Counts {
+struct OrderCounts {
     items: usize,
     many: usize,
     /// Operations that go through half of all items each.
@@ -93,7 +93,7 @@ type Slow = &'static [Operation];
 
 fn entrants(stage: &Stage) -> Result<Entrants> {
     use Operation::{Delete, Insert, Seek, Update};
-    let counts = Counts {
+    let counts = OrderCounts {
         items: stage.pick(200, 50_000, 1_000_000),
         many: stage.pick(50, 20_000, 100_000),
         few: stage.pick(5, 20, 5),
@@ -105,7 +105,7 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
     add::<SkipList>(&mut entrants, SKIP, counts, &[]);
     add::<BTree>(&mut entrants, TREE, counts, &[]);
     add::<Packed>(&mut entrants, PACKED, counts, &[]);
-    let tenth = Counts { items: counts.items / 10, ..counts };
+    let tenth = OrderCounts { items: counts.items / 10, ..counts };
     add::<LinkedList>(&mut entrants, LIST_OF_TENTH, tenth, &[Seek]);
     add::<SkipList>(&mut entrants, SKIP_OF_TENTH, tenth, &[]);
     let many = counts.many.min(counts.items);
@@ -116,7 +116,7 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
 fn add<O: Order + 'static>(
     entrants: &mut Entrants,
     series: &'static str,
-    counts: Counts,
+    counts: OrderCounts,
     slow: Slow,
 ) {
     let grown = match slow.contains(&Operation::Insert) {

@@ -11,7 +11,7 @@ use crate::experiment::{Experiment, Scale, Study};
 use crate::fields::classes::{Cut, Field};
 use crate::measure::{Entrants, Stage};
 use crate::results::{Chart, Measure};
-use crate::workload::Kind;
+use crate::workload::FileContent;
 
 const ALONE: &str = "batch after batch, one thread";
 const BARRIER: &str = "barrier between batches";
@@ -157,7 +157,7 @@ fn charts_by(x: &str) -> Vec<Chart> {
 }
 
 fn field(stage: &Stage) -> Result<Rc<Field>> {
-    let input = stage.file(Kind::Letters, stage.pick(MB / 2, 32 * MB, 1300 * MB))?;
+    let input = stage.file(FileContent::Letters, stage.pick(MB / 2, 32 * MB, 1300 * MB))?;
     Field::new(stage, &input)
 }
 

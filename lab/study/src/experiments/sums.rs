@@ -15,7 +15,7 @@ use crate::fields::sums::mapped;
 use crate::measure::{Entrant, Entrants, Input, Outcome, Stage};
 use crate::page::size;
 use crate::results::{Finding, Key, Measure, Selected, State};
-use crate::workload::Kind;
+use crate::workload::FileContent;
 use swath_profile::stats::{Bound, Interval};
 
 const SERIAL: &str = "one thread";
@@ -26,10 +26,10 @@ const STREAM: &str = "buffered stream, one thread";
 const BARE: &str = "without advice";
 
 /// A way to advise the kernel.
-type Way = fn(ReadOptions) -> ReadOptions;
+type AdviceWay = fn(ReadOptions) -> ReadOptions;
 
 /// All of them, by their place on the axis.
-const ADVICE: [(&str, Way); 7] = [
+const ADVICE: [(&str, AdviceWay); 7] = [
     ("none", |options| options.with_advice(Advice::None)),
     ("sequential", |options| options.with_advice(Advice::Sequential)),
     ("random", |options| options.with_advice(Advice::Random)),
@@ -97,7 +97,7 @@ struct Summing(Rc<Input>);
 impl Summing {
     fn new(stage: &Stage) -> Result<Self> {
         let size = stage.pick(1 << 18, 64 << 20, 1_000_000_000);
-        Ok(Self(stage.file(Kind::Bytes, size)?))
+        Ok(Self(stage.file(FileContent::Bytes, size)?))
     }
 
     fn entrant(

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::ALL;
 use crate::experiment::Places;
-use crate::results::{Holds, Kind, Run, State};
+use crate::results::{Holds, Run, State, WordsAuthor};
 
 /// A series, its place, and its seconds where the claim holds and where it does not.
 type Times = (&'static str, f64, f64, f64);
@@ -150,7 +150,7 @@ fn every_rule_tells_what_holds_what_does_not_and_what_cannot_be_told() {
 fn every_claim_has_made_up_runs_to_be_judged_by() {
     let claims = ALL.iter().flat_map(|one| one.claims);
     let (asked, judged): (Vec<_>, Vec<_>) =
-        claims.partition(|claim| claim.source().kind == Kind::Asked);
+        claims.partition(|claim| claim.source().kind == WordsAuthor::Asked);
     let judged: BTreeSet<&str> = judged.iter().map(|claim| claim.id).collect();
     assert_eq!(judged, cases().map(|case| case.0).chain(ELSEWHERE).collect());
     // A question has no verdict, whatever was measured.

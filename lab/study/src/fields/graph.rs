@@ -10,7 +10,7 @@ use crate::measure::Meter;
 
 /// The content of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct GraphContent {
     /// The number of values.
     pub values: u64,
     /// Their sum: of entries, rows and columns from 0.
@@ -30,11 +30,11 @@ fn added(ids: &[u32]) -> u64 {
 /// # Errors
 ///
 /// If it cannot be read, or has rows or columns that need 64 bits.
-pub fn coordinates(path: &Path, workers: usize, meter: &mut Meter) -> Result<Found> {
+pub fn coordinates(path: &Path, workers: usize, meter: &mut Meter) -> Result<GraphContent> {
     let read = meter.measure(|| options(workers).read(path))??;
     let AnyCoo::U32(matrix) = read else { bail!("it needs no 64 bits") };
     let sum = added(&matrix.rows) + added(&matrix.columns);
-    Ok(Found { values: matrix.entry_count() as u64, sum })
+    Ok(GraphContent { values: matrix.entry_count() as u64, sum })
 }
 
 /// The same, row by row.
@@ -42,10 +42,10 @@ pub fn coordinates(path: &Path, workers: usize, meter: &mut Meter) -> Result<Fou
 /// # Errors
 ///
 /// As [`coordinates`].
-pub fn rows(path: &Path, workers: usize, meter: &mut Meter) -> Result<Found> {
+pub fn rows(path: &Path, workers: usize, meter: &mut Meter) -> Result<GraphContent> {
     let read = meter.measure(|| options(workers).read_rows(path))??;
     let AnyCsr::U32(matrix) = read else { bail!("it needs no 64 bits") };
     let lens = matrix.offsets.windows(2).map(|pair| pair[1] - pair[0]);
     let rows: u64 = (0..).zip(lens).map(|(row, len): (u64, u64)| row * len).sum();
-    Ok(Found { values: matrix.entry_count() as u64, sum: rows + added(&matrix.columns) })
+    Ok(GraphContent { values: matrix.entry_count() as u64, sum: rows + added(&matrix.columns) })
 }

@@ -10,7 +10,7 @@ use swath::ingest::{Files, IngestOptions, Ingested};
 use crate::cache::{self, ColdBy};
 use crate::limits;
 use crate::many::bare::Bare;
-use crate::many::tree::{Made, Tree, make};
+use crate::many::tree::{Tree, TreeFiles, make};
 use crate::many::{Glance, plain, residency};
 use crate::measure::{Entrant, Meter, Outcome, Stage, UNREAD};
 use crate::results::State;
@@ -22,7 +22,7 @@ pub struct Grove {
     /// All of them.
     pub paths: Vec<PathBuf>,
     /// Their content.
-    pub made: Made,
+    pub made: TreeFiles,
     /// The result of reads that do not keep the bytes.
     pub glance: Glance,
     cold_by: ColdBy,

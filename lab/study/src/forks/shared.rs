@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 use rayon::ThreadPool;
 use swath_os::locks::Mutex;
 
-use super::{BUFFER, Shared, with_bytes};
+use super::{BUFFER, SharedOrder, with_bytes};
 use crate::fib::{Call, Fib};
 use crate::order::linked::LinkedList;
 use crate::order::skip::SkipList;
@@ -31,23 +31,23 @@ use crate::order::{Handle, Item, Order};
 
 /// What was left: the pieces of the file in serial order, `(log, offset, len)`, and the steals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Left {
+pub(super) struct LeftPieces {
     pub(super) pieces: Vec<(usize, u64, u64)>,
     pub(super) steals: u64,
 }
 
 /// The order of nodes, for many threads.
-enum Nodes {
+enum SharedNodes {
     List(Mutex<LinkedList>),
     /// On the heap: it is larger.
     Skip(Box<SkipList>),
 }
 
-impl Nodes {
-    fn new(kind: Shared) -> Self {
+impl SharedNodes {
+    fn new(kind: SharedOrder) -> Self {
         match kind {
-            Shared::List => Self::List(Mutex::new(LinkedList::new())),
-            Shared::Skip => Self::Skip(Box::new(SkipList::new())),
+            SharedOrder::List => Self::List(Mutex::new(LinkedList::new())),
+            SharedOrder::Skip => Self::Skip(Box::new(SkipList::new())),
         }
     }
 
@@ -85,7 +85,7 @@ struct Log {
 }
 
 /// What one thread runs without a steal in between.
-struct Strand {
+struct ThreadStrand {
     node: Handle,
     log: usize,
     start: u64,
@@ -94,9 +94,9 @@ struct Strand {
     placed: AtomicUsize,
 }
 
-struct Run<'f> {
+struct ForkRun<'f> {
     fib: &'f Fib,
-    nodes: Nodes,
+    nodes: SharedNodes,
     logs: Vec<Mutex<Log>>,
     steals: AtomicU64,
 }
@@ -110,14 +110,14 @@ pub(super) fn append(
     fib: &Fib,
     pool: &ThreadPool,
     folder: &Path,
-    kind: Shared,
-) -> io::Result<Left> {
+    kind: SharedOrder,
+) -> io::Result<LeftPieces> {
     let open = |thread: usize| {
         let file = File::create(folder.join(thread.to_string()))?;
         Ok(Mutex::new(Log { file: BufWriter::with_capacity(BUFFER, file), len: 0 }))
     };
     let logs = (0..pool.current_num_threads()).map(open).collect::<io::Result<_>>()?;
-    let run = Run { fib, nodes: Nodes::new(kind), logs, steals: AtomicU64::new(0) };
+    let run = ForkRun { fib, nodes: SharedNodes::new(kind), logs, steals: AtomicU64::new(0) };
     pool.install(|| run.strand(None, fib.root()))?;
     let pieces = run.nodes.items();
     let piece = |item: Item| (item.segment as usize, item.offset, item.len);
@@ -125,12 +125,12 @@ pub(super) fn append(
         log.into_inner().file.flush()?;
     }
     let steals = run.steals.into_inner();
-    Ok(Left { pieces: pieces.into_iter().map(piece).collect(), steals })
+    Ok(LeftPieces { pieces: pieces.into_iter().map(piece).collect(), steals })
 }
 
-impl Run<'_> {
+impl ForkRun<'_> {
     /// Begins a strand, after its victim's node if it was stolen.
-    fn strand(&self, stolen: Option<(&Strand, usize)>, call: Call) -> io::Result<()> {
+    fn strand(&self, stolen: Option<(&ThreadStrand, usize)>, call: Call) -> io::Result<()> {
         let log = rayon::current_thread_index().unwrap_or(0);
         let start = self.logs[log].lock().len;
         let segment = u32::try_from(log).unwrap_or(u32::MAX);
@@ -148,13 +148,13 @@ impl Run<'_> {
             self.steals.fetch_add(1, SeqCst);
         }
         let (len, placed) = (AtomicU64::new(0), AtomicUsize::new(0));
-        let own = Strand { node: node?, log, start, len, placed };
+        let own = ThreadStrand { node: node?, log, start, len, placed };
         self.go(&own, 0, call)?;
         self.nodes.update(own.node, Item { len: own.len.into_inner(), ..item })
     }
 
     /// `forks` of the strand are waiting around this call.
-    fn go(&self, strand: &Strand, forks: usize, call: Call) -> io::Result<()> {
+    fn go(&self, strand: &ThreadStrand, forks: usize, call: Call) -> io::Result<()> {
         with_bytes(self.fib, call, |bytes| self.write(strand, bytes))?;
         let Some([left, right]) = self.fib.branches(call) else { return Ok(()) };
         let (a, b) = rayon::join_context(
@@ -167,7 +167,7 @@ impl Run<'_> {
         a.and(b)
     }
 
-    fn write(&self, strand: &Strand, bytes: &[u8]) -> io::Result<()> {
+    fn write(&self, strand: &ThreadStrand, bytes: &[u8]) -> io::Result<()> {
         let mut log = self.logs[strand.log].lock();
         if log.len != strand.start + strand.len.load(SeqCst) {
             return Err(io::Error::other("a strand writes after another one of its thread"));

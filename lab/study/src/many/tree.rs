@@ -95,10 +95,20 @@ impl Tree {
     }
 
     /// Writes the bytes of file `index` to `out`.
-    fn write(&self, index: u64, block: &mut Vec<u8>, out: &mut impl Write) -> io::Result<Made> {
+    fn write(
+        &self,
+        index: u64,
+        block: &mut Vec<u8>,
+        out: &mut impl Write,
+    ) -> io::Result<TreeFiles> {
         let (size, seed) = (self.size_of(index), word(self.seed, index));
-        let mut made =
-            Made { files: 1, bytes: size, smallest: size, largest: size, ..Made::NONE };
+        let mut made = TreeFiles {
+            files: 1,
+            bytes: size,
+            smallest: size,
+            largest: size,
+            ..TreeFiles::NONE
+        };
         let mut offset = 0;
         while offset < size {
             let len = BLOCK.min(size - offset);
@@ -132,7 +142,7 @@ fn power_law(mean: u64, random: u64) -> u64 {
 
 /// A tree that was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Made {
+pub struct TreeFiles {
     /// Files.
     pub files: u64,
     /// Their folders.
@@ -149,7 +159,7 @@ pub struct Made {
     pub largest: u64,
 }
 
-impl Made {
+impl TreeFiles {
     const NONE: Self = Self {
         files: 0,
         folders: 0,
@@ -181,7 +191,7 @@ impl Made {
 ///
 /// `DirectoryNotEmpty` if the folder holds something; if writing fails, and then everything made is
 /// removed again.
-pub fn make(tree: &Tree, folder: &Path, workers: usize) -> io::Result<Made> {
+pub fn make(tree: &Tree, folder: &Path, workers: usize) -> io::Result<TreeFiles> {
     let is_new = prepare(folder)?;
     let workers = match workers {
         0 => std::thread::available_parallelism()?.get(),
@@ -192,10 +202,10 @@ pub fn make(tree: &Tree, folder: &Path, workers: usize) -> io::Result<Made> {
     let next = AtomicU64::new(0);
     let parts = vec![(); workers.min(useful).max(1)];
     let made = each(parts, |()| make_folders(tree, folder, &next)).results;
-    match made.into_iter().collect::<io::Result<Vec<Made>>>() {
+    match made.into_iter().collect::<io::Result<Vec<TreeFiles>>>() {
         Ok(made) => {
-            let made = made.into_iter().fold(Made::NONE, Made::and);
-            Ok(Made { smallest: made.smallest.min(made.largest), ..made })
+            let made = made.into_iter().fold(TreeFiles::NONE, TreeFiles::and);
+            Ok(TreeFiles { smallest: made.smallest.min(made.largest), ..made })
         }
         Err(error) => {
             remove(folder, is_new);
@@ -230,8 +240,8 @@ fn remove(folder: &Path, is_new: bool) {
 }
 
 /// Makes one folder after the other, together with other threads that take from `next`.
-fn make_folders(tree: &Tree, parent: &Path, next: &AtomicU64) -> io::Result<Made> {
-    let mut made = Made::NONE;
+fn make_folders(tree: &Tree, parent: &Path, next: &AtomicU64) -> io::Result<TreeFiles> {
+    let mut made = TreeFiles::NONE;
     let mut block = Vec::new();
     loop {
         // Relaxed: only the number matters; joining the threads orders the rest.
@@ -255,8 +265,8 @@ fn make_folder(
     parent: &Path,
     files: std::ops::Range<u64>,
     block: &mut Vec<u8>,
-) -> io::Result<Made> {
-    let mut made = Made { folders: 1, ..Made::NONE };
+) -> io::Result<TreeFiles> {
+    let mut made = TreeFiles { folders: 1, ..TreeFiles::NONE };
     let path = parent.join(tree.path_of(files.start));
     let folder = path.parent().unwrap_or(parent);
     fs::create_dir(folder)?;

@@ -35,7 +35,7 @@ impl std::iter::Sum for Outcome {
 }
 
 type Hook = Box<dyn FnMut() -> Result<()>>;
-type Work = Box<dyn FnMut(&mut Meter) -> Result<Outcome>>;
+type EntrantWork = Box<dyn FnMut(&mut Meter) -> Result<Outcome>>;
 
 /// One series at one place.
 pub struct Entrant {
@@ -47,7 +47,7 @@ pub struct Entrant {
     pub expected: Outcome,
     pub(super) repeats: u64,
     before: Hook,
-    work: Work,
+    work: EntrantWork,
     after: Hook,
 }
 

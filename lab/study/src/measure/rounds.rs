@@ -32,12 +32,12 @@ pub enum Stopped {
 /// The order within each round.
 #[derive(Clone, Debug)]
 pub struct Turns {
-    order: Order,
+    order: RoundOrder,
     round: usize,
 }
 
 #[derive(Clone, Debug)]
-enum Order {
+enum RoundOrder {
     Shuffled(SplitMix64),
     Rotated(usize),
     BackAndForth,
@@ -55,29 +55,29 @@ pub struct Turn {
 impl Turns {
     /// In an order that is drawn anew for each round.
     pub fn shuffled(seed: u64) -> Self {
-        Self { order: Order::Shuffled(SplitMix64::new(seed)), round: 0 }
+        Self { order: RoundOrder::Shuffled(SplitMix64::new(seed)), round: 0 }
     }
 
     /// In the given order, each round beginning `step` places further on: by 1, two alternate.
     pub fn rotated(step: usize) -> Self {
-        Self { order: Order::Rotated(step), round: 0 }
+        Self { order: RoundOrder::Rotated(step), round: 0 }
     }
 
     /// In the given order, and back in the next round: neighbours stay neighbours, and each of two
     /// runs first in every second round.
     pub fn back_and_forth() -> Self {
-        Self { order: Order::BackAndForth, round: 0 }
+        Self { order: RoundOrder::BackAndForth, round: 0 }
     }
 
     /// Brings `turns` into the order of the next round.
     fn next_round(&mut self, turns: &mut [usize]) {
         match &mut self.order {
-            Order::Shuffled(random) => random.shuffle(turns),
-            Order::Rotated(step) if self.round > 0 && !turns.is_empty() => {
+            RoundOrder::Shuffled(random) => random.shuffle(turns),
+            RoundOrder::Rotated(step) if self.round > 0 && !turns.is_empty() => {
                 turns.rotate_left(*step % turns.len());
             }
-            Order::BackAndForth if self.round > 0 => turns.reverse(),
-            Order::Rotated(_) | Order::BackAndForth => {}
+            RoundOrder::BackAndForth if self.round > 0 => turns.reverse(),
+            RoundOrder::Rotated(_) | RoundOrder::BackAndForth => {}
         }
         self.round += 1;
     }

@@ -17,7 +17,7 @@ use super::{Entrant, Meter, Outcome};
 use crate::cache::{self, ColdBy};
 use crate::limits;
 use crate::results::State;
-use crate::workload::{Generated, Kind, Recipe, generate};
+use crate::workload::{FileContent, Generated, Recipe, generate};
 
 /// The amount of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,7 +211,7 @@ impl Stage {
     /// # Errors
     ///
     /// If it cannot be written, or there is too little memory to work with it.
-    pub fn file(&self, kind: Kind, size: u64) -> Result<Rc<Input>> {
+    pub fn file(&self, kind: FileContent, size: u64) -> Result<Rc<Input>> {
         self.named("", kind, size)
     }
 
@@ -220,11 +220,11 @@ impl Stage {
     /// # Errors
     ///
     /// As [`file`](Self::file).
-    pub fn copy(&self, kind: Kind, size: u64, number: usize) -> Result<Rc<Input>> {
+    pub fn copy(&self, kind: FileContent, size: u64, number: usize) -> Result<Rc<Input>> {
         self.named(&format!("-{number}"), kind, size)
     }
 
-    fn named(&self, end: &str, kind: Kind, size: u64) -> Result<Rc<Input>> {
+    fn named(&self, end: &str, kind: FileContent, size: u64) -> Result<Rc<Input>> {
         let name = format!("{kind:?}-{size}{end}");
         let name = name.replace(|sign: char| !sign.is_ascii_alphanumeric(), "-");
         let (needed, total) = (size.saturating_mul(MEMORY_FACTOR), machine::memory_total()?);

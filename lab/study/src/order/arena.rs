@@ -5,12 +5,12 @@ use super::Handle;
 /// Slots in a row. A slot that is emptied is used again, with the next generation.
 #[derive(Debug)]
 pub(super) struct Arena<T> {
-    slots: Vec<Slot<T>>,
+    slots: Vec<ArenaSlot<T>>,
     free: Vec<u32>,
 }
 
 #[derive(Debug)]
-struct Slot<T> {
+struct ArenaSlot<T> {
     generation: u32,
     value: Option<T>,
 }
@@ -34,7 +34,7 @@ impl<T> Arena<T> {
         }
         let index = u32::try_from(self.slots.len()).expect("fewer than u32::MAX items");
         assert!(index < u32::MAX, "fewer than u32::MAX items");
-        self.slots.push(Slot { generation: 0, value: Some(value) });
+        self.slots.push(ArenaSlot { generation: 0, value: Some(value) });
         Handle { index, generation: 0 }
     }
 

@@ -5,7 +5,7 @@
 //! [`from_items`](Order::from_items).
 
 use super::arena::Arena;
-use super::{Found, Handle, Item, Order, Place};
+use super::{BytePlace, Handle, Item, ItemPlace, Order};
 use swath::append::ExtentIndex;
 
 /// An array of items and of their starts. See the [module](self).
@@ -106,15 +106,15 @@ impl Order for Flat {
     }
 
     #[inline]
-    fn seek(&self, offset: u64) -> Option<Found> {
+    fn seek(&self, offset: u64) -> Option<BytePlace> {
         let (rank, within) = self.index.find(offset)?;
         let (handle, item) = self.items[rank];
-        Some(Found { handle, item, within })
+        Some(BytePlace { handle, item, within })
     }
 
-    fn place(&self, handle: Handle) -> Option<Place> {
+    fn place(&self, handle: Handle) -> Option<ItemPlace> {
         let rank = self.rank(handle)?;
-        Some(Place { rank, offset: self.index.start(rank)? })
+        Some(ItemPlace { rank, offset: self.index.start(rank)? })
     }
 
     fn next(&self, handle: Handle) -> Option<Handle> {

@@ -4,7 +4,7 @@
 //! the start.
 
 use super::arena::Arena;
-use super::{Found, Handle, Item, Order, Place, Span};
+use super::{BytePlace, Handle, Item, ItemPlace, Order, PlaceSpan};
 
 /// Stands after the last item and before the first.
 const NONE: u32 = u32::MAX;
@@ -12,14 +12,14 @@ const NONE: u32 = u32::MAX;
 /// A doubly linked list. See the [module](self).
 #[derive(Debug)]
 pub struct LinkedList {
-    nodes: Arena<Node>,
+    nodes: Arena<ListNode>,
     first: u32,
     last: u32,
     bytes: u64,
 }
 
 #[derive(Debug)]
-struct Node {
+struct ListNode {
     item: Item,
     previous: u32,
     next: u32,
@@ -29,7 +29,7 @@ impl LinkedList {
     /// Links `item` between `previous` and the item that follows it; `NONE` is the start.
     fn insert_behind(&mut self, previous: u32, item: Item) -> Handle {
         let next = if previous == NONE { self.first } else { self.nodes[previous].next };
-        let handle = self.nodes.insert(Node { item, previous, next });
+        let handle = self.nodes.insert(ListNode { item, previous, next });
         *self.link_after(previous) = handle.index;
         *self.link_before(next) = handle.index;
         self.bytes = self.bytes.checked_add(item.len).expect("at most u64::MAX bytes");
@@ -48,14 +48,17 @@ impl LinkedList {
 
     /// Walks from the start, O(n); stops at the first item that `stop` accepts, which gets the span before
     /// each item.
-    fn walk(&self, stop: impl Fn(Span, u32, &Node) -> bool) -> Option<(Span, u32)> {
-        let (mut before, mut at) = (Span::default(), self.first);
+    fn walk(
+        &self,
+        stop: impl Fn(PlaceSpan, u32, &ListNode) -> bool,
+    ) -> Option<(PlaceSpan, u32)> {
+        let (mut before, mut at) = (PlaceSpan::default(), self.first);
         while at != NONE {
             let node = &self.nodes[at];
             if stop(before, at, node) {
                 return Some((before, at));
             }
-            before += Span::of(&node.item);
+            before += PlaceSpan::of(&node.item);
             at = node.next;
         }
         None
@@ -97,7 +100,7 @@ impl Order for LinkedList {
     }
 
     fn delete(&mut self, handle: Handle) -> Option<Item> {
-        let Node { item, previous, next } = self.nodes.remove(handle)?;
+        let ListNode { item, previous, next } = self.nodes.remove(handle)?;
         *self.link_after(previous) = next;
         *self.link_before(next) = previous;
         self.bytes -= item.len;
@@ -121,14 +124,15 @@ impl Order for LinkedList {
         self.handle(node)
     }
 
-    fn seek(&self, offset: u64) -> Option<Found> {
-        let holds = |before: Span, _, node: &Node| offset - before.bytes < node.item.len;
+    fn seek(&self, offset: u64) -> Option<BytePlace> {
+        let holds =
+            |before: PlaceSpan, _, node: &ListNode| offset - before.bytes < node.item.len;
         let (before, node) = self.walk(holds)?;
         let (handle, item) = (self.nodes.handle(node), self.nodes[node].item);
-        Some(Found { handle, item, within: offset - before.bytes })
+        Some(BytePlace { handle, item, within: offset - before.bytes })
     }
 
-    fn place(&self, handle: Handle) -> Option<Place> {
+    fn place(&self, handle: Handle) -> Option<ItemPlace> {
         self.nodes.get(handle)?;
         let (before, _) = self.walk(|_, node, _| node == handle.index)?;
         Some(before.place())
@@ -151,10 +155,10 @@ mod inspect {
 
     impl Inspect for LinkedList {
         fn inspect(&self) {
-            let (mut previous, mut node, mut span) = (NONE, self.first, Span::default());
+            let (mut previous, mut node, mut span) = (NONE, self.first, PlaceSpan::default());
             while node != NONE {
                 assert_eq!(self.nodes[node].previous, previous);
-                span += Span::of(&self.nodes[node].item);
+                span += PlaceSpan::of(&self.nodes[node].item);
                 (previous, node) = (node, self.nodes[node].next);
             }
             assert_eq!((self.last, span.count, span.bytes), (previous, self.len(), self.bytes));

@@ -22,7 +22,7 @@
 //! line).
 
 use super::arena::Arena;
-use super::{Found, Handle, Item, Order, Place, Span, goes_past};
+use super::{BytePlace, Handle, Item, ItemPlace, Order, PlaceSpan, goes_past};
 use std::ops::Range;
 
 /// Slots of the smallest array.
@@ -31,11 +31,11 @@ const CAPACITY_MIN: usize = 8;
 /// A packed-memory array with sums. See the [module](self).
 #[derive(Debug)]
 pub struct Packed {
-    entries: Arena<Entry>,
+    entries: Arena<PackedEntry>,
     /// Segments in a row, each with its items in front.
-    slots: Vec<Slot>,
+    slots: Vec<PackedSlot>,
     /// From 1 on: one node, its two children, their four … and the segments.
-    sums: Vec<Span>,
+    sums: Vec<PlaceSpan>,
     /// Slots of a segment; a power of two.
     segment_size: usize,
     /// How many segments; a power of two.
@@ -43,26 +43,26 @@ pub struct Packed {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct PackedEntry {
     item: Item,
     segment: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Slot {
+struct PackedSlot {
     /// The index of the entry.
     id: u32,
     len: u64,
 }
 
-impl Slot {
-    const fn span(self) -> Span {
-        Span { count: 1, bytes: self.len }
+impl PackedSlot {
+    const fn span(self) -> PlaceSpan {
+        PlaceSpan { count: 1, bytes: self.len }
     }
 }
 
-fn sum(slots: &[Slot]) -> Span {
-    slots.iter().fold(Span::default(), |sum, slot| sum + slot.span())
+fn sum(slots: &[PackedSlot]) -> PlaceSpan {
+    slots.iter().fold(PlaceSpan::default(), |sum, slot| sum + slot.span())
 }
 
 /// The tree of sums.
@@ -85,12 +85,12 @@ impl Packed {
         start..start + self.sums[self.leaf(segment)].count
     }
 
-    fn total(&self) -> Span {
+    fn total(&self) -> PlaceSpan {
         self.sums[1]
     }
 
     /// Changes the sums of `node` and of all above it.
-    fn change_up(&mut self, mut node: usize, change: impl Fn(&mut Span)) {
+    fn change_up(&mut self, mut node: usize, change: impl Fn(&mut PlaceSpan)) {
         while node > 0 {
             change(&mut self.sums[node]);
             node /= 2;
@@ -99,7 +99,7 @@ impl Packed {
 
     /// Returns the first slot for which `passes` returns false, given the span that would be skipped.
     /// There must be one.
-    fn descend(&self, mut passes: impl FnMut(Span) -> bool) -> Slot {
+    fn descend(&self, mut passes: impl FnMut(PlaceSpan) -> bool) -> PackedSlot {
         let mut node = 1;
         while node < self.segment_count {
             node *= 2;
@@ -114,7 +114,7 @@ impl Packed {
     fn home(&self, handle: Handle) -> Option<(usize, usize)> {
         let segment = self.entries.get(handle)?.segment as usize;
         let filled = self.filled(segment);
-        let is_it = |slot: &Slot| slot.id == handle.index;
+        let is_it = |slot: &PackedSlot| slot.id == handle.index;
         let position = self.slots[filled.clone()].iter().position(is_it);
         Some((segment, filled.start + position.expect("an item is where its entry says")))
     }
@@ -141,7 +141,7 @@ impl Packed {
     }
 
     /// Lays `slots` out evenly below a node and recomputes the sums there, not those above.
-    fn spread(&mut self, node: usize, slots: &[Slot]) {
+    fn spread(&mut self, node: usize, slots: &[PackedSlot]) {
         let segments = self.segments(node);
         let (first, count) = (segments.start, segments.len());
         for segment in segments {
@@ -172,7 +172,7 @@ impl Packed {
     }
 
     /// Returns all items below a node.
-    fn collect(&self, node: usize) -> Vec<Slot> {
+    fn collect(&self, node: usize) -> Vec<PackedSlot> {
         let mut slots = Vec::with_capacity(self.sums[node].count + 1);
         for segment in self.segments(node) {
             slots.extend_from_slice(&self.slots[self.filled(segment)]);
@@ -181,11 +181,11 @@ impl Packed {
     }
 
     /// Moves everything into an array of `capacity` slots, a power of two.
-    fn resize(&mut self, capacity: usize, slots: &[Slot]) {
+    fn resize(&mut self, capacity: usize, slots: &[PackedSlot]) {
         let size = (capacity.ilog2() as usize).next_power_of_two().max(CAPACITY_MIN);
         (self.segment_size, self.segment_count) = (size, capacity / size);
-        self.slots = vec![Slot::default(); capacity];
-        self.sums = vec![Span::default(); 2 * self.segment_count];
+        self.slots = vec![PackedSlot::default(); capacity];
+        self.sums = vec![PlaceSpan::default(); 2 * self.segment_count];
         self.spread(1, slots);
     }
 }
@@ -197,8 +197,8 @@ impl Packed {
         let bytes = self.total().bytes.checked_add(item.len);
         assert!(bytes.is_some(), "at most u64::MAX bytes");
         let home = u32::try_from(segment).expect("fewer segments than items");
-        let handle = self.entries.insert(Entry { item, segment: home });
-        let new = Slot { id: handle.index, len: item.len };
+        let handle = self.entries.insert(PackedEntry { item, segment: home });
+        let new = PackedSlot { id: handle.index, len: item.len };
         let filled = self.filled(segment);
         if filled.len() < self.segment_size {
             self.slots.copy_within(slot..filled.end, slot + 1);
@@ -212,7 +212,7 @@ impl Packed {
 
     /// Puts `new` after the first `before` items of the full segment `leaf`, and spreads the
     /// smallest window that is not too dense then.
-    fn insert_into_window(&mut self, leaf: usize, before: usize, new: Slot) {
+    fn insert_into_window(&mut self, leaf: usize, before: usize, new: PackedSlot) {
         let (mut node, mut before) = (leaf, before);
         while node > 1 && self.sums[node].count >= self.most(node) {
             if node % 2 == 1 {
@@ -253,10 +253,10 @@ impl Order for Packed {
 
     fn from_items(items: impl IntoIterator<Item = Item>) -> Self {
         let mut entries = Arena::new();
-        let slots: Vec<Slot> = (items.into_iter())
+        let slots: Vec<PackedSlot> = (items.into_iter())
             .map(|item| {
-                let handle = entries.insert(Entry { item, segment: 0 });
-                Slot { id: handle.index, len: item.len }
+                let handle = entries.insert(PackedEntry { item, segment: 0 });
+                PackedSlot { id: handle.index, len: item.len }
             })
             .collect();
         let capacity = (slots.len() * 4 / 3 + 1).next_power_of_two().max(CAPACITY_MIN);
@@ -309,7 +309,7 @@ impl Order for Packed {
         let (segment, slot) = self.home(handle)?;
         let others = self.total().bytes - self.slots[slot].len;
         assert!(others.checked_add(item.len).is_some(), "at most u64::MAX bytes");
-        let (old, new) = (self.slots[slot].span(), Span::of(&item));
+        let (old, new) = (self.slots[slot].span(), PlaceSpan::of(&item));
         self.slots[slot].len = item.len;
         self.change_up(self.leaf(segment), |sum| *sum = *sum - old + new);
         Some(std::mem::replace(&mut self.entries[handle.index].item, item))
@@ -328,17 +328,17 @@ impl Order for Packed {
         Some(self.entries.handle(slot.id))
     }
 
-    fn seek(&self, offset: u64) -> Option<Found> {
+    fn seek(&self, offset: u64) -> Option<BytePlace> {
         if offset >= self.bytes() {
             return None;
         }
         let mut within = offset;
         let slot = self.descend(|span| goes_past(within.checked_sub(span.bytes), &mut within));
         let (handle, item) = (self.entries.handle(slot.id), self.entries[slot.id].item);
-        Some(Found { handle, item, within })
+        Some(BytePlace { handle, item, within })
     }
 
-    fn place(&self, handle: Handle) -> Option<Place> {
+    fn place(&self, handle: Handle) -> Option<ItemPlace> {
         let (segment, slot) = self.home(handle)?;
         let mut before = sum(&self.slots[self.filled(segment).start..slot]);
         let mut node = self.leaf(segment);
@@ -384,7 +384,7 @@ mod inspect {
                 assert_eq!(self.sums[self.leaf(segment)], sum(filled));
                 assert!(filled.len() >= self.least(self.leaf(segment)));
                 for slot in filled {
-                    let Entry { item, segment: home } = self.entries[slot.id];
+                    let PackedEntry { item, segment: home } = self.entries[slot.id];
                     assert_eq!((home as usize, item.len), (segment, slot.len));
                 }
             }

@@ -41,9 +41,9 @@
 mod nodes;
 mod upper;
 
-use self::nodes::{HEAD, Node, Nodes};
+use self::nodes::{HEAD, NodeStore, SkipNode};
 use self::upper::{Upper, levels_of};
-use super::{Found, Handle, Item, Order, Place, Span, goes_past};
+use super::{BytePlace, Handle, Item, ItemPlace, Order, PlaceSpan, goes_past};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -52,7 +52,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 /// The memory of deleted items is freed when the list is dropped.
 #[derive(Debug)]
 pub struct SkipList {
-    nodes: Nodes,
+    nodes: NodeStore,
     upper: RwLock<Upper>,
     count: AtomicUsize,
     bytes: AtomicU64,
@@ -94,7 +94,7 @@ impl SkipList {
         let change = |bytes: u64| (bytes - old.len).checked_add(item.len);
         self.bytes.fetch_update(SeqCst, SeqCst, change).expect("at most u64::MAX bytes");
         node.set_item(item);
-        let change = Span { count: 0, bytes: item.len.wrapping_sub(old.len) };
+        let change = PlaceSpan { count: 0, bytes: item.len.wrapping_sub(old.len) };
         upper.change_above(&self.nodes, handle.index, change);
         Some(old)
     }
@@ -107,7 +107,8 @@ impl SkipList {
             return None;
         }
         let item = node.item();
-        let change = Span { count: 1_usize.wrapping_neg(), bytes: item.len.wrapping_neg() };
+        let change =
+            PlaceSpan { count: 1_usize.wrapping_neg(), bytes: item.len.wrapping_neg() };
         upper.change_above(&self.nodes, handle.index, change);
         upper.remove_tower(node);
         self.nodes.unlink(node);
@@ -124,7 +125,7 @@ impl SkipList {
         let linked = if levels == 0 {
             let upper = self.share();
             let linked = self.link(spot, index);
-            linked.inspect(|()| upper.change_above(&self.nodes, index, Span::of(&item)))
+            linked.inspect(|()| upper.change_above(&self.nodes, index, PlaceSpan::of(&item)))
         } else {
             let mut upper = self.take();
             let linked = self.link(spot, index);
@@ -160,13 +161,13 @@ impl SkipList {
     }
 
     /// The node of a handle of this list, which may have been deleted.
-    fn node(&self, handle: Handle) -> Option<&Node> {
+    fn node(&self, handle: Handle) -> Option<&SkipNode> {
         let is_ours = handle.generation == 0 && handle.index != HEAD;
         self.nodes.get(handle.index).filter(|_| is_ours)
     }
 
     /// The node of an item that is there.
-    fn present(&self, handle: Handle) -> Option<&Node> {
+    fn present(&self, handle: Handle) -> Option<&SkipNode> {
         self.node(handle).filter(|node| *node.lock())
     }
 }
@@ -178,7 +179,7 @@ fn handle(index: u32) -> Option<Handle> {
 impl Order for SkipList {
     fn new() -> Self {
         let (count, bytes) = (AtomicUsize::new(0), AtomicU64::new(0));
-        Self { nodes: Nodes::new(), upper: RwLock::new(Upper::new()), count, bytes }
+        Self { nodes: NodeStore::new(), upper: RwLock::new(Upper::new()), count, bytes }
     }
 
     fn len(&self) -> usize {
@@ -221,20 +222,20 @@ impl Order for SkipList {
 
     fn at_rank(&self, rank: usize) -> Option<Handle> {
         let mut rest = rank;
-        let passes = |span: Span| goes_past(rest.checked_sub(span.count), &mut rest);
+        let passes = |span: PlaceSpan| goes_past(rest.checked_sub(span.count), &mut rest);
         let found = self.share().descend(&self.nodes, passes);
         handle(found)
     }
 
-    fn seek(&self, offset: u64) -> Option<Found> {
+    fn seek(&self, offset: u64) -> Option<BytePlace> {
         let mut within = offset;
-        let passes = |span: Span| goes_past(within.checked_sub(span.bytes), &mut within);
+        let passes = |span: PlaceSpan| goes_past(within.checked_sub(span.bytes), &mut within);
         let found = self.share().descend(&self.nodes, passes);
         let handle = handle(found)?;
-        Some(Found { handle, item: self.nodes.at(found).item(), within })
+        Some(BytePlace { handle, item: self.nodes.at(found).item(), within })
     }
 
-    fn place(&self, handle: Handle) -> Option<Place> {
+    fn place(&self, handle: Handle) -> Option<ItemPlace> {
         let upper = self.share();
         self.present(handle)?;
         Some(upper.before(&self.nodes, handle.index).place())
@@ -258,7 +259,7 @@ mod inspect {
     impl Inspect for SkipList {
         fn inspect(&self) {
             let upper = self.share();
-            let (mut span, mut node) = (Span::default(), HEAD);
+            let (mut span, mut node) = (PlaceSpan::default(), HEAD);
             loop {
                 let next = self.nodes.at(node).next();
                 assert!(*self.nodes.at(node).lock());
@@ -269,7 +270,7 @@ mod inspect {
                     break;
                 }
             }
-            assert_eq!(span, Span { count: self.len(), bytes: self.bytes() });
+            assert_eq!(span, PlaceSpan { count: self.len(), bytes: self.bytes() });
             upper.inspect(&self.nodes);
         }
 

@@ -13,7 +13,7 @@
 //! these for the items it moves, so handles stay valid.
 
 use super::arena::Arena;
-use super::{Found, Handle, Item, Order, Place, Span, goes_past};
+use super::{BytePlace, Handle, Item, ItemPlace, Order, PlaceSpan, goes_past};
 
 /// Parts of a full node: twelve cache lines, of which a search reads half.
 const MAX: usize = 32;
@@ -26,46 +26,46 @@ const NONE: u32 = u32::MAX;
 /// An order-statistic B-tree. See the [module](self).
 #[derive(Debug)]
 pub struct BTree {
-    entries: Arena<Entry>,
-    nodes: Vec<Node>,
+    entries: Arena<TreeEntry>,
+    nodes: Vec<TreeNode>,
     /// Nodes that are not in the tree at the moment.
     free: Vec<u32>,
     root: u32,
-    total: Span,
+    total: PlaceSpan,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct TreeEntry {
     item: Item,
     leaf: u32,
 }
 
 #[derive(Debug)]
-struct Node {
+struct TreeNode {
     is_leaf: bool,
     parent: u32,
     /// The neighbours on the same level.
     previous: u32,
     next: u32,
-    parts: Vec<Part>,
+    parts: Vec<NodePart>,
 }
 
 /// In a leaf an item, in an inner node a child.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct NodePart {
     /// The index of the entry, or of the node.
     id: u32,
-    span: Span,
+    span: PlaceSpan,
 }
 
-impl Node {
+impl TreeNode {
     fn new(is_leaf: bool) -> Self {
         let parts = Vec::with_capacity(MAX + 1);
         Self { is_leaf, parent: NONE, previous: NONE, next: NONE, parts }
     }
 
-    fn span(&self) -> Span {
-        self.parts.iter().fold(Span::default(), |sum, part| sum + part.span)
+    fn span(&self) -> PlaceSpan {
+        self.parts.iter().fold(PlaceSpan::default(), |sum, part| sum + part.span)
     }
 
     fn position(&self, id: u32) -> usize {
@@ -76,16 +76,16 @@ impl Node {
 
 /// Going down and up.
 impl BTree {
-    fn node(&self, node: u32) -> &Node {
+    fn node(&self, node: u32) -> &TreeNode {
         &self.nodes[node as usize]
     }
 
-    fn node_mut(&mut self, node: u32) -> &mut Node {
+    fn node_mut(&mut self, node: u32) -> &mut TreeNode {
         &mut self.nodes[node as usize]
     }
 
     /// Returns the first entry for which `passes` returns false, given the span that would be skipped.
-    fn descend(&self, mut passes: impl FnMut(Span) -> bool) -> Option<u32> {
+    fn descend(&self, mut passes: impl FnMut(PlaceSpan) -> bool) -> Option<u32> {
         let mut node = self.node(self.root);
         loop {
             let part = node.parts.iter().find(|part| !passes(part.span))?;
@@ -103,7 +103,7 @@ impl BTree {
     }
 
     /// Updates the totals of `node` in all nodes above it.
-    fn change_above(&mut self, mut node: u32, change: impl Fn(&mut Span)) {
+    fn change_above(&mut self, mut node: u32, change: impl Fn(&mut PlaceSpan)) {
         change(&mut self.total);
         while self.node(node).parent != NONE {
             let parent = self.node(node).parent;
@@ -124,14 +124,14 @@ impl BTree {
 impl BTree {
     fn insert(&mut self, leaf: u32, position: usize, item: Item) -> Handle {
         assert!(self.total.bytes.checked_add(item.len).is_some(), "at most u64::MAX bytes");
-        let span = Span::of(&item);
+        let span = PlaceSpan::of(&item);
         self.change_above(leaf, |above| *above += span);
-        let handle = self.entries.insert(Entry { item, leaf });
-        self.insert_part(leaf, position, Part { id: handle.index, span });
+        let handle = self.entries.insert(TreeEntry { item, leaf });
+        self.insert_part(leaf, position, NodePart { id: handle.index, span });
         handle
     }
 
-    fn insert_part(&mut self, node: u32, position: usize, part: Part) {
+    fn insert_part(&mut self, node: u32, position: usize, part: NodePart) {
         self.node_mut(node).parts.insert(position, part);
         self.adopt(node, position);
         let count = self.node(node).parts.len();
@@ -165,21 +165,21 @@ impl BTree {
         let (span, span_right) = (self.node(left).span(), self.node(right).span());
         if left == self.root {
             self.root = self.new_node(false);
-            self.node_mut(self.root).parts.push(Part { id: left, span });
+            self.node_mut(self.root).parts.push(NodePart { id: left, span });
             self.adopt(self.root, 0);
         }
         let parent = self.node(left).parent;
         let position = self.node(parent).position(left);
         self.node_mut(parent).parts[position].span = span;
-        self.insert_part(parent, position + 1, Part { id: right, span: span_right });
+        self.insert_part(parent, position + 1, NodePart { id: right, span: span_right });
     }
 
     fn new_node(&mut self, is_leaf: bool) -> u32 {
         if let Some(node) = self.free.pop() {
-            *self.node_mut(node) = Node::new(is_leaf);
+            *self.node_mut(node) = TreeNode::new(is_leaf);
             return node;
         }
-        self.nodes.push(Node::new(is_leaf));
+        self.nodes.push(TreeNode::new(is_leaf));
         u32::try_from(self.nodes.len() - 1).expect("fewer nodes than items")
     }
 
@@ -245,8 +245,8 @@ impl BTree {
 
 impl Order for BTree {
     fn new() -> Self {
-        let nodes = vec![Node::new(true)];
-        let total = Span::default();
+        let nodes = vec![TreeNode::new(true)];
+        let total = PlaceSpan::default();
         Self { entries: Arena::new(), nodes, free: Vec::new(), root: 0, total }
     }
 
@@ -291,7 +291,7 @@ impl Order for BTree {
 
     fn update(&mut self, handle: Handle, item: Item) -> Option<Item> {
         let (leaf, position) = self.home(handle)?;
-        let (old, new) = (self.node(leaf).parts[position].span, Span::of(&item));
+        let (old, new) = (self.node(leaf).parts[position].span, PlaceSpan::of(&item));
         let others = self.total.bytes - old.bytes;
         assert!(others.checked_add(item.len).is_some(), "at most u64::MAX bytes");
         self.node_mut(leaf).parts[position].span = new;
@@ -309,20 +309,20 @@ impl Order for BTree {
         found.map(|entry| self.entries.handle(entry))
     }
 
-    fn seek(&self, offset: u64) -> Option<Found> {
+    fn seek(&self, offset: u64) -> Option<BytePlace> {
         let mut within = offset;
         let found =
             self.descend(|span| goes_past(within.checked_sub(span.bytes), &mut within))?;
         let (handle, item) = (self.entries.handle(found), self.entries[found].item);
-        Some(Found { handle, item, within })
+        Some(BytePlace { handle, item, within })
     }
 
-    fn place(&self, handle: Handle) -> Option<Place> {
+    fn place(&self, handle: Handle) -> Option<ItemPlace> {
         let (mut node, mut position) = self.home(handle)?;
-        let mut before = Span::default();
+        let mut before = PlaceSpan::default();
         loop {
             let parts = &self.node(node).parts[..position];
-            before += parts.iter().fold(Span::default(), |sum, part| sum + part.span);
+            before += parts.iter().fold(PlaceSpan::default(), |sum, part| sum + part.span);
             let parent = self.node(node).parent;
             if parent == NONE {
                 return Some(before.place());
@@ -358,8 +358,8 @@ mod inspect {
 
     impl BTree {
         /// Checks everything below a node and returns what it adds up to and how deep it is.
-        fn inspect_below(&self, node: u32, parent: u32) -> (Span, usize) {
-            let Node { is_leaf, parent: above, ref parts, .. } = *self.node(node);
+        fn inspect_below(&self, node: u32, parent: u32) -> (PlaceSpan, usize) {
+            let TreeNode { is_leaf, parent: above, ref parts, .. } = *self.node(node);
             assert_eq!(above, parent);
             assert!(parts.len() <= MAX && (node == self.root || parts.len() >= MIN));
             assert!(is_leaf || parts.len() > 1);
@@ -367,7 +367,7 @@ mod inspect {
             for part in parts {
                 let (span, below) = if is_leaf {
                     assert_eq!(self.entries[part.id].leaf, node);
-                    (Span::of(&self.entries[part.id].item), 0)
+                    (PlaceSpan::of(&self.entries[part.id].item), 0)
                 } else {
                     self.inspect_below(part.id, node)
                 };

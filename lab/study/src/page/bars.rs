@@ -9,11 +9,11 @@ use plotters::style::text_anchor::{HPos, VPos};
 use plotters_backend::BackendCoord;
 
 use super::draw::{
-    Area, Context, Span, WIDTH, axis_name, drawn, marker, measure_name, mesh, range,
+    Area, AxisSpan, Context, WIDTH, axis_name, drawn, marker, measure_name, mesh, range,
     text_style, value_axis,
 };
 use super::number::{Unit, number, short};
-use super::points::{Point, View};
+use super::points::{ChartPoint, View};
 use super::svg::{Canvas, Ink};
 use crate::results::Chart;
 
@@ -37,14 +37,14 @@ pub(super) fn names(
     let height = 58 + rows.height + 88;
     let area = Canvas::new(body, WIDTH, height).into_drawing_area();
     let values = value_axis(chart, view, unit, mark);
-    let down = Span::new(f64::from(rows.height), 0.0, Vec::new());
+    let down = AxisSpan::new(f64::from(rows.height), 0.0, Vec::new());
     let mut context: Context<'_, '_> = drawn(
         ChartBuilder::on(&area)
             .margin_top(58)
             .margin_right(40)
             .x_label_area_size(88)
             .y_label_area_size(270)
-            .build_cartesian_2d(Span::of(&values, short), down),
+            .build_cartesian_2d(AxisSpan::of(&values, short), down),
     )?;
     let name = axis_name(&measure_name(&chart.y, unit), chart.y_log);
     mesh(&mut context, &name, false)?;
@@ -86,7 +86,7 @@ fn bar(
     at: impl Fn(f64) -> BackendCoord,
     is_from_zero: bool,
     slot: u8,
-    point: &Point,
+    point: &ChartPoint,
 ) -> Result<BackendCoord> {
     let middle = at(point.middle);
     if is_from_zero {

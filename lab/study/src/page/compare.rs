@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::results::{
-    Finding, Folder, Holds, Kind, LEAST_ROUNDS, Measured, Results, Run, State,
+    Finding, Folder, Holds, LEAST_ROUNDS, Measured, Results, Run, State, WordsAuthor,
 };
 use swath_profile::stats::{Interval, median, ratio_of_medians};
 
@@ -97,7 +97,7 @@ pub fn changed(left: &Results, right: &Results) -> Vec<Changed> {
         let Some(other) = right.experiments.iter().find(|other| other.id == own.id) else {
             continue;
         };
-        for claim in own.claims.iter().filter(|claim| claim.source.kind != Kind::Asked) {
+        for claim in own.claims.iter().filter(|claim| claim.source.kind != WordsAuthor::Asked) {
             let Some(theirs) = other.claims.iter().find(|theirs| theirs.id == claim.id) else {
                 continue;
             };
@@ -129,7 +129,7 @@ pub fn changed(left: &Results, right: &Results) -> Vec<Changed> {
 
 /// The key of a row: folders, series, bits of the place, which are in the order of numbers from 0 on,
 /// state, and bytes: rows of different sizes cannot be compared.
-type Key<'r> = (usize, usize, &'r str, u64, State, u64);
+type RowKey<'r> = (usize, usize, &'r str, u64, State, u64);
 
 /// Compares the measurements of both studies, in the order of the left one.
 ///
@@ -156,7 +156,7 @@ fn compared(
     let (own, theirs) = (seconds(&left.runs, folders, |pair| pair.0), {
         seconds(&right.runs, folders, |pair| pair.1)
     });
-    let both: Vec<(&Key<'_>, &Vec<f64>, &Vec<f64>)> =
+    let both: Vec<(&RowKey<'_>, &Vec<f64>, &Vec<f64>)> =
         own.iter().filter_map(|(key, left)| Some((key, left, theirs.get(key)?))).collect();
     let rows = both.into_par_iter().filter_map(|(key, own, theirs)| {
         let (folder, right_folder, series, place, state, _) = *key;
@@ -183,8 +183,8 @@ fn seconds<'r>(
     runs: &'r [Run],
     folders: &[(usize, usize)],
     side: impl Fn(&(usize, usize)) -> usize,
-) -> BTreeMap<Key<'r>, Vec<f64>> {
-    let mut found: BTreeMap<Key<'r>, Vec<f64>> = BTreeMap::new();
+) -> BTreeMap<RowKey<'r>, Vec<f64>> {
+    let mut found: BTreeMap<RowKey<'r>, Vec<f64>> = BTreeMap::new();
     for run in runs.iter().filter(|run| run.seconds.is_finite() && run.x.is_finite()) {
         if let Some((left, right)) = folders.iter().find(|pair| side(pair) == run.folder) {
             let place = run.x.to_bits();

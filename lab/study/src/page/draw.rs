@@ -22,7 +22,7 @@ use plotters_backend::BackendCoord;
 
 use super::ink::{RADIUS, shape};
 use super::number::{Unit, short};
-use super::points::{Line, Point, View};
+use super::points::{ChartPoint, SeriesLine, View};
 use super::scale::Axis;
 use super::svg::{Canvas, Ink};
 use crate::results::{Chart, Measure};
@@ -44,7 +44,7 @@ pub(super) struct Drawing {
 }
 
 pub(super) type Area<'t> = DrawingArea<Canvas<'t>, Shift>;
-pub(super) type Context<'a, 't> = ChartContext<'a, Canvas<'t>, Cartesian2d<Span, Span>>;
+pub(super) type Context<'a, 't> = ChartContext<'a, Canvas<'t>, Cartesian2d<AxisSpan, AxisSpan>>;
 
 /// The text of an error of `plotters`, whose own type cannot cross threads.
 pub(super) fn drawn<T, E: std::fmt::Display>(outcome: Result<T, E>) -> Result<T> {
@@ -82,12 +82,12 @@ fn bytes(number: f64) -> Option<String> {
 }
 
 /// An axis for `plotters`: the places of its lines, and their labels.
-pub(super) struct Span {
+pub(super) struct AxisSpan {
     coordinate: RangedCoordf64,
     labels: Vec<(f64, String)>,
 }
 
-impl Span {
+impl AxisSpan {
     pub(super) fn new(from: f64, to: f64, labels: Vec<(f64, String)>) -> Self {
         Self { coordinate: (from..to).into(), labels }
     }
@@ -99,7 +99,7 @@ impl Span {
     }
 }
 
-impl Ranged for Span {
+impl Ranged for AxisSpan {
     type FormatOption = NoDefaultFormatting;
     type ValueType = f64;
 
@@ -116,7 +116,7 @@ impl Ranged for Span {
     }
 }
 
-impl ValueFormatter<f64> for Span {
+impl ValueFormatter<f64> for AxisSpan {
     fn format_ext(&self, value: &f64) -> String {
         let found = self.labels.iter().find(|(place, _)| place == value);
         found.map(|(_, label)| label.clone()).unwrap_or_default()
@@ -147,7 +147,10 @@ pub(super) fn numbers(
             .margin_right(28)
             .x_label_area_size(88)
             .y_label_area_size(left)
-            .build_cartesian_2d(Span::of(&x, |it| place_label(chart, it)), Span::of(&y, short)),
+            .build_cartesian_2d(
+                AxisSpan::of(&x, |it| place_label(chart, it)),
+                AxisSpan::of(&y, short),
+            ),
     )?;
     mesh(&mut context, &axis_name(&chart.x, chart.x_log), true)?;
     let heading = axis_name(&measure_name(&chart.y, unit), chart.y_log);
@@ -222,8 +225,8 @@ pub(super) fn measure_name(measure: &Measure, unit: &Unit) -> String {
 fn series(
     area: &Area<'_>,
     context: &Context<'_, '_>,
-    line: &Line,
-    placed: impl Fn(&Point) -> [(f64, f64); 3],
+    line: &SeriesLine,
+    placed: impl Fn(&ChartPoint) -> [(f64, f64); 3],
 ) -> Result<Vec<(i32, i32)>> {
     let pixels: Vec<[(i32, i32); 3]> = line
         .points

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use maud::{Markup, html};
 
-use super::figure::{Drawn, figures};
+use super::figure::{FigureData, figures};
 use super::frame;
 use super::ink::{RADIUS, Ranks, shape};
 use super::number::{interval, percent};
@@ -43,7 +43,7 @@ fn experiment<'r>(
 ) -> Result<Markup> {
     let slots = ranks.slots(measured);
     let folders: &[Folder] = &results.folders;
-    let drawn = Drawn { runs: &measured.runs, slots: &slots, folders };
+    let drawn = FigureData { runs: &measured.runs, slots: &slots, folders };
     let charts: Result<Vec<Markup>> = if measured.runs.is_empty() {
         Ok(Vec::new())
     } else {

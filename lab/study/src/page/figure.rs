@@ -6,19 +6,19 @@ use maud::{Markup, PreEscaped, html};
 use super::bars::{names, place_name};
 use super::draw::{Drawing, HEIGHT, WIDTH, numbers};
 use super::number::{Unit, number};
-use super::points::{Line, Point, View, views};
+use super::points::{ChartPoint, SeriesLine, View, views};
 use crate::results::{Chart, Folder, Measure, Run, State};
 
 /// The data for all figures of an experiment.
 #[derive(Clone, Copy)]
-pub(super) struct Drawn<'r> {
+pub(super) struct FigureData<'r> {
     pub(super) runs: &'r [Run],
     pub(super) slots: &'r [(&'r str, u8)],
     pub(super) folders: &'r [Folder],
 }
 
 /// The figures of a chart: one for each folder and state.
-pub(super) fn figures(chart: &Chart, drawn: &Drawn<'_>) -> Result<Markup> {
+pub(super) fn figures(chart: &Chart, drawn: &FigureData<'_>) -> Result<Markup> {
     let views = views(chart, drawn.runs, drawn.slots);
     let has_numbers = !views.is_empty();
     let figures: Result<Vec<Markup>> =
@@ -168,8 +168,8 @@ fn table(chart: &Chart, view: &View, unit: &Unit, columns: [&str; 3]) -> Markup 
     }
 }
 
-fn row(chart: &Chart, unit: &Unit, line: &Line, index: usize) -> Markup {
-    let Point { x, middle, low, high, count } = line.points[index];
+fn row(chart: &Chart, unit: &Unit, line: &SeriesLine, index: usize) -> Markup {
+    let ChartPoint { x, middle, low, high, count } = line.points[index];
     html! {
         tr {
             @if index == 0 { th rowspan=(line.points.len()) { (line.series) } }

@@ -2,7 +2,7 @@
 
 use super::bars::place_name;
 use super::number::{NONE, Unit};
-use super::points::{Line, views};
+use super::points::{SeriesLine, views};
 use crate::results::{Chart, Run};
 
 /// Medians of a chart.
@@ -31,7 +31,7 @@ pub(crate) fn grid(chart: &Chart, runs: &[Run]) -> Option<Grid> {
     let mut places: Vec<f64> = view.points().map(|point| point.x).collect();
     places.sort_unstable_by(f64::total_cmp);
     places.dedup();
-    let cells = |line: &Line| {
+    let cells = |line: &SeriesLine| {
         let at = |x: &f64| line.points.iter().find(|point| point.x.total_cmp(x).is_eq());
         let text = |x| at(x).map_or_else(|| NONE.to_owned(), |point| unit.number(point.middle));
         places.iter().map(text).collect()

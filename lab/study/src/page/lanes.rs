@@ -8,7 +8,7 @@ use maud::{Markup, PreEscaped, html};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::draw::{Context, Span, WIDTH, drawn, mesh, text_style};
+use super::draw::{AxisSpan, Context, WIDTH, drawn, mesh, text_style};
 use super::experiment::{Sign, legend};
 use super::frame;
 use super::number::{Unit, short};
@@ -84,14 +84,14 @@ fn draw(timeline: &Timeline, slots: &[(&str, u8)]) -> Result<(u32, String)> {
     let height = 20 + lanes * LANE + 88;
     let mut body = String::new();
     let area = Canvas::new(&mut body, WIDTH, height).into_drawing_area();
-    let down = Span::new(f64::from(lanes * LANE), 0.0, Vec::new());
+    let down = AxisSpan::new(f64::from(lanes * LANE), 0.0, Vec::new());
     let mut context: Context<'_, '_> = drawn(
         ChartBuilder::on(&area)
             .margin_top(20)
             .margin_right(40)
             .x_label_area_size(88)
             .y_label_area_size(190)
-            .build_cartesian_2d(Span::of(&axis, short), down),
+            .build_cartesian_2d(AxisSpan::of(&axis, short), down),
     )?;
     mesh(&mut context, &format!("time, {}", unit.name), false)?;
     for (lane, name) in timeline.lanes.iter().take(shown).enumerate() {

@@ -7,7 +7,7 @@ use swath_profile::stats::Summary;
 
 /// A series at one place.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Point {
+pub(super) struct ChartPoint {
     pub(super) x: f64,
     /// The median, or an estimate.
     pub(super) middle: f64,
@@ -21,11 +21,11 @@ pub(super) struct Point {
 
 /// A series in one state.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Line {
+pub(super) struct SeriesLine {
     pub(super) series: String,
     pub(super) slot: u8,
     /// By place, smallest first; there is one at least.
-    pub(super) points: Vec<Point>,
+    pub(super) points: Vec<ChartPoint>,
 }
 
 /// The content of one drawing: a chart, in one folder, with one state of the page cache.
@@ -36,11 +36,11 @@ pub(super) struct View {
     pub(super) state: State,
     /// Whether the chart has the other state, too, so that a switch is useful.
     pub(super) has_both: bool,
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<SeriesLine>,
 }
 
 impl View {
-    pub(super) fn points(&self) -> impl Iterator<Item = &Point> {
+    pub(super) fn points(&self) -> impl Iterator<Item = &ChartPoint> {
         self.lines.iter().flat_map(|line| &line.points)
     }
 }
@@ -73,7 +73,7 @@ pub(super) fn views(chart: &Chart, runs: &[Run], slots: &[(&str, u8)]) -> Vec<Vi
     views
 }
 
-fn lines(values: &[Value<'_>], slots: &[(&str, u8)]) -> Vec<Line> {
+fn lines(values: &[Value<'_>], slots: &[(&str, u8)]) -> Vec<SeriesLine> {
     let mut lines = Vec::new();
     for (series, slot) in slots {
         let mut own: Vec<(f64, f64)> = values
@@ -82,22 +82,22 @@ fn lines(values: &[Value<'_>], slots: &[(&str, u8)]) -> Vec<Line> {
             .map(|one| (one.x, one.y))
             .collect();
         own.sort_by(|left, right| left.0.total_cmp(&right.0));
-        let points: Vec<Point> =
+        let points: Vec<ChartPoint> =
             own.chunk_by(|left, right| left.0 == right.0).filter_map(point).collect();
         if !points.is_empty() {
-            lines.push(Line { series: (*series).to_owned(), slot: *slot, points });
+            lines.push(SeriesLine { series: (*series).to_owned(), slot: *slot, points });
         }
     }
     lines
 }
 
 /// Of values at one place.
-fn point(placed: &[(f64, f64)]) -> Option<Point> {
+fn point(placed: &[(f64, f64)]) -> Option<ChartPoint> {
     let (x, _) = *placed.first()?;
     let values: Vec<f64> = placed.iter().map(|(_, value)| *value).collect();
     let Summary { lower_quartile: low, median: middle, upper_quartile: high, .. } =
         Summary::of(&values)?;
-    Some(Point { x, middle, low, high, count: Some(values.len()) })
+    Some(ChartPoint { x, middle, low, high, count: Some(values.len()) })
 }
 
 /// The number of a run, and its place.

@@ -9,7 +9,7 @@ use super::figure::{figure, folder_name};
 use super::frame;
 use super::ink::Ranks;
 use super::number::{Unit, date, interval};
-use super::points::{Line, Point, View};
+use super::points::{ChartPoint, SeriesLine, View};
 use crate::results::{Chart, Holds, Measure, Measured, Results, State};
 
 /// Makes a page of the measurements of both studies, in the look of [`super::render`].
@@ -185,14 +185,14 @@ fn views(rows: &[&Compared], slots: &[(&str, u8)]) -> Vec<View> {
     kinds.dedup();
     let view = |(folder, state): (usize, State)| {
         let here = |row: &&&Compared| row.folder == folder && row.state == state;
-        let of = |series: &str| -> Vec<Point> {
+        let of = |series: &str| -> Vec<ChartPoint> {
             rows.iter()
                 .filter(here)
                 .filter(|row| row.series == series)
                 .map(|row| at(row))
                 .collect()
         };
-        let lines = slots.iter().map(|(series, slot)| Line {
+        let lines = slots.iter().map(|(series, slot)| SeriesLine {
             series: (*series).to_owned(),
             slot: *slot,
             points: of(series),
@@ -208,8 +208,8 @@ fn views(rows: &[&Compared], slots: &[(&str, u8)]) -> Vec<View> {
     kinds.iter().copied().map(view).collect()
 }
 
-fn at(row: &Compared) -> Point {
-    Point {
+fn at(row: &Compared) -> ChartPoint {
+    ChartPoint {
         x: row.x,
         middle: row.ratio.estimate,
         low: row.ratio.lower,

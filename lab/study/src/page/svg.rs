@@ -96,7 +96,7 @@ pub(super) struct Canvas<'t> {
     size: (u32, u32),
 }
 
-type Drawn = Result<(), DrawingErrorKind<Infallible>>;
+type DrawResult = Result<(), DrawingErrorKind<Infallible>>;
 
 impl<'t> Canvas<'t> {
     /// An area of `size` whose elements are appended to `text`.
@@ -104,7 +104,7 @@ impl<'t> Canvas<'t> {
         Self { text, size: (width, height) }
     }
 
-    fn put(&mut self, color: BackendColor, element: std::fmt::Arguments<'_>) -> Drawn {
+    fn put(&mut self, color: BackendColor, element: std::fmt::Arguments<'_>) -> DrawResult {
         if color.alpha > 0.0 {
             let name = Ink::classes(color);
             // Writing to a `String` does not fail.
@@ -130,15 +130,15 @@ impl DrawingBackend for Canvas<'_> {
         self.size
     }
 
-    fn ensure_prepared(&mut self) -> Drawn {
+    fn ensure_prepared(&mut self) -> DrawResult {
         Ok(())
     }
 
-    fn present(&mut self) -> Drawn {
+    fn present(&mut self) -> DrawResult {
         Ok(())
     }
 
-    fn draw_pixel(&mut self, (x, y): BackendCoord, color: BackendColor) -> Drawn {
+    fn draw_pixel(&mut self, (x, y): BackendCoord, color: BackendColor) -> DrawResult {
         self.put(color, format_args!("rect x=\"{x}\" y=\"{y}\" width=\"1\" height=\"1\""))
     }
 
@@ -147,7 +147,7 @@ impl DrawingBackend for Canvas<'_> {
         (x1, y1): BackendCoord,
         (x2, y2): BackendCoord,
         style: &S,
-    ) -> Drawn {
+    ) -> DrawResult {
         self.put(style.color(), format_args!("path d=\"M{x1} {y1}L{x2} {y2}\""))
     }
 
@@ -157,7 +157,7 @@ impl DrawingBackend for Canvas<'_> {
         (right, bottom): BackendCoord,
         style: &S,
         _fill: bool,
-    ) -> Drawn {
+    ) -> DrawResult {
         let (width, height) = (right.abs_diff(left), bottom.abs_diff(top));
         let (x, y) = (left.min(right), top.min(bottom));
         self.put(
@@ -170,7 +170,7 @@ impl DrawingBackend for Canvas<'_> {
         &mut self,
         path: I,
         style: &S,
-    ) -> Drawn {
+    ) -> DrawResult {
         self.put(style.color(), format_args!("polyline points=\"{}\"", points(path)))
     }
 
@@ -180,7 +180,7 @@ impl DrawingBackend for Canvas<'_> {
         radius: u32,
         style: &S,
         _fill: bool,
-    ) -> Drawn {
+    ) -> DrawResult {
         self.put(style.color(), format_args!("circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\""))
     }
 
@@ -188,7 +188,7 @@ impl DrawingBackend for Canvas<'_> {
         &mut self,
         path: I,
         style: &S,
-    ) -> Drawn {
+    ) -> DrawResult {
         self.put(style.color(), format_args!("polygon points=\"{}\"", points(path)))
     }
 
@@ -197,7 +197,7 @@ impl DrawingBackend for Canvas<'_> {
         text: &str,
         style: &S,
         (x, y): BackendCoord,
-    ) -> Drawn {
+    ) -> DrawResult {
         let anchor = match style.anchor().h_pos {
             HPos::Left => "start",
             HPos::Center => "middle",

@@ -16,13 +16,17 @@ use anyhow::Result;
 use swath::append::Ordered;
 use swath_formats::contracts::format_prices;
 
-use super::columns::{Columns, Part};
+use super::columns::{ColumnPart, Columns};
 use super::row::{FIELDS, Fields, MOST_LINE, count, is_blank, is_empty, row};
-use super::{Done, Pricing};
+use super::{FormReport, Pricing};
 use crate::threads::each;
 
 /// Returns `None` for an invalid text.
-pub(super) fn run(pricing: &Pricing, from: &Path, output: &Ordered) -> Result<Option<Done>> {
+pub(super) fn run(
+    pricing: &Pricing,
+    from: &Path,
+    output: &Ordered,
+) -> Result<Option<FormReport>> {
     let (start, workers) = (Instant::now(), pricing.workers());
     let bytes = pricing.read.read(from)?.buffer;
     let Some(tokens) = tokens(&bytes) else { return Ok(None) };
@@ -36,7 +40,7 @@ pub(super) fn run(pricing: &Pricing, from: &Path, output: &Ordered) -> Result<Op
     *ticket.buffer() = format(&prices, workers);
     ticket.done()?;
     let (contracts, bytes_in) = (columns.len() as u64, bytes.len() as u64);
-    Ok(Some(Done { contracts, bytes_in, read, compute, difference }))
+    Ok(Some(FormReport { contracts, bytes_in, read, compute, difference }))
 }
 
 /// Where each field of each contract begins, found by this thread alone.
@@ -80,7 +84,7 @@ fn parse(bytes: &[u8], tokens: &[usize], workers: usize) -> Result<Option<Column
 }
 
 /// Parses some neighbouring contracts.
-fn parse_part(bytes: &[u8], lines: &[[usize; FIELDS]], mut part: Part<'_>) -> Option<()> {
+fn parse_part(bytes: &[u8], lines: &[[usize; FIELDS]], mut part: ColumnPart<'_>) -> Option<()> {
     for (index, starts) in lines.iter().enumerate() {
         part.set(index, &row(starts.iter().map(|&at| token(bytes, at)))?);
     }

@@ -24,7 +24,7 @@ pub(super) struct Difference {
 }
 
 /// Neighbouring contracts that one thread fills.
-pub(super) struct Part<'c> {
+pub(super) struct ColumnPart<'c> {
     numbers: [&'c mut [f64]; 6],
     is_put: &'c mut [u64],
     reference: &'c mut [f64],
@@ -45,10 +45,10 @@ impl Columns {
     }
 
     /// Parts of `size` contracts, in their order; the last one may be shorter.
-    pub(super) fn parts_mut(&mut self, size: usize) -> Vec<Part<'_>> {
+    pub(super) fn parts_mut(&mut self, size: usize) -> Vec<ColumnPart<'_>> {
         let mut columns = self.numbers.each_mut().map(|column| column.chunks_mut(size));
         let mut is_put = self.is_put.chunks_mut(size);
-        let rest = self.reference.chunks_mut(size).map(|reference| Part {
+        let rest = self.reference.chunks_mut(size).map(|reference| ColumnPart {
             numbers: columns.each_mut().map(|parts| parts.next().unwrap_or_default()),
             is_put: is_put.next().unwrap_or_default(),
             reference,
@@ -88,7 +88,7 @@ impl Columns {
     }
 }
 
-impl Part<'_> {
+impl ColumnPart<'_> {
     pub(super) fn set(&mut self, index: usize, row: &Row) {
         for (column, number) in self.numbers.iter_mut().zip(row.numbers) {
             column[index] = number;

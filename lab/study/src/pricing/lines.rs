@@ -11,13 +11,17 @@ use swath::{Engine, Reader};
 
 use super::columns::Columns;
 use super::row::{Fields, MOST_LINE, Row, count, is_empty, row};
-use super::{Done, Pricing};
+use super::{FormReport, Pricing};
 
 /// Bytes that are gathered before they are written.
 const BUFFER: usize = 64 << 10;
 
 /// Returns `None` for an invalid text.
-pub(super) fn run(pricing: &Pricing, from: &Path, output: &Ordered) -> Result<Option<Done>> {
+pub(super) fn run(
+    pricing: &Pricing,
+    from: &Path,
+    output: &Ordered,
+) -> Result<Option<FormReport>> {
     let start = Instant::now();
     // Without reading ahead.
     let read = pricing.read.clone().with_engine(Engine::Serial).with_workers(1);
@@ -38,7 +42,7 @@ pub(super) fn run(pricing: &Pricing, from: &Path, output: &Ordered) -> Result<Op
     }
     out.end()?;
     let contracts = columns.len() as u64;
-    Ok(Some(Done { contracts, bytes_in, read, compute, difference }))
+    Ok(Some(FormReport { contracts, bytes_in, read, compute, difference }))
 }
 
 /// The lines of a file, one after the other.

@@ -12,7 +12,7 @@ use swath_profile::stats::Interval;
 /// The author of a claim's words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum WordsAuthor {
     /// The study's own.
     Quoted,
     /// Ours, for a study's claim: how earlier versions wrote them.
@@ -26,7 +26,7 @@ pub enum Kind {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// Their author.
-    pub kind: Kind,
+    pub kind: WordsAuthor,
     /// A sentence; `…` stands for words that are left out.
     pub words: Cow<'static, str>,
     /// As in `§5.7`.
@@ -36,12 +36,12 @@ pub struct Source {
 impl Source {
     /// The study's own words.
     pub fn quoted(words: impl Into<Cow<'static, str>>, section: &'static str) -> Self {
-        Self { kind: Kind::Quoted, words: words.into(), section: section.into() }
+        Self { kind: WordsAuthor::Quoted, words: words.into(), section: section.into() }
     }
 
     /// A question beside the claims.
     pub fn asked(words: impl Into<Cow<'static, str>>) -> Self {
-        Self { kind: Kind::Asked, words: words.into(), section: "".into() }
+        Self { kind: WordsAuthor::Asked, words: words.into(), section: "".into() }
     }
 }
 
@@ -50,11 +50,11 @@ impl fmt::Display for Source {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, words, section } = self;
         match (kind, section.is_empty()) {
-            (Kind::Quoted, true) => write!(out, "“{words}”"),
-            (Kind::Quoted, false) => write!(out, "“{words}” ({section})"),
-            (Kind::Read, true) => write!(out, "{words} (our words)"),
-            (Kind::Read, false) => write!(out, "{words} (our words, {section})"),
-            (Kind::Asked, _) => write!(out, "{words} (our question, no claim)"),
+            (WordsAuthor::Quoted, true) => write!(out, "“{words}”"),
+            (WordsAuthor::Quoted, false) => write!(out, "“{words}” ({section})"),
+            (WordsAuthor::Read, true) => write!(out, "{words} (our words)"),
+            (WordsAuthor::Read, false) => write!(out, "{words} (our words, {section})"),
+            (WordsAuthor::Asked, _) => write!(out, "{words} (our question, no claim)"),
         }
     }
 }
@@ -132,7 +132,7 @@ impl Counts {
     pub fn of(results: &Results) -> Self {
         let claims = || {
             let all = results.experiments.iter().flat_map(|one| &one.claims);
-            all.filter(|claim| claim.source.kind != Kind::Asked)
+            all.filter(|claim| claim.source.kind != WordsAuthor::Asked)
         };
         let with = |verdict| {
             let verdicts = claims().flat_map(|claim| &claim.verdicts);

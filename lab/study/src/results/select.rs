@@ -22,7 +22,7 @@ pub struct Key<'k> {
 }
 
 /// A number for each round that has one.
-type Rounds = BTreeMap<usize, f64>;
+type ByRound = BTreeMap<usize, f64>;
 
 /// How many times as fast `key` is as `other`.
 #[derive(Clone, Copy, Debug)]
@@ -126,7 +126,7 @@ impl<'r> Selected<'r> {
     /// How many times as large one speed-up is as another one, both compared within each round;
     /// `None` as for [`speed_up`](Self::speed_up).
     pub fn growth(&self, now: SpeedUp<'_>, before: SpeedUp<'_>) -> Option<Interval> {
-        let faster = |SpeedUp { key, other }: SpeedUp<'_>| -> Rounds {
+        let faster = |SpeedUp { key, other }: SpeedUp<'_>| -> ByRound {
             let theirs = self.times(other);
             let own = self.times(key).into_iter();
             own.filter_map(|(round, own)| Some((round, theirs.get(&round)? / own))).collect()
@@ -183,16 +183,16 @@ impl<'r> Selected<'r> {
     }
 
     /// A number of runs, by round.
-    fn by_round(&self, key: Key<'_>, said: impl Fn(&Run) -> Option<f64>) -> Rounds {
+    fn by_round(&self, key: Key<'_>, said: impl Fn(&Run) -> Option<f64>) -> ByRound {
         self.of(key).into_iter().filter_map(|run| Some((run.round, said(run)?))).collect()
     }
 
-    fn times(&self, key: Key<'_>) -> Rounds {
+    fn times(&self, key: Key<'_>) -> ByRound {
         self.by_round(key, |run| Some(run.seconds))
     }
 
     /// The one over the other, in each round that has both.
-    fn ratio(&self, own: &Rounds, theirs: &Rounds) -> Option<Interval> {
+    fn ratio(&self, own: &ByRound, theirs: &ByRound) -> Option<Interval> {
         let pairs = own.iter().filter_map(|(round, own)| Some((*own, *theirs.get(round)?)));
         let (own, theirs): (Vec<f64>, Vec<f64>) = pairs.unzip();
         if own.len() < LEAST_ROUNDS {
@@ -221,14 +221,14 @@ impl<'r> Selected<'r> {
         state: State,
         most: f64,
     ) -> Option<Interval> {
-        let counted = |series| -> Rounds {
+        let counted = |series| -> ByRound {
             let shares = self.shares(series, state, most).into_iter();
             shares.map(|(round, share)| (round, share.max(0.01))).collect()
         };
         self.ratio(&counted(series), &counted(other))
     }
 
-    fn shares(&self, series: &str, state: State, most: f64) -> Rounds {
+    fn shares(&self, series: &str, state: State, most: f64) -> ByRound {
         let mut rounds: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
         let is_meant = |run: &&Run| run.series == series && run.state == state && run.x <= most;
         for run in self.runs().filter(is_meant) {

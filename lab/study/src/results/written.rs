@@ -71,7 +71,7 @@ impl From<Written> for Measured {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::{Holds, Kind};
+    use crate::results::{Holds, WordsAuthor};
 
     #[test]
     fn a_study_of_schema_1_keeps_its_claim_and_its_verdict() {
@@ -82,7 +82,7 @@ mod tests {
         let [claim] = measured.claims.as_slice() else { panic!("{measured:?}") };
         assert_eq!(
             (claim.source.kind, claim.source.words.as_ref()),
-            (Kind::Read, "More is more.")
+            (WordsAuthor::Read, "More is more.")
         );
         let [finding] = claim.verdicts.as_slice() else { panic!("{measured:?}") };
         assert_eq!((finding.verdict, finding.state), (Holds::No, State::None));

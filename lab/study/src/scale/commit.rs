@@ -16,7 +16,7 @@ use super::model::Job;
 
 /// The form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Output {
+pub enum OutputForm {
     /// One file; what the parts wrote is copied to its places.
     Copied,
     /// One file; the file system shares blocks, so that nothing is copied.
@@ -32,7 +32,7 @@ const UNIT: f64 = 16_777_216.0;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Committing {
     /// The form of the output.
-    pub output: Output,
+    pub output: OutputForm,
     /// Processes that commit, of which at most one for each folder looks at segments; and the threads of each
     /// that look and remove.
     pub callers: Callers,
@@ -95,7 +95,7 @@ pub fn commit(job: &Job, how: &Committing) -> Result<Commit> {
         place_s: 0.0,
         remove_s: listing_s,
     };
-    if how.output == Output::Segments {
+    if how.output == OutputForm::Segments {
         return Ok(listed);
     }
     // The name of the file, then the receipt of the commit.
@@ -108,7 +108,7 @@ fn placed_s(job: &Job, how: &Committing) -> f64 {
     let (storage, parts) = (&job.storage, job.work.parts as f64);
     let units = parts * (job.work.bytes_out / UNIT).ceil();
     let in_turn = (units / (how.callers.processes * how.threads) as f64).ceil();
-    if how.output == Output::Shared {
+    if how.output == OutputForm::Shared {
         // A call that shares blocks waits for the server like one that opens the segment.
         return job.waits_s(2.0 * units, 2.0 * in_turn);
     }

@@ -12,7 +12,7 @@ use swath::sink::Durability;
 use swath::{OutputOptions, PageCache, ReadOptions};
 
 use super::calls::ONE_PROCESS;
-use super::commit::{Committing, Output, commit};
+use super::commit::{Committing, OutputForm, commit};
 use super::model::{Bandwidth, Job, Storage};
 use crate::measure::Meter;
 
@@ -256,7 +256,7 @@ impl Costs {
     /// # Errors
     ///
     /// If a cost is not above 0.
-    pub fn committing(&self, output: Output, cores: f64) -> Result<Committing> {
+    pub fn committing(&self, output: OutputForm, cores: f64) -> Result<Committing> {
         let how = Committing {
             output,
             callers: ONE_PROCESS,
@@ -268,7 +268,7 @@ impl Costs {
         let storage = self.storage_of_commit(cores);
         let job = Job { storage, ..Job::default().with_parts(self.names) };
         // The commit that was measured syncs nothing.
-        let segments = Committing { output: Output::Segments, sync_s: 0.0, ..how };
+        let segments = Committing { output: OutputForm::Segments, sync_s: 0.0, ..how };
         let rest = self.commit_s - commit(&job, &segments)?.seconds() / self.names as f64;
         Ok(Committing { encode_s: rest.max(0.0), ..how })
     }

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use anyhow::{Result, bail, ensure};
 
-use super::event::{Event, Queue, What};
+use super::event::{Event, EventQueue, What};
 use super::fleet::{Chance, Doing, Worker};
-use super::line::Line;
+use super::line::ServerLine;
 use super::model::{Bandwidth, Job, Simulated, Strategy, Use};
 use super::parts::{Next, Parts};
 use super::pool::Pool;
@@ -20,9 +20,9 @@ struct Engine<'j> {
     job: &'j Job,
     chance: Chance,
     now: f64,
-    events: Queue,
-    client: Line,
-    names: Line,
+    events: EventQueue,
+    client: ServerLine,
+    names: ServerLine,
     pools: [Pool; 3],
     parts: Parts,
     workers: Vec<Worker>,
@@ -65,9 +65,9 @@ impl<'j> Engine<'j> {
             job,
             chance: Chance::new(job, seed),
             now: 0.0,
-            events: Queue::default(),
-            client: Line::new(job.client.requests_per_s),
-            names: Line::new(job.operations_per_s()),
+            events: EventQueue::default(),
+            client: ServerLine::new(job.client.requests_per_s),
+            names: ServerLine::new(job.operations_per_s()),
             pools: [job.storage.read, cores, job.storage.write].map(Pool::new),
             parts: Parts::new(parts, workers, job.strategy),
             workers: vec![Worker::default(); job.workers],

@@ -56,12 +56,12 @@ impl Ord for Event {
 
 /// What will happen.
 #[derive(Debug, Default)]
-pub(super) struct Queue {
+pub(super) struct EventQueue {
     events: BinaryHeap<Reverse<Event>>,
     order: u64,
 }
 
-impl Queue {
+impl EventQueue {
     /// Something happens to a worker; nothing that never comes is kept.
     pub(super) fn push(&mut self, at: f64, what: What, worker: u32, epoch: u32) {
         if at.is_finite() {

@@ -11,7 +11,7 @@
 /// assert_eq!(line.serve(9.0, 1.0), 9.1);
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Line {
+pub struct ServerLine {
     seconds_each: f64,
     /// When all that has come so far has been served.
     pub free_at: f64,
@@ -19,7 +19,7 @@ pub struct Line {
     pub busy_s: f64,
 }
 
-impl Line {
+impl ServerLine {
     /// Serves this many requests a second.
     pub fn new(per_s: f64) -> Self {
         Self { seconds_each: 1.0 / per_s, free_at: 0.0, busy_s: 0.0 }

@@ -28,7 +28,7 @@ const SILENCE: Duration = Duration::from_secs(60);
 
 /// A small job.
 #[derive(Clone, Debug)]
-pub struct Small {
+pub struct SmallJob {
     /// Processes.
     pub workers: usize,
     /// Who does what.
@@ -47,7 +47,7 @@ pub struct Small {
 
 /// How it went.
 #[derive(Clone, Debug)]
-pub struct Ran {
+pub struct LocalOutcome {
     /// Seconds from the first task to the last receipt.
     pub seconds: f64,
     /// Seconds of the commit.
@@ -63,7 +63,12 @@ pub struct Ran {
 /// # Errors
 ///
 /// If a process cannot be started, fails, or is silent for a minute; those of the job.
-pub fn run(program: &Path, input: &Path, output: &Path, small: &Small) -> Result<Ran> {
+pub fn run(
+    program: &Path,
+    input: &Path,
+    output: &Path,
+    small: &SmallJob,
+) -> Result<LocalOutcome> {
     ensure!(small.workers > 0 && small.parts > 0, "a job needs a worker and a part");
     let plan = JobOptions::new()
         .with_parts(small.parts)
@@ -80,7 +85,7 @@ pub fn run(program: &Path, input: &Path, output: &Path, small: &Small) -> Result
     Ok(ran)
 }
 
-fn on(program: &Path, plan: &Plan, small: &Small) -> Result<Ran> {
+fn on(program: &Path, plan: &Plan, small: &SmallJob) -> Result<LocalOutcome> {
     let mut cluster = Cluster::start(program, plan, small)?;
     cluster.begin()?;
     while cluster.parts.done < small.parts {
@@ -93,7 +98,7 @@ fn on(program: &Path, plan: &Plan, small: &Small) -> Result<Ran> {
     let done: Vec<Done> = answers.iter().map(|answer| answer.done.clone()).collect();
     let begun = Instant::now();
     plan.commit(&done)?;
-    Ok(Ran { seconds, commit_s: begun.elapsed().as_secs_f64(), answers, attempts })
+    Ok(LocalOutcome { seconds, commit_s: begun.elapsed().as_secs_f64(), answers, attempts })
 }
 
 /// What a worker says.
@@ -119,7 +124,7 @@ impl Drop for Process {
 
 struct Cluster<'c> {
     plan: &'c Plan,
-    small: &'c Small,
+    small: &'c SmallJob,
     processes: Vec<Process>,
     said: Receiver<Said>,
     begun: Instant,
@@ -135,7 +140,7 @@ struct Cluster<'c> {
 
 impl<'c> Cluster<'c> {
     /// Starts all processes and waits until they are ready.
-    fn start(program: &Path, plan: &'c Plan, small: &'c Small) -> Result<Self> {
+    fn start(program: &Path, plan: &'c Plan, small: &'c SmallJob) -> Result<Self> {
         let (say, said) = channel();
         let processes = (0..small.workers).map(|worker| process(program, worker, say.clone()));
         let processes = processes.collect::<Result<Vec<_>>>()?;
@@ -323,7 +328,7 @@ impl Bench {
     /// # Errors
     ///
     /// As [`run`].
-    pub fn run(&self, small: &Small) -> Result<Ran> {
+    pub fn run(&self, small: &SmallJob) -> Result<LocalOutcome> {
         run(&self.program, &self.input, &self.output, small)
     }
 }

@@ -94,7 +94,7 @@ fn a_slow_worker_holds_up_fixed_shares_and_not_those_that_pull() {
 #[test]
 fn a_line_of_random_requests_is_as_long_as_theory_says() {
     // Deterministic service, exponential arrivals: the mean wait is ρ / (2 (1 − ρ)) of a service.
-    let mut line = Line::new(1.0);
+    let mut line = ServerLine::new(1.0);
     let (mut now, mut waits, count) = (0.0, 0.0, 400_000_u64);
     for index in 0..count {
         now += -(1.0 - fraction(5, index)).ln() / 0.7;
@@ -354,7 +354,7 @@ fn calls_are_limited_by_the_latency_of_few_and_the_rate_of_many() {
 fn the_commit_is_the_sum_of_its_waits() {
     let job = distant().with_parts(1_000);
     let how = Committing {
-        output: Output::Segments,
+        output: OutputForm::Segments,
         callers: ONE_PROCESS,
         threads: 2,
         bytes_each: 100.0,
@@ -370,12 +370,12 @@ fn the_commit_is_the_sum_of_its_waits() {
     close(of(&job, Committing { callers: alone, ..how }).look_s, 10.0);
     // It lists the folder, in which there may be attempts that were not chosen.
     close(found.remove_s, 0.02);
-    let copied = of(&job, Committing { output: Output::Copied, ..how });
+    let copied = of(&job, Committing { output: OutputForm::Copied, ..how });
     let bytes = 1_000.0 * job.work.bytes_out;
     close(copied.place_s, bytes / 4e8 + bytes / 2e8 + 0.02);
     close(copied.remove_s, 0.02 + 1.12);
     // Four pieces of 16 MiB in each, opened and shared by two threads.
-    let shared = Committing { output: Output::Shared, ..how };
+    let shared = Committing { output: OutputForm::Shared, ..how };
     close(of(&job, shared).place_s, 4_000.0 / 2.0 * 2.0 * 0.01 + 0.02);
     let mut empty = job.clone();
     empty.work.bytes_out = 0.0;
@@ -405,7 +405,7 @@ fn a_commit_here_takes_as_long_as_it_was_measured() {
         write_per_s: 1e9,
         ..costs::Costs::default()
     };
-    let how = costs.committing(Output::Segments, 2.0).expect("a commit");
+    let how = costs.committing(OutputForm::Segments, 2.0).expect("a commit");
     // Two cores look, one lists and encodes.
     close(how.encode_s, 3e-6 - 0.6e-6 - 0.2e-6 - 50.0 / 1e9);
     let storage = costs.storage_of_commit(2.0);

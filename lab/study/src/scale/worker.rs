@@ -77,7 +77,7 @@ fn attempt(task: &Task) -> Result<Answer> {
         "a task cannot wait for {} s",
         task.wait_s
     );
-    let mut clock = Clock(Instant::now());
+    let mut clock = StepClock(Instant::now());
     let mut writer = task.part.writer()?;
     let open_s = clock.lap();
     let mut bytes = Vec::new();
@@ -108,9 +108,9 @@ fn attempt(task: &Task) -> Result<Answer> {
 }
 
 /// A clock for one step after the other.
-struct Clock(Instant);
+struct StepClock(Instant);
 
-impl Clock {
+impl StepClock {
     fn lap(&mut self) -> f64 {
         let now = Instant::now();
         let seconds = (now - self.0).as_secs_f64();

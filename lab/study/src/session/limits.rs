@@ -14,7 +14,7 @@ use crate::measure::{
     Counting, Entrant, Input, Meter, Outcome, Rounds, SharedPages, Stage, run,
 };
 use crate::results::{Limit, Run, State};
-use crate::workload::Kind;
+use crate::workload::FileContent;
 use swath_profile::stats::median_interval;
 
 /// Random reads of this length.
@@ -23,16 +23,16 @@ const RANDOM_LEN: usize = 4096;
 const DEPTH: u32 = 32;
 
 /// A limit: what its runs are called, and what is made of their seconds.
-struct Made {
+struct LimitRuns {
     entrant: Entrant,
     /// Of a folder, or of the machine.
-    of: Of,
+    of: LimitScope,
     unit: &'static str,
     rate: Rate,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Of {
+enum LimitScope {
     Folder,
     Machine,
 }
@@ -44,10 +44,10 @@ enum Rate {
     SecondsEach(f64),
 }
 
-impl Made {
+impl LimitRuns {
     fn new(
         name: &'static str,
-        of: Of,
+        of: LimitScope,
         unit: &'static str,
         rate: Rate,
         mut work: impl FnMut(&mut Meter) -> Result<()> + 'static,
@@ -62,7 +62,7 @@ impl Made {
     /// Of work with this many bytes.
     fn gb_per_s(
         name: &'static str,
-        of: Of,
+        of: LimitScope,
         bytes: usize,
         work: impl FnMut(&mut Meter) -> Result<()> + 'static,
     ) -> Self {
@@ -79,20 +79,20 @@ pub(super) fn measure(
 ) -> Result<Vec<Limit>> {
     told((0, 0));
     let size: u64 = stage.pick(1 << 20, 64 << 20, 1 << 30);
-    let input = stage.file(Kind::Bytes, size)?;
+    let input = stage.file(FileContent::Bytes, size)?;
     let target = stage.pages(input.len())?;
-    let mut made: Vec<Made> = memory(stage, &input, &target)?.into();
+    let mut made: Vec<LimitRuns> = memory(stage, &input, &target)?.into();
     made.extend(device(stage, &input, &target)?);
     made.extend(kernel(stage));
     // The machine is the same in every folder.
-    made.retain(|it| folder == 0 || it.of == Of::Folder);
+    made.retain(|it| folder == 0 || it.of == LimitScope::Folder);
     let limits = interleaved(stage, folder, allowed(made, cancel)?, cancel, told)?;
     stage.clear();
     Ok(limits)
 }
 
 /// Those that the machine does not refuse when they are tried once.
-fn allowed(made: Vec<Made>, cancel: &CancelToken) -> Result<Vec<Made>> {
+fn allowed(made: Vec<LimitRuns>, cancel: &CancelToken) -> Result<Vec<LimitRuns>> {
     let mut allowed = Vec::new();
     for mut it in made {
         if cancel.is_cancelled() {
@@ -109,7 +109,7 @@ fn allowed(made: Vec<Made>, cancel: &CancelToken) -> Result<Vec<Made>> {
 fn interleaved(
     stage: &Stage,
     folder: usize,
-    made: Vec<Made>,
+    made: Vec<LimitRuns>,
     cancel: &CancelToken,
     told: &mut dyn FnMut((usize, usize)),
 ) -> Result<Vec<Limit>> {
@@ -132,7 +132,8 @@ fn interleaved(
             })
             .collect();
         let value = median_interval(&values, stage.seed)?;
-        let (name, folder) = (entrant.series.to_owned(), (of == Of::Folder).then_some(folder));
+        let (name, folder) =
+            (entrant.series.to_owned(), (of == LimitScope::Folder).then_some(folder));
         Some(Limit { name, folder, value, unit: unit.to_owned() })
     });
     Ok(limits.collect())
@@ -142,53 +143,60 @@ fn float(count: usize) -> f64 {
     count as f64
 }
 
-fn memory(stage: &Stage, input: &Rc<Input>, target: &SharedPages) -> Result<[Made; 4]> {
+fn memory(stage: &Stage, input: &Rc<Input>, target: &SharedPages) -> Result<[LimitRuns; 4]> {
     let (len, workers) = (input.len(), stage.workers);
     let source = stage.pages(len)?;
     let here = Rc::clone(&source);
-    let sum = Made::gb_per_s("memory sum", Of::Machine, len, move |meter| {
+    let sum = LimitRuns::gb_per_s("memory sum", LimitScope::Machine, len, move |meter| {
         let source = here.borrow();
         std::hint::black_box(meter.measure(|| limits::memory_sum(&source[..len], workers))?);
         Ok(())
     });
     let here = Rc::clone(target);
-    let copy = Made::gb_per_s("memory copy", Of::Machine, len, move |meter| {
+    let copy = LimitRuns::gb_per_s("memory copy", LimitScope::Machine, len, move |meter| {
         let (source, mut target) = (source.borrow(), here.borrow_mut());
         meter.measure(|| limits::copy(&source[..len], &mut target[..len], workers))
     });
-    let populate = Made::gb_per_s("memory populate", Of::Machine, len, move |meter| {
-        drop(meter.measure(|| limits::touched_pages(len, workers))??);
-        Ok(())
-    });
+    let populate =
+        LimitRuns::gb_per_s("memory populate", LimitScope::Machine, len, move |meter| {
+            drop(meter.measure(|| limits::touched_pages(len, workers))??);
+            Ok(())
+        });
     let (here, file) = (Rc::clone(target), Rc::clone(input));
-    let read = Made::gb_per_s("read from the page cache", Of::Folder, len, move |meter| {
-        file.bring(State::Warm)?;
-        let (open, mut target) = (File::open(&file.path)?, here.borrow_mut());
-        let schedule = limits::Schedule::Dynamic;
-        Ok(meter.measure(|| limits::pread(&open, &mut target[..len], workers, schedule))??)
-    });
+    let read = LimitRuns::gb_per_s(
+        "read from the page cache",
+        LimitScope::Folder,
+        len,
+        move |meter| {
+            file.bring(State::Warm)?;
+            let (open, mut target) = (File::open(&file.path)?, here.borrow_mut());
+            let schedule = limits::Schedule::Dynamic;
+            Ok(meter
+                .measure(|| limits::pread(&open, &mut target[..len], workers, schedule))??)
+        },
+    );
     Ok([sum, copy, populate, read])
 }
 
-fn device(stage: &Stage, input: &Rc<Input>, target: &SharedPages) -> Result<[Made; 3]> {
+fn device(stage: &Stage, input: &Rc<Input>, target: &SharedPages) -> Result<[LimitRuns; 3]> {
     let len = input.len();
     let (here, file) = (Rc::clone(target), Rc::clone(input));
-    let read = Made::gb_per_s("direct read", Of::Folder, len, move |meter| {
+    let read = LimitRuns::gb_per_s("direct read", LimitScope::Folder, len, move |meter| {
         let (open, mut target) = (File::open(&file.path)?, here.borrow_mut());
         Ok(meter.measure(|| limits::direct(&open, &mut target[..len], DEPTH as usize))??)
     });
     let (here, path) = (Rc::clone(target), stage.output("direct-write"));
-    let write = Made::gb_per_s("direct write", Of::Folder, len, move |meter| {
+    let write = LimitRuns::gb_per_s("direct write", LimitScope::Folder, len, move |meter| {
         let target = here.borrow();
         let written = meter.measure(|| write_direct(&path, &target[..len / 4096 * 4096]))?;
         fs::remove_file(&path)?;
         Ok(written?)
     });
     // As many as take about as long as the others.
-    let file = stage.file(Kind::Bytes, stage.pick(1 << 20, 16 << 20, 128 << 20))?;
+    let file = stage.file(FileContent::Bytes, stage.pick(1 << 20, 16 << 20, 128 << 20))?;
     let (name, seed) = ("random direct reads of 4 KiB", stage.seed);
     let count = Rate::PerSecond(float(file.len() / RANDOM_LEN) / 1e3);
-    let random = Made::new(name, Of::Folder, "1,000/s", count, move |meter| {
+    let random = LimitRuns::new(name, LimitScope::Folder, "1,000/s", count, move |meter| {
         let open = File::open(&file.path)?;
         let reads = Reads { size: RANDOM_LEN, depth: DEPTH, seed };
         meter.measure(|| by_ring(&open, reads))??;
@@ -208,20 +216,21 @@ fn write_direct(path: &std::path::Path, bytes: &[u8]) -> io::Result<()> {
     bytes.chunks(4 << 20).try_for_each(|part| file.write_all(part))
 }
 
-fn kernel(stage: &Stage) -> [Made; 2] {
+fn kernel(stage: &Stage) -> [LimitRuns; 2] {
     let (files, folder) = (stage.pick(10, 500, 5000), stage.output("created"));
     let each = Rate::SecondsEach(float(files) / 1e6);
-    let create = Made::new("create an empty file", Of::Folder, "µs", each, move |meter| {
-        fs::create_dir_all(&folder)?;
-        let names: Vec<_> = (0..files).map(|name| folder.join(name.to_string())).collect();
-        let created =
-            meter.measure(|| names.iter().try_for_each(|name| File::create(name).map(drop)))?;
-        fs::remove_dir_all(&folder)?;
-        Ok(created?)
-    });
+    let create =
+        LimitRuns::new("create an empty file", LimitScope::Folder, "µs", each, move |meter| {
+            fs::create_dir_all(&folder)?;
+            let names: Vec<_> = (0..files).map(|name| folder.join(name.to_string())).collect();
+            let created = meter
+                .measure(|| names.iter().try_for_each(|name| File::create(name).map(drop)))?;
+            fs::remove_dir_all(&folder)?;
+            Ok(created?)
+        });
     let calls = stage.pick(100, 100_000, 1_000_000);
     let each = Rate::SecondsEach(float(calls) / 1e9);
-    let call = Made::new("system call", Of::Machine, "ns", each, move |meter| {
+    let call = LimitRuns::new("system call", LimitScope::Machine, "ns", each, move |meter| {
         meter.measure(|| {
             for _ in 0..calls {
                 std::hint::black_box(rustix::process::getppid());

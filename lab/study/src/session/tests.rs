@@ -2,9 +2,9 @@ use super::*;
 use crate::experiments;
 use crate::results::{Claimed, Holds};
 
-fn settings(out: &Path, data: &Path, words: &[&str]) -> Settings {
+fn settings(out: &Path, data: &Path, words: &[&str]) -> SessionSettings {
     let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-    Settings {
+    SessionSettings {
         extent: Extent::Smoke,
         chosen: experiments::chosen(&words).expect("known"),
         data: vec![data.to_owned()],

@@ -10,7 +10,7 @@ use swath::{Engine, ReadOptions};
 
 use crate::measure::Stage;
 use crate::results::{Moment, State, Timeline};
-use crate::workload::Kind;
+use crate::workload::FileContent;
 
 /// Spans of one picture: more cannot be distinguished.
 const MOST: usize = 2000;
@@ -25,7 +25,7 @@ const ENGINES: [(&str, Engine); 4] = [
 /// Runs every engine once on warm and once on cold files; engines that this machine does not have are
 /// left out.
 pub(super) fn record(stage: &Stage) -> Result<Vec<Timeline>> {
-    let input = stage.file(Kind::Bytes, stage.pick(1 << 18, 16 << 20, 64 << 20))?;
+    let input = stage.file(FileContent::Bytes, stage.pick(1 << 18, 16 << 20, 64 << 20))?;
     let pages = stage.pages(input.len())?;
     let mut timelines = Vec::new();
     for (name, engine) in ENGINES {

@@ -7,7 +7,7 @@ pub(super) const SMALL: [u64; 4] = [128 << 10, 256 << 10, 512 << 10, 1 << 20];
 
 /// A case to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Case {
+pub(super) enum TuneCase {
     Warm,
     WarmShort,
     WarmStream,

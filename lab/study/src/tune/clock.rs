@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 /// The progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct TuneStep {
     /// The setting being measured; before the first one, the step of the preparation.
     pub what: &'static str,
     /// The elapsed time.
@@ -13,12 +13,12 @@ pub struct Step {
 
 /// A start and a budget.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Clock {
+pub(super) struct BudgetClock {
     pub(super) began: Instant,
     pub(super) budget: Duration,
 }
 
-impl Clock {
+impl BudgetClock {
     pub(super) fn elapsed(self) -> Duration {
         self.began.elapsed()
     }
@@ -27,8 +27,8 @@ impl Clock {
         self.budget.saturating_sub(self.elapsed())
     }
 
-    pub(super) fn step(self, what: &'static str) -> Step {
-        Step { what, elapsed: self.elapsed() }
+    pub(super) fn step(self, what: &'static str) -> TuneStep {
+        TuneStep { what, elapsed: self.elapsed() }
     }
 
     /// The deadline of the next of `count` settings: twice its share, since many need less.

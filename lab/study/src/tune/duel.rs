@@ -30,14 +30,14 @@ const CONFIRM: usize = 9;
 
 /// An entrant: the current value, or one of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Entrant {
+pub(super) enum DuelEntrant {
     Now,
     Value(u64),
 }
 
 /// The outcome of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Ran {
+pub(super) enum DuelRun {
     /// It took this many seconds.
     Took(f64),
     /// There is no time left, or the measurement was cancelled.
@@ -93,7 +93,7 @@ pub(super) fn decide<C: Copy>(
     gain: C,
     guards: &[C],
     seed: u64,
-    run: &mut dyn FnMut(C, Entrant) -> Result<Ran>,
+    run: &mut dyn FnMut(C, DuelEntrant) -> Result<DuelRun>,
 ) -> Result<Decided> {
     let Some(screened) = screen(values, seed, &mut |entrant| run(gain, entrant))? else {
         return Ok(Decided::kept(Because::NoTime, None));
@@ -125,12 +125,12 @@ pub(super) fn decide<C: Copy>(
 
 /// An entrant that is still in, and the seconds of each round.
 struct Timed {
-    entrant: Entrant,
+    entrant: DuelEntrant,
     seconds: Vec<f64>,
 }
 
 impl Timed {
-    fn new(entrant: Entrant) -> Self {
+    fn new(entrant: DuelEntrant) -> Self {
         Self { entrant, seconds: Vec::new() }
     }
 }
@@ -140,14 +140,14 @@ fn rounds(
     all: &mut [Timed],
     turns: &mut Turns,
     count: usize,
-    run: &mut dyn FnMut(Entrant) -> Result<Ran>,
+    run: &mut dyn FnMut(DuelEntrant) -> Result<DuelRun>,
 ) -> Result<bool> {
     let mut take = |timed: &mut Timed, _| match run(timed.entrant)? {
-        Ran::Took(seconds) => {
+        DuelRun::Took(seconds) => {
             timed.seconds.push(seconds);
             Ok(Stopped::No)
         }
-        Ran::Over => Ok(Stopped::Yes),
+        DuelRun::Over => Ok(Stopped::Yes),
     };
     Ok(interleave(all, turns, count, &mut take)? == Stopped::No)
 }
@@ -163,7 +163,7 @@ struct Screened {
 fn best(all: &[Timed], seed: u64) -> Option<(u64, Interval)> {
     let (now, values) = all.split_last()?;
     let ratios = values.iter().filter_map(|value| {
-        let Entrant::Value(number) = value.entrant else { return None };
+        let DuelEntrant::Value(number) = value.entrant else { return None };
         Some((number, paired_ratio(&now.seconds, &value.seconds, seed)?))
     });
     ratios.max_by(|left, right| left.1.estimate.total_cmp(&right.1.estimate))
@@ -179,18 +179,18 @@ fn gains(now: &[f64], value: &[f64]) -> bool {
 fn screen(
     values: &[u64],
     seed: u64,
-    run: &mut dyn FnMut(Entrant) -> Result<Ran>,
+    run: &mut dyn FnMut(DuelEntrant) -> Result<DuelRun>,
 ) -> Result<Option<Screened>> {
     let mut turns = Turns::shuffled(seed);
-    let all = values.iter().map(|&value| Entrant::Value(value)).chain([Entrant::Now]);
+    let all = values.iter().map(|&value| DuelEntrant::Value(value)).chain([DuelEntrant::Now]);
     let mut all: Vec<Timed> = all.map(Timed::new).collect();
     // The first run of all finds everything cold that is not looked at.
-    if run(Entrant::Now)? == Ran::Over || !rounds(&mut all, &mut turns, EARLY, run)? {
+    if run(DuelEntrant::Now)? == DuelRun::Over || !rounds(&mut all, &mut turns, EARLY, run)? {
         return Ok(None);
     }
     let left = best(&all, seed).map(|(_, ratio)| ratio);
     let now = all.last().map_or_else(Vec::new, |now| now.seconds.clone());
-    all.retain(|it| it.entrant == Entrant::Now || gains(&now, &it.seconds));
+    all.retain(|it| it.entrant == DuelEntrant::Now || gains(&now, &it.seconds));
     if all.len() > 1 && !rounds(&mut all, &mut turns, SCREEN - EARLY, run)? {
         return Ok(None);
     }
@@ -203,9 +203,9 @@ fn duel(
     value: u64,
     count: usize,
     seed: u64,
-    run: &mut dyn FnMut(Entrant) -> Result<Ran>,
+    run: &mut dyn FnMut(DuelEntrant) -> Result<DuelRun>,
 ) -> Result<Option<Interval>> {
-    let mut both = [Entrant::Now, Entrant::Value(value)].map(Timed::new);
+    let mut both = [DuelEntrant::Now, DuelEntrant::Value(value)].map(Timed::new);
     let is_whole = rounds(&mut both, &mut Turns::rotated(1), count, run)?;
     let [now, then] = &both;
     Ok(paired_ratio(&now.seconds, &then.seconds, seed).filter(|_| is_whole))
@@ -224,7 +224,9 @@ mod tests {
     }
 
     /// Decides between 1, 2 and 3 by made-up times; returns the number of runs, too.
-    fn decided(mut seconds: impl FnMut(Case, Entrant, usize) -> Ran) -> (Decided, usize) {
+    fn decided(
+        mut seconds: impl FnMut(Case, DuelEntrant, usize) -> DuelRun,
+    ) -> (Decided, usize) {
         let mut runs = 0;
         let mut run = |case, entrant| {
             runs += 1;
@@ -242,8 +244,8 @@ mod tests {
     #[test]
     fn a_value_that_is_clearly_faster_twice_is_taken() {
         let (decided, _) = decided(|case, entrant, runs| {
-            let gain = case == Case::Here && entrant == Entrant::Value(2);
-            Ran::Took(if gain { 0.5 } else { 1.0 } * wavering(runs))
+            let gain = case == Case::Here && entrant == DuelEntrant::Value(2);
+            DuelRun::Took(if gain { 0.5 } else { 1.0 } * wavering(runs))
         });
         assert_eq!((decided.value, decided.because), (Some(2), Because::Faster));
         assert!(decided.ratio.is_some_and(|ratio| ratio.lower > 1.5), "{decided:?}");
@@ -255,7 +257,7 @@ mod tests {
             let mut runs = 0_u64;
             let mut run = |_: Case, _| {
                 runs += 1;
-                Ok(Ran::Took(1.0 + 0.5 * swath_plan::random::fraction(seed, runs)))
+                Ok(DuelRun::Took(1.0 + 0.5 * swath_plan::random::fraction(seed, runs)))
             };
             let decided = decide(&[1, 2, 3], Case::Here, &[], seed, &mut run);
             assert_eq!(decided.expect("made-up").value, None, "seed {seed}");
@@ -264,7 +266,7 @@ mod tests {
 
     #[test]
     fn what_gains_nothing_leaves_after_three_rounds() {
-        let (decided, runs) = decided(|_, _, _| Ran::Took(1.0));
+        let (decided, runs) = decided(|_, _, _| DuelRun::Took(1.0));
         assert_eq!((decided.value, decided.because), (None, Because::NoneFaster));
         assert_eq!(runs, 1 + EARLY * 4);
     }
@@ -272,7 +274,7 @@ mod tests {
     #[test]
     fn a_gain_below_the_margin_is_none() {
         let (decided, _) = decided(|_, entrant, _| {
-            Ran::Took(if entrant == Entrant::Value(1) { 1.0 / 1.02 } else { 1.0 })
+            DuelRun::Took(if entrant == DuelEntrant::Value(1) { 1.0 / 1.02 } else { 1.0 })
         });
         assert_eq!((decided.value, decided.because), (None, Because::NoneFaster));
     }
@@ -281,8 +283,8 @@ mod tests {
     fn what_was_faster_only_at_first_is_not_taken() {
         let screened = 1 + EARLY * 4 + (SCREEN - EARLY) * 2;
         let (decided, _) = decided(|_, entrant, runs| {
-            let lucky = entrant == Entrant::Value(3) && runs <= screened;
-            Ran::Took(if lucky { 0.5 } else { 1.0 })
+            let lucky = entrant == DuelEntrant::Value(3) && runs <= screened;
+            DuelRun::Took(if lucky { 0.5 } else { 1.0 })
         });
         assert_eq!((decided.value, decided.because), (None, Because::NotConfirmed));
     }
@@ -290,8 +292,8 @@ mod tests {
     #[test]
     fn what_is_slower_elsewhere_is_not_taken() {
         let (decided, _) = decided(|case, entrant, _| {
-            let chosen = entrant == Entrant::Value(1);
-            Ran::Took(match case {
+            let chosen = entrant == DuelEntrant::Value(1);
+            DuelRun::Took(match case {
                 Case::Here if chosen => 0.5,
                 Case::There if chosen => 1.2,
                 _ => 1.0,
@@ -302,13 +304,13 @@ mod tests {
 
     #[test]
     fn nothing_is_taken_when_time_is_over() {
-        let faster = |entrant| if entrant == Entrant::Value(1) { 0.5 } else { 1.0 };
-        let (whole, all) = decided(|_, entrant, _| Ran::Took(faster(entrant)));
+        let faster = |entrant| if entrant == DuelEntrant::Value(1) { 0.5 } else { 1.0 };
+        let (whole, all) = decided(|_, entrant, _| DuelRun::Took(faster(entrant)));
         assert_eq!(whole.value, Some(1));
         for last in 0..all {
             let (decided, _) = decided(|_, entrant, runs| match runs > last {
-                true => Ran::Over,
-                false => Ran::Took(faster(entrant)),
+                true => DuelRun::Over,
+                false => DuelRun::Took(faster(entrant)),
             });
             assert_eq!((decided.value, decided.because), (None, Because::NoTime), "{last}");
         }

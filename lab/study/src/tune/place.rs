@@ -13,8 +13,8 @@ use swath_os::advise::{FileAdvice, advise_file};
 use swath_os::file_system::{FileSystem, file_system};
 use swath_os::machine;
 
-use super::case::{Case, SHORT, SMALL};
-use super::clock::Clock;
+use super::case::{SHORT, SMALL, TuneCase};
+use super::clock::BudgetClock;
 use crate::cache::{self, ColdBy};
 use crate::facts::room;
 use crate::many::tree::{Spread, Tree, make};
@@ -45,27 +45,27 @@ pub(super) enum Needs {
 }
 
 /// A file that was made.
-pub(super) struct Made {
+pub(super) struct PlacedFile {
     pub(super) path: PathBuf,
     pub(super) len: u64,
     sum: u64,
 }
 
 /// Small files that were made.
-pub(super) struct Small {
+pub(super) struct SmallFiles {
     pub(super) tree: Tree,
     pub(super) paths: Vec<PathBuf>,
     pub(super) made: Instant,
 }
 
 /// See the [module](self).
-pub(super) struct Place {
-    pub(super) file: Made,
+pub(super) struct TunePlace {
+    pub(super) file: PlacedFile,
     /// Bytes of the file to read: fewer where that takes long.
     len: Cell<u64>,
-    pub(super) small: Option<Small>,
-    pub(super) copies: OnceCell<[Made; 2]>,
-    pub(super) clock: Clock,
+    pub(super) small: Option<SmallFiles>,
+    pub(super) copies: OnceCell<[PlacedFile; 2]>,
+    pub(super) clock: BudgetClock,
     pub(super) notes: Vec<String>,
     /// Why files do not leave the page cache, if they do not.
     pub(super) cold: Option<String>,
@@ -74,13 +74,13 @@ pub(super) struct Place {
     /// Why a ring cannot read them.
     ring: Option<String>,
     /// Cases whose bytes have been added up.
-    pub(super) checked: RefCell<HashSet<Case>>,
+    pub(super) checked: RefCell<HashSet<TuneCase>>,
     /// The sums of the first bytes of the file, for all lengths that are read.
     pub(super) sums: Vec<(u64, u64)>,
     pub(super) folder: Hidden,
 }
 
-impl Place {
+impl TunePlace {
     /// Makes the files in a hidden folder, and finds out what is possible there.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl Place {
     /// If nothing can be made or read there.
     pub(super) fn make(
         parent: &Path,
-        clock: Clock,
+        clock: BudgetClock,
         seed: u64,
         cancel: &CancelToken,
     ) -> Result<Self> {
@@ -200,7 +200,7 @@ impl Place {
 
     /// As many as can be made in a tenth of the time, or none instead of only a few: a few, which are slow
     /// over a network, show how long all would take.
-    fn planted(&self) -> Result<Small> {
+    fn planted(&self) -> Result<SmallFiles> {
         ensure!(self.clock.elapsed() < self.clock.budget / 2, "no time was left to make them");
         ensure!(
             room(self.folder.path())? / 8 > TREE.files * 16384,
@@ -216,7 +216,7 @@ impl Place {
         let tree = Tree { files: files.min(TREE.files), ..TREE };
         let folder = self.folder.path().join("files");
         make(&tree, &folder, machine::usable_cpus())?;
-        let small = Small { tree, paths: tree.paths(&folder), made: Instant::now() };
+        let small = SmallFiles { tree, paths: tree.paths(&folder), made: Instant::now() };
         for path in &small.paths {
             // Their writeback starts now; they can leave memory when it is done.
             advise_file(&File::open(path)?, 0, 0, FileAdvice::DontNeed)?;
@@ -254,7 +254,7 @@ pub(super) struct Wish {
 
 /// Writes bytes that no file system can make smaller: as many as are wanted, or as there is time or
 /// room for.
-pub(super) fn write(path: PathBuf, wish: Wish, cancel: &CancelToken) -> Result<Made> {
+pub(super) fn write(path: PathBuf, wish: Wish, cancel: &CancelToken) -> Result<PlacedFile> {
     let fail = || format!("cannot write {}", path.display());
     let mut file = File::create_new(&path).with_context(fail)?;
     let mut block = vec![0; BLOCK];
@@ -279,7 +279,7 @@ pub(super) fn write(path: PathBuf, wish: Wish, cancel: &CancelToken) -> Result<M
     }
     file.sync_all().with_context(fail)?;
     ensure!(len >= LEAST || cancel.is_cancelled(), "{} has only {len} bytes", path.display());
-    Ok(Made { path, len, sum })
+    Ok(PlacedFile { path, len, sum })
 }
 
 /// Without its fraction.
@@ -302,12 +302,12 @@ mod tests {
 
     use crate::tune::setting::SETTINGS;
 
-    fn place() -> (tempfile::TempDir, Place) {
+    fn place() -> (tempfile::TempDir, TunePlace) {
         let program = std::env::current_exe().expect("a test has a program");
         let parent = program.parent().expect("which is in a folder");
         let folder = tempfile::tempdir_in(parent).expect("a folder");
-        let clock = Clock { began: Instant::now(), budget: Duration::from_secs(60) };
-        let place = Place::make(folder.path(), clock, 1, &CancelToken::new());
+        let clock = BudgetClock { began: Instant::now(), budget: Duration::from_secs(60) };
+        let place = TunePlace::make(folder.path(), clock, 1, &CancelToken::new());
         (folder, place.expect("a folder that can be written"))
     }
 
@@ -337,7 +337,7 @@ mod tests {
         let (_folder, place) = place();
         let file = File::options().write(true).open(&place.file.path).expect("it is there");
         file.write_all_at(b"other bytes", 77).expect("written");
-        for case in [Case::Warm, Case::ColdSum] {
+        for case in [TuneCase::Warm, TuneCase::ColdSum] {
             let ran = place.seconds(case, Profile::default(), &CancelToken::new());
             assert!(ran.is_err(), "{case:?} did not look");
         }

@@ -11,8 +11,8 @@ use swath::mirror::Mirrored;
 use swath::reading::Reuse;
 use swath::{Buffer, CancelToken, PageCache, Profile, ReadOptions};
 
-use super::case::{Case, SHORT};
-use super::place::{COPY, Made, Place, Wish, write};
+use super::case::{SHORT, TuneCase};
+use super::place::{COPY, PlacedFile, TunePlace, Wish, write};
 use crate::cache::{self, ColdBy};
 use crate::facts::room;
 use crate::fields::sums::mapped;
@@ -21,7 +21,7 @@ use crate::many::residency::{make_all_warm, make_written_cold};
 /// Files that changed this recently are checked twice, which must not be measured.
 const YOUNG: Duration = Duration::from_millis(4200);
 
-impl Place {
+impl TunePlace {
     /// Runs a case once, as `auto` does with this profile; returns its seconds.
     ///
     /// # Errors
@@ -29,7 +29,7 @@ impl Place {
     /// If it cannot be prepared or read, or gave other bytes than were written.
     pub(super) fn seconds(
         &self,
-        case: Case,
+        case: TuneCase,
         profile: Profile,
         cancel: &CancelToken,
     ) -> Result<f64> {
@@ -39,40 +39,42 @@ impl Place {
         let whole = options.clone().with_len(self.len());
         let short = options.clone().with_len(SHORT.min(self.len()));
         match case {
-            Case::Warm => self.read(case, &whole, cache::make_warm),
-            Case::WarmShort => self.read(case, &short, cache::make_warm),
-            Case::Cold => self.read(case, &whole, make_cold),
-            Case::ColdShort => self.read(case, &short, make_cold),
-            Case::Direct | Case::DirectShort => {
-                let options = if case == Case::Direct { whole } else { short };
+            TuneCase::Warm => self.read(case, &whole, cache::make_warm),
+            TuneCase::WarmShort => self.read(case, &short, cache::make_warm),
+            TuneCase::Cold => self.read(case, &whole, make_cold),
+            TuneCase::ColdShort => self.read(case, &short, make_cold),
+            TuneCase::Direct | TuneCase::DirectShort => {
+                let options = if case == TuneCase::Direct { whole } else { short };
                 self.read(case, &options.with_page_cache(PageCache::Bypass), make_cold)
             }
-            Case::Once | Case::OnceShort => {
-                let options = if case == Case::Once { whole } else { short };
+            TuneCase::Once | TuneCase::OnceShort => {
+                let options = if case == TuneCase::Once { whole } else { short };
                 self.read(case, &options.with_reuse(Reuse::Once), make_cold)
             }
-            Case::WarmStream => self.stream(&whole, cache::make_warm),
-            Case::ColdStream => self.stream(&whole, make_cold),
-            Case::ColdSum => self.sum(&whole, make_cold),
-            Case::OnceSum => self.sum(&whole.with_reuse(Reuse::Once), make_cold),
-            Case::SmallCold(len) if self.cold.is_none() => {
+            TuneCase::WarmStream => self.stream(&whole, cache::make_warm),
+            TuneCase::ColdStream => self.stream(&whole, make_cold),
+            TuneCase::ColdSum => self.sum(&whole, make_cold),
+            TuneCase::OnceSum => self.sum(&whole.with_reuse(Reuse::Once), make_cold),
+            TuneCase::SmallCold(len) if self.cold.is_none() => {
                 self.small_cold(&options.with_len(len), len)
             }
-            Case::Small(len) | Case::SmallCold(len) => self.small(&options.with_len(len), len),
+            TuneCase::Small(len) | TuneCase::SmallCold(len) => {
+                self.small(&options.with_len(len), len)
+            }
             // Where nothing leaves the page cache, all is warm.
-            Case::FilesCold if self.cold.is_some() => {
+            TuneCase::FilesCold if self.cold.is_some() => {
                 self.files(&profile, cancel, make_all_warm)
             }
-            Case::FilesWarm => self.files(&profile, cancel, make_all_warm),
-            Case::FilesCold => self.files(&profile, cancel, make_all_cold),
-            Case::Copies => self.mirrored(&options, &profile, make_cold),
-            Case::CopiesWarm => self.mirrored(&options, &profile, cache::make_warm),
+            TuneCase::FilesWarm => self.files(&profile, cancel, make_all_warm),
+            TuneCase::FilesCold => self.files(&profile, cancel, make_all_cold),
+            TuneCase::Copies => self.mirrored(&options, &profile, make_cold),
+            TuneCase::CopiesWarm => self.mirrored(&options, &profile, cache::make_warm),
         }
     }
 
     fn read(
         &self,
-        case: Case,
+        case: TuneCase,
         options: &ReadOptions,
         prepare: impl Fn(&Path) -> Result<()>,
     ) -> Result<f64> {
@@ -190,7 +192,7 @@ impl Place {
     }
 
     /// Two copies, made on first use.
-    fn copies(&self) -> Result<&[Made; 2]> {
+    fn copies(&self) -> Result<&[PlacedFile; 2]> {
         if let Some(copies) = self.copies.get() {
             return Ok(copies);
         }

@@ -3,14 +3,14 @@
 use swath::mirror::SharedDevice;
 use swath::{Engine, PageCache, Profile};
 
-use super::case::{Case, SMALL};
+use super::case::{SMALL, TuneCase};
 use super::duel::Because;
-use super::place::{Needs, Place};
+use super::place::{Needs, TunePlace};
 use swath_profile::stats::Interval;
 
 /// The finding about one setting.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct SettingFinding {
     /// Its name, as in a file of a profile.
     pub setting: &'static str,
     /// The default, in words.
@@ -27,8 +27,8 @@ pub struct Found {
 /// slow down.
 pub(super) struct Trial {
     pub(super) values: Vec<u64>,
-    pub(super) gain: Case,
-    pub(super) guards: Vec<Case>,
+    pub(super) gain: TuneCase,
+    pub(super) guards: Vec<TuneCase>,
 }
 
 /// One setting.
@@ -44,7 +44,7 @@ pub(super) struct Setting {
 
 impl Setting {
     /// The result before it is measured: it cannot be measured, or there was no time yet.
-    pub(super) fn open(&self, place: &Place) -> Found {
+    pub(super) fn open(&self, place: &TunePlace) -> SettingFinding {
         match place.lacks(self.needs) {
             Some(why) => self.kept(format!("not measured: {why}"), None),
             None => self.kept(Because::NoTime.word().to_owned(), None),
@@ -52,15 +52,15 @@ impl Setting {
     }
 
     /// The finding if the default stays.
-    pub(super) fn kept(&self, because: String, ratio: Option<Interval>) -> Found {
-        Found { setting: self.name, usual: self.usual, taken: None, because, ratio }
+    pub(super) fn kept(&self, because: String, ratio: Option<Interval>) -> SettingFinding {
+        SettingFinding { setting: self.name, usual: self.usual, taken: None, because, ratio }
     }
 }
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-fn one(values: impl Into<Vec<u64>>, gain: Case, guards: &[Case]) -> Vec<Trial> {
+fn one(values: impl Into<Vec<u64>>, gain: TuneCase, guards: &[TuneCase]) -> Vec<Trial> {
     vec![Trial { values: values.into(), gain, guards: guards.to_vec() }]
 }
 
@@ -96,7 +96,7 @@ pub(super) const SETTINGS: [Setting; 12] = [
         needs: Needs::Nothing,
         steps: |cores| {
             let values = others(&[1, cores / 2, cores * 2], cores);
-            one(values, Case::Warm, &[Case::WarmShort, Case::WarmStream])
+            one(values, TuneCase::Warm, &[TuneCase::WarmShort, TuneCase::WarmStream])
         },
         apply: Profile::with_warm_workers,
         word: count,
@@ -107,7 +107,11 @@ pub(super) const SETTINGS: [Setting; 12] = [
         needs: Needs::Cold,
         steps: |cores| {
             let values = others(&[1, 2, 8, 16, 32], cores.max(4));
-            one(values, Case::Cold, &[Case::ColdShort, Case::ColdStream, Case::ColdSum])
+            one(
+                values,
+                TuneCase::Cold,
+                &[TuneCase::ColdShort, TuneCase::ColdStream, TuneCase::ColdSum],
+            )
         },
         apply: Profile::with_cold_workers,
         word: count,
@@ -116,7 +120,7 @@ pub(super) const SETTINGS: [Setting; 12] = [
         name: "direct-depth",
         usual: "16; 2 on spinning disks and networks",
         needs: Needs::Direct,
-        steps: |_| one([4, 8, 32, 64], Case::Direct, &[Case::DirectShort]),
+        steps: |_| one([4, 8, 32, 64], TuneCase::Direct, &[TuneCase::DirectShort]),
         apply: Profile::with_direct_depth,
         word: count,
     },
@@ -124,7 +128,7 @@ pub(super) const SETTINGS: [Setting; 12] = [
         name: "direct-engine",
         usual: "ring",
         needs: Needs::Ring,
-        steps: |_| one([1], Case::Direct, &[Case::DirectShort]),
+        steps: |_| one([1], TuneCase::Direct, &[TuneCase::DirectShort]),
         apply: |profile, _| profile.with_direct_engine(Engine::Pool),
         word: |_| String::from("pool"),
     },
@@ -132,7 +136,9 @@ pub(super) const SETTINGS: [Setting; 12] = [
         name: "direct-chunk-size",
         usual: "1 MiB; 4 MiB on spinning disks and networks",
         needs: Needs::Direct,
-        steps: |_| one([256 * KIB, 2 * MIB, 4 * MIB], Case::Direct, &[Case::DirectShort]),
+        steps: |_| {
+            one([256 * KIB, 2 * MIB, 4 * MIB], TuneCase::Direct, &[TuneCase::DirectShort])
+        },
         apply: Profile::with_direct_chunk_size,
         word: size,
     },
@@ -140,7 +146,7 @@ pub(super) const SETTINGS: [Setting; 12] = [
         name: "once",
         usual: "bypass",
         needs: Needs::Direct,
-        steps: |_| one([1], Case::Once, &[Case::OnceShort, Case::OnceSum]),
+        steps: |_| one([1], TuneCase::Once, &[TuneCase::OnceShort, TuneCase::OnceSum]),
         apply: |profile, _| profile.with_once(PageCache::Drop),
         word: |_| String::from("drop"),
     },
@@ -148,7 +154,7 @@ pub(super) const SETTINGS: [Setting; 12] = [
         name: "warm-chunk-size",
         usual: "1 MiB",
         needs: Needs::Nothing,
-        steps: |_| one([256 * KIB, 2 * MIB, 4 * MIB], Case::Warm, &[Case::WarmShort]),
+        steps: |_| one([256 * KIB, 2 * MIB, 4 * MIB], TuneCase::Warm, &[TuneCase::WarmShort]),
         apply: Profile::with_warm_chunk_size,
         word: size,
     },
@@ -156,7 +162,7 @@ pub(super) const SETTINGS: [Setting; 12] = [
         name: "cold-chunk-size",
         usual: "1 MiB; 4 MiB on spinning disks and networks",
         needs: Needs::Cold,
-        steps: |_| one([256 * KIB, 2 * MIB, 4 * MIB], Case::Cold, &[Case::ColdShort]),
+        steps: |_| one([256 * KIB, 2 * MIB, 4 * MIB], TuneCase::Cold, &[TuneCase::ColdShort]),
         apply: Profile::with_cold_chunk_size,
         word: size,
     },
@@ -164,7 +170,7 @@ pub(super) const SETTINGS: [Setting; 12] = [
         name: "files-depth",
         usual: "128 in rings, or 64 threads",
         needs: Needs::Cold,
-        steps: |_| one([32, 64, 256], Case::FilesCold, &[]),
+        steps: |_| one([32, 64, 256], TuneCase::FilesCold, &[]),
         apply: |profile, value| {
             profile.with_files_depth(u32::try_from(value).unwrap_or(u32::MAX))
         },
@@ -176,7 +182,7 @@ pub(super) const SETTINGS: [Setting; 12] = [
         needs: Needs::Nothing,
         steps: |cores| {
             // At least these: all of them read the large files together.
-            one([cores * 2, cores * 4], Case::FilesWarm, &[Case::FilesCold])
+            one([cores * 2, cores * 4], TuneCase::FilesWarm, &[TuneCase::FilesCold])
         },
         apply: |profile, value| profile.with_files_workers(usize_of(value)),
         word: count,
@@ -187,7 +193,7 @@ pub(super) const SETTINGS: [Setting; 12] = [
         needs: Needs::Nothing,
         steps: |_| {
             SMALL
-                .map(|size| one([size], Case::Small(size), &[Case::SmallCold(size)]))
+                .map(|size| one([size], TuneCase::Small(size), &[TuneCase::SmallCold(size)]))
                 .into_iter()
                 .flatten()
                 .collect()
@@ -199,7 +205,7 @@ pub(super) const SETTINGS: [Setting; 12] = [
         name: "side-by-side",
         usual: "no: of copies on one device one is read",
         needs: Needs::Cold,
-        steps: |_| one([1], Case::Copies, &[Case::CopiesWarm]),
+        steps: |_| one([1], TuneCase::Copies, &[TuneCase::CopiesWarm]),
         apply: |profile, _| profile.with_shared_device(SharedDevice::SideBySide),
         word: |_| String::from("yes"),
     },

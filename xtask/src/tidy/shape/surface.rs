@@ -17,7 +17,7 @@ use crate::tidy::tree::Tree;
 
 /// One public function or method.
 #[derive(Debug, Clone)]
-pub(super) struct Function {
+pub(super) struct PublicFunction {
     pub(super) path: String,
     pub(super) line: usize,
     pub(super) name: String,
@@ -40,7 +40,7 @@ pub(super) struct Input {
 /// The public surface of a crate.
 #[derive(Debug, Default)]
 pub(super) struct Surface {
-    pub(super) functions: Vec<Function>,
+    pub(super) functions: Vec<PublicFunction>,
     /// Names at the root of the crate, without modules.
     pub(super) root: BTreeSet<String>,
     types: BTreeSet<String>,
@@ -123,7 +123,7 @@ impl Surface {
                 let Item::Impl(block) = item else { continue };
                 let owner = name_of(&block.self_ty).filter(|it| self.types.contains(it));
                 let Some(owner) = owner.filter(|_| block.trait_.is_none()) else { continue };
-                let owned = |it| Function { owner: Some(owner.clone()), ..it };
+                let owned = |it| PublicFunction { owner: Some(owner.clone()), ..it };
                 for method in &block.items {
                     match method {
                         ImplItem::Fn(it) if is_public(&it.vis) => {
@@ -162,7 +162,7 @@ fn name_of(kind: &Type) -> Option<String> {
 }
 
 /// The setters in a table of them: each `fn with_name(field: Type)`.
-fn setters(tokens: TokenStream, file: &str) -> Vec<Function> {
+fn setters(tokens: TokenStream, file: &str) -> Vec<PublicFunction> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let written = tokens.windows(3).filter_map(|three| match three {
         [TokenTree::Ident(word), TokenTree::Ident(name), TokenTree::Group(inputs)]
@@ -176,7 +176,11 @@ fn setters(tokens: TokenStream, file: &str) -> Vec<Function> {
     written.map(|signature| function(&signature, &[], file)).collect()
 }
 
-fn function(signature: &syn::Signature, attributes: &[Attribute], file: &str) -> Function {
+fn function(
+    signature: &syn::Signature,
+    attributes: &[Attribute],
+    file: &str,
+) -> PublicFunction {
     let inputs = signature.inputs.iter().filter_map(|input| match input {
         FnArg::Receiver(_) => None,
         FnArg::Typed(typed) => {
@@ -185,7 +189,7 @@ fn function(signature: &syn::Signature, attributes: &[Attribute], file: &str) ->
             Some(Input { kind })
         }
     });
-    Function {
+    PublicFunction {
         path: file.to_owned(),
         line: signature.ident.span().start().line,
         name: signature.ident.to_string(),

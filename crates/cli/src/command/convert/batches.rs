@@ -6,19 +6,19 @@ use swath_formats::table::{
     BatchItem, BatchWriteOptions, BatchesWritten, HeaderLine, TableReport,
 };
 
-use super::Job;
+use super::Conversion;
 use super::format::Format;
 use super::size::Size;
 
 /// The library's options for a table that is written.
-pub(super) fn options(job: &Job<'_>, to: Format) -> Result<BatchWriteOptions> {
+pub(super) fn options(job: &Conversion<'_>, to: Format) -> Result<BatchWriteOptions> {
     let Some(form) = to.form() else { bail!("record batches do not become {to}") };
     Ok(job.words.batch_write_options().with_output(job.output()).with_form(form))
 }
 
 /// Writes record batches.
 pub(super) fn write<I>(
-    job: &Job<'_>,
+    job: &Conversion<'_>,
     to: Format,
     header: HeaderLine,
     schema: &Schema,

@@ -22,11 +22,11 @@ use swath_formats::table::{HeaderLine, Value};
 
 use super::batches::write;
 use super::format::Format;
-use super::listing::{Listing, MatrixSize, keeps_metadata};
+use super::listing::{EntryListing, MatrixSize, keeps_metadata};
 use super::matrix::{made_ones, npz_options};
 use super::numbers::{Cells, cells, numbers};
 use super::size::{NAMES, SIZE, Size, above, is_listed, size_in};
-use super::{Converted, Job, matrix_options};
+use super::{Conversion, Converted, matrix_options};
 use crate::failure::Refused;
 use crate::report::ReportName;
 
@@ -37,7 +37,7 @@ const PARTS: [&str; 2] = ["real", "imaginary"];
 const BATCH: usize = 256 << 10;
 
 /// A row for each entry.
-pub(super) fn of_matrix(job: &Job<'_>, from: Format, to: Format) -> Result<Converted> {
+pub(super) fn of_matrix(job: &Conversion<'_>, from: Format, to: Format) -> Result<Converted> {
     if to == Format::Npy {
         let what = "cannot convert a sparse matrix to .npy: it holds dense arrays";
         let hint = "choose .npz, .csv or .arrow, or pass --from csv if the input is a table";
@@ -69,7 +69,7 @@ pub(super) fn of_matrix(job: &Job<'_>, from: Format, to: Format) -> Result<Conve
 }
 
 /// Refuses half of a symmetric matrix, which would be read as all of it.
-fn check_whole(job: &Job<'_>, matrix: &AnyCoo) -> Result<()> {
+fn check_whole(job: &Conversion<'_>, matrix: &AnyCoo) -> Result<()> {
     let symmetry = match matrix {
         AnyCoo::U32(matrix) => matrix.symmetry,
         AnyCoo::U64(matrix) => matrix.symmetry,
@@ -94,7 +94,7 @@ fn spread(offsets: &[u64]) -> Result<Array<u64>> {
 
 /// Writes a table of entries.
 fn listed<R: Id, C: Id>(
-    job: &Job<'_>,
+    job: &Conversion<'_>,
     to: Format,
     size: Size,
     rows: &[R],
@@ -137,7 +137,7 @@ fn listed<R: Id, C: Id>(
     done.add_written(&write(job, to, HeaderLine::Present, &schema, batches)?);
     if !keeps_metadata(to) {
         let size = MatrixSize { rows: size.rows, columns: size.columns };
-        done.notes.extend(Listing { size, left }.note(job));
+        done.notes.extend(EntryListing { size, left }.note(job));
     }
     Ok(done)
 }
@@ -173,7 +173,7 @@ fn ids<I: Id>(ids: &[I]) -> ArrayRef {
 }
 
 /// Converts a table of entries to the matrix that it lists; of any other table, takes what is not zero.
-pub(super) fn of_table(job: &Job<'_>, from: Format, to: Format) -> Result<Converted> {
+pub(super) fn of_table(job: &Conversion<'_>, from: Format, to: Format) -> Result<Converted> {
     let (table, notes) = numbers(job, from)?;
     if let Some(missing) = table.columns().iter().position(|column| column.null_count() > 0) {
         let what = format!(
@@ -208,7 +208,7 @@ pub(super) fn of_table(job: &Job<'_>, from: Format, to: Format) -> Result<Conver
 }
 
 /// Refuses rows out of proportion to the entries, because each row takes eight bytes.
-fn check_rows(job: &Job<'_>, matrix: &Coo<u64>) -> Result<()> {
+fn check_rows(job: &Conversion<'_>, matrix: &Coo<u64>) -> Result<()> {
     const FEW: u64 = 8 << 20;
     let rows = matrix.row_count;
     let is_odd = rows > FEW && rows / 256 > matrix.entry_count() as u64;
@@ -222,7 +222,7 @@ fn check_rows(job: &Job<'_>, matrix: &Coo<u64>) -> Result<()> {
 }
 
 /// Returns the matrix with the size that the flags give, or else the file.
-fn sized(job: &Job<'_>, matrix: Coo<u64>, told: Option<(u64, u64)>) -> Result<Coo<u64>> {
+fn sized(job: &Conversion<'_>, matrix: Coo<u64>, told: Option<(u64, u64)>) -> Result<Coo<u64>> {
     let Some((row_count, column_count)) = job.words.matrix.shape.or(told) else {
         return Ok(matrix);
     };
@@ -241,7 +241,7 @@ fn sized(job: &Job<'_>, matrix: Coo<u64>, told: Option<(u64, u64)>) -> Result<Co
     Ok(Coo { row_count, column_count, ..matrix })
 }
 
-fn entries(job: &Job<'_>, table: &RecordBatch) -> Result<Coo<u64>> {
+fn entries(job: &Conversion<'_>, table: &RecordBatch) -> Result<Coo<u64>> {
     let (rows, columns) = (places(job, table, 0)?, places(job, table, 1)?);
     let schema = table.schema();
     let names: Vec<&str> =
@@ -269,7 +269,7 @@ fn entries(job: &Job<'_>, table: &RecordBatch) -> Result<Coo<u64>> {
 }
 
 /// Returns the rows or columns of entries.
-fn places(job: &Job<'_>, table: &RecordBatch, at: usize) -> Result<Array<u64>> {
+fn places(job: &Conversion<'_>, table: &RecordBatch, at: usize) -> Result<Array<u64>> {
     let refused = |found: &str| {
         let what = format!(
             "cannot make a matrix of {}: `{}` has {found}",
@@ -318,7 +318,7 @@ fn complex(first: Cells<'_>, second: Cells<'_>) -> Result<Values> {
 }
 
 /// Returns what is not zero in a table: numbers of one kind if all columns have that, else doubles.
-fn not_zero(job: &Job<'_>, table: &RecordBatch) -> Result<Coo<u64>> {
+fn not_zero(job: &Conversion<'_>, table: &RecordBatch) -> Result<Coo<u64>> {
     let all: Vec<Cells<'_>> = table.columns().iter().filter_map(cells).collect();
     let rows = table.num_rows();
     macro_rules! of_one_kind {

@@ -3,7 +3,7 @@
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 
-use super::Job;
+use super::Conversion;
 use super::format::Format;
 use super::numbers::{Cells, cells};
 use super::size::{above, is_listed, size_in};
@@ -22,12 +22,12 @@ pub(super) struct MatrixSize {
 }
 
 /// A list of entries: how large the matrix is, and what the entries alone say.
-pub(super) struct Listing {
+pub(super) struct EntryListing {
     pub(super) size: MatrixSize,
     pub(super) left: MatrixSize,
 }
 
-impl Listing {
+impl EntryListing {
     /// Returns the listing if a table with this schema is one, and its metadata have the size.
     pub(super) fn new(schema: &Schema) -> Option<Self> {
         let (rows, columns) = size_in(|name| schema.metadata.get(name))?;
@@ -49,7 +49,7 @@ impl Listing {
     }
 
     /// Returns a note if the entries do not show the size.
-    pub(super) fn note(&self, job: &Job<'_>) -> Option<String> {
+    pub(super) fn note(&self, job: &Conversion<'_>) -> Option<String> {
         let Self { size: MatrixSize { rows, columns }, left } = self;
         (self.size != *left).then(|| {
             format!(

@@ -8,10 +8,10 @@ use swath_formats::matrix::{AnyCsr, Values};
 
 use super::format::Format;
 use super::size::Size;
-use super::{Converted, Job, matrix_options};
+use super::{Conversion, Converted, matrix_options};
 use crate::report::ReportName;
 
-pub(super) fn to_matrix(job: &Job<'_>, from: Format, to: Format) -> Result<Converted> {
+pub(super) fn to_matrix(job: &Conversion<'_>, from: Format, to: Format) -> Result<Converted> {
     if from != Format::Npz && to != Format::Npz {
         let (options, bar) = matrix_options(job, from);
         let matrix = options.read(&job.input)?;
@@ -48,7 +48,7 @@ pub(super) fn to_matrix(job: &Job<'_>, from: Format, to: Format) -> Result<Conve
 }
 
 /// Returns a note if values were made up, because SciPy has no matrix without values.
-pub(super) fn made_ones(job: &Job<'_>, rows: &AnyCsr) -> Option<String> {
+pub(super) fn made_ones(job: &Conversion<'_>, rows: &AnyCsr) -> Option<String> {
     let values = match rows {
         AnyCsr::U32(rows) => &rows.values,
         AnyCsr::U64(rows) => &rows.values,
@@ -58,11 +58,11 @@ pub(super) fn made_ones(job: &Job<'_>, rows: &AnyCsr) -> Option<String> {
 }
 
 /// The library's options for `.npz`, read or written.
-pub(super) fn npz_options(job: &Job<'_>) -> NpzOptions {
+pub(super) fn npz_options(job: &Conversion<'_>) -> NpzOptions {
     NpzOptions::new().with_read(job.words.output.read_options()).with_output(job.output())
 }
 
-fn rows(job: &Job<'_>, from: Format) -> Result<AnyCsr> {
+fn rows(job: &Conversion<'_>, from: Format) -> Result<AnyCsr> {
     Ok(match from {
         Format::Npz => npz_options(job).read(&job.input)?,
         _ => {

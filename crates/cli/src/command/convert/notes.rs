@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use swath_formats::table::{Changes, ColumnReport, TableReport};
 
-use super::Job;
+use super::Conversion;
 use crate::command::tabular::{is_text, line_word, lost_texts};
 
 /// Says what of the text was lost, and which columns became text after the first records.
-pub(super) fn add_notes(job: &Job<'_>, report: &TableReport, notes: &mut Vec<String>) {
+pub(super) fn add_notes(job: &Conversion<'_>, report: &TableReport, notes: &mut Vec<String>) {
     /// Lines that show what a table is.
     const FIRST: u64 = 1000;
     let mut texts = lost_texts(report, &job.files);
@@ -35,7 +35,7 @@ pub(super) fn add_notes(job: &Job<'_>, report: &TableReport, notes: &mut Vec<Str
 }
 
 /// Adds texts about columns: for people, not more than they read.
-fn add_some(job: &Job<'_>, more: impl Iterator<Item = String>, texts: &mut Vec<String>) {
+fn add_some(job: &Conversion<'_>, more: impl Iterator<Item = String>, texts: &mut Vec<String>) {
     const MOST: usize = 5;
     let mut more: Vec<String> = more.collect();
     if more.len() > MOST && !job.words.output.json {

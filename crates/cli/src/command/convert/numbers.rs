@@ -21,7 +21,7 @@ use swath_formats::table::npy::{self, Dense, NpyOptions};
 use super::format::Format;
 use super::notes::add_notes;
 use super::size::Size;
-use super::{Converted, Job, batches};
+use super::{Conversion, Converted, batches};
 use crate::failure::Refused;
 use crate::progress::Bar;
 use crate::report::ReportName;
@@ -56,14 +56,14 @@ macro_rules! with_dense {
 pub(super) use with_dense;
 
 /// The library's options for `.npy`, read or written.
-pub(super) fn npy_options(job: &Job<'_>) -> NpyOptions {
+pub(super) fn npy_options(job: &Conversion<'_>) -> NpyOptions {
     NpyOptions::new()
         .with_read(job.words.output.read_options().with_workers(job.words.workers))
         .with_output(job.output())
 }
 
 /// The library's options for `.arrow` that is read.
-pub(super) fn arrow_options(job: &Job<'_>) -> ArrowOptions {
+pub(super) fn arrow_options(job: &Conversion<'_>) -> ArrowOptions {
     ArrowOptions::new()
         .with_read(job.words.output.read_options().with_workers(job.words.workers))
 }
@@ -90,7 +90,10 @@ pub(super) fn cells(column: &ArrayRef) -> Option<Cells<'_>> {
 
 /// Reads a table of numbers into one batch: integers of 64 bits, singles and doubles. Also returns the notes
 /// on text that was left out.
-pub(super) fn numbers(job: &Job<'_>, from: Format) -> Result<(RecordBatch, Vec<String>)> {
+pub(super) fn numbers(
+    job: &Conversion<'_>,
+    from: Format,
+) -> Result<(RecordBatch, Vec<String>)> {
     let mut notes = Vec::new();
     let one = match from {
         Format::Arrow | Format::Arrows => {
@@ -196,7 +199,7 @@ pub(super) fn dense_size(shape: &[usize]) -> Result<Size> {
 
 /// Writes a dense array as a table.
 pub(super) fn array<T: Value>(
-    job: &Job<'_>,
+    job: &Conversion<'_>,
     to: Format,
     dense: &Dense<T>,
 ) -> Result<Converted> {
@@ -226,7 +229,7 @@ fn columns_of<T: Value>(dense: &Dense<T>) -> Result<RecordBatch> {
 }
 
 /// Converts a table of numbers to an array of doubles, row after row.
-pub(super) fn dense(job: &Job<'_>, from: Format) -> Result<Converted> {
+pub(super) fn dense(job: &Conversion<'_>, from: Format) -> Result<Converted> {
     let (table, notes) = numbers(job, from)?;
     let (rows, width) = (table.num_rows(), table.num_columns());
     let size = Size { rows: rows as u64, columns: width as u64, values: (rows * width) as u64 };
@@ -252,7 +255,7 @@ pub(super) fn dense(job: &Job<'_>, from: Format) -> Result<Converted> {
 
 impl Cells<'_> {
     /// Returns a value as a double, if that is exact.
-    pub(super) fn double(&self, job: &Job<'_>, row: usize) -> Result<f64> {
+    pub(super) fn double(&self, job: &Conversion<'_>, row: usize) -> Result<f64> {
         match self {
             Self::F64(values) => Ok(values[row]),
             Self::F32(values) => Ok(values[row].into()),
@@ -263,7 +266,7 @@ impl Cells<'_> {
 }
 
 /// Returns an integer as a double, if that is exact.
-fn exact(job: &Job<'_>, value: i128) -> Result<f64> {
+fn exact(job: &Conversion<'_>, value: i128) -> Result<f64> {
     #[expect(clippy::cast_possible_truncation, reason = "compared")]
     let (double, back) = (value as f64, value as f64 as i128);
     if back != value {

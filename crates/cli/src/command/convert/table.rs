@@ -13,14 +13,14 @@ use swath_formats::table::{HeaderLine, npy};
 
 use super::batches::{size_of, write};
 use super::format::Format;
-use super::listing::{Listing, keeps_metadata};
+use super::listing::{EntryListing, keeps_metadata};
 use super::notes::add_notes;
 use super::numbers::{array, arrow_options, dense, dense_size, npy_options, with_dense};
 use super::size::Size;
-use super::{Converted, Job};
+use super::{Conversion, Converted};
 use crate::progress::Bar;
 
-pub(super) fn to_table(job: &Job<'_>, from: Format, to: Format) -> Result<Converted> {
+pub(super) fn to_table(job: &Conversion<'_>, from: Format, to: Format) -> Result<Converted> {
     match (from, to) {
         (Format::Npy, Format::Npy) => with_dense!(job, dense => {
             let read = Instant::now();
@@ -38,7 +38,7 @@ pub(super) fn to_table(job: &Job<'_>, from: Format, to: Format) -> Result<Conver
 }
 
 /// Reads text as an array of doubles.
-fn to_array(job: &Job<'_>, from: Format) -> Result<Converted> {
+fn to_array(job: &Conversion<'_>, from: Format) -> Result<Converted> {
     let (read, bar) = Bar::attach(job.words.output.read_options(), !job.words.output.json);
     let table = job.words.batch_options(from, read).read_array_of::<f64, _>(job.sources())?;
     drop(bar);
@@ -50,7 +50,7 @@ fn to_array(job: &Job<'_>, from: Format) -> Result<Converted> {
 }
 
 /// Converts a table that is text.
-fn of_text(job: &Job<'_>, from: Format, to: Format) -> Result<Converted> {
+fn of_text(job: &Conversion<'_>, from: Format, to: Format) -> Result<Converted> {
     let (read, bar) = Bar::attach(job.words.output.read_options(), !job.words.output.json);
     let mut stream = job.words.batch_options(from, read).stream_batches_of(job.sources())?;
     drop(bar);
@@ -68,11 +68,11 @@ fn of_text(job: &Job<'_>, from: Format, to: Format) -> Result<Converted> {
 }
 
 /// Converts an Arrow file or stream.
-fn of_arrow(job: &Job<'_>, to: Format) -> Result<Converted> {
+fn of_arrow(job: &Conversion<'_>, to: Format) -> Result<Converted> {
     let batches = arrow_options(job).batches(&job.input)?;
     let read = Instant::now();
     let (schema, columns) = (batches.schema().clone(), batches.schema().fields().len() as u64);
-    let mut listing = Listing::new(&schema).filter(|_| !keeps_metadata(to));
+    let mut listing = EntryListing::new(&schema).filter(|_| !keeps_metadata(to));
     let mut rows = 0;
     let counted = batches.inspect(|batch| {
         let Ok(batch) = batch else { return };

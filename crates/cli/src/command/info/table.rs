@@ -13,8 +13,8 @@ use super::Known;
 use crate::args::TableArgs;
 use crate::command::convert::format::Format;
 use crate::command::tabular::{
-    Json, Listed, Rows, cell, columns, delimiter_word, facts_json, is_numeric, is_text,
-    lost_texts, positions_word, usual_form,
+    Json, ListedItems, ShownRows, cell, columns, delimiter_word, facts_json, is_numeric,
+    is_text, lost_texts, positions_word, usual_form,
 };
 use crate::grid::{self, Align, Column, MISSING};
 use crate::progress::Bar;
@@ -39,11 +39,11 @@ pub(super) fn of(file: &swath::Input, format: Format, args: &TableArgs) -> Resul
         Format::Fixed => "text of fixed width",
         _ => "CSV",
     });
-    Ok(Known { table: Some(Listing(summary)), ..known })
+    Ok(Known { table: Some(ColumnListing(summary)), ..known })
 }
 
 /// A table, column by column: there may be millions.
-pub(super) struct Listing(TableSummary);
+pub(super) struct ColumnListing(TableSummary);
 
 /// A column, as JSON.
 #[derive(Serialize)]
@@ -65,11 +65,11 @@ struct Field<'l> {
     deciding_line: Option<u64>,
 }
 
-impl Serialize for Listing {
+impl Serialize for ColumnListing {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let report = &self.0.report;
         let names = self.fields().map(|column| column.name);
-        let names = (report.header_lines > 0).then(|| object! { names: Listed(names) });
+        let names = (report.header_lines > 0).then(|| object! { names: ListedItems(names) });
         let rows = self.rows();
         object! {
             rows: report.rows,
@@ -78,7 +78,7 @@ impl Serialize for Listing {
             facts: facts_json(report, &[]),
             #[serde(flatten)]
             names,
-            fields: Listed(self.fields()),
+            fields: ListedItems(self.fields()),
             first_rows: rows.json(),
         }
         .serialize(serializer)
@@ -109,7 +109,7 @@ fn field<'l>(column: &'l ColumnReport, range: &ColumnRange) -> Field<'l> {
     }
 }
 
-impl Listing {
+impl ColumnListing {
     fn fields(&self) -> impl Iterator<Item = Field<'_>> + Clone {
         let known = &self.0.report.columns;
         let more = self.0.schema.fields().iter().skip(known.len());
@@ -138,8 +138,8 @@ impl Listing {
         }
     }
 
-    fn rows(&self) -> Rows<'_> {
-        Rows { columns: columns(&self.0.report, &self.0.first), batches: &self.0.first }
+    fn rows(&self) -> ShownRows<'_> {
+        ShownRows { columns: columns(&self.0.report, &self.0.first), batches: &self.0.first }
     }
 
     /// Returns all of it in lines that fit the width.

@@ -40,18 +40,18 @@ pub(super) fn of(file: &swath::Input) -> Result<Known> {
     if !metadata.is_empty() {
         known = known.with("metadata", metadata);
     }
-    known.tensors = Some(Listing { shards, is_index });
+    known.tensors = Some(TensorListing { shards, is_index });
     Ok(known)
 }
 
 /// The tensors of some files, listed one after the other: there may be millions.
-pub(super) struct Listing {
+pub(super) struct TensorListing {
     shards: Vec<Shard>,
     is_index: bool,
 }
 
 #[derive(Serialize)]
-struct Listed<'s> {
+struct TensorRow<'s> {
     name: &'s str,
     dtype: &'s str,
     shape: &'s [u64],
@@ -62,20 +62,20 @@ struct Listed<'s> {
     shard: Option<&'s str>,
 }
 
-impl Serialize for Listing {
+impl Serialize for TensorListing {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.each())
     }
 }
 
-impl Listing {
-    fn each(&self) -> impl Iterator<Item = Listed<'_>> {
+impl TensorListing {
+    fn each(&self) -> impl Iterator<Item = TensorRow<'_>> {
         self.shards.iter().flat_map(move |shard| {
             let header = shard.header();
             let file = shard.path().file_name().and_then(|name| name.to_str());
             header.tensors().iter().map(move |tensor| {
                 let extent = header.extent(tensor);
-                Listed {
+                TensorRow {
                     name: &tensor.name,
                     dtype: tensor.dtype.word(),
                     shape: &tensor.shape,

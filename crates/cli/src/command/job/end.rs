@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
-use swath::job::{Committed, Form, Plan};
+use swath::job::{CommittedJob, Form, Plan};
 use swath::sink::HardLinks;
 use swath::{Operation, OutputOptions, Reason};
 
@@ -90,8 +90,8 @@ impl Commit {
         }
     }
 
-    fn report(&self, plan: &Plan, committed: &Committed, elapsed: Duration) -> Result<()> {
-        let Committed { bytes, crc32c, parts, cloned, copied, .. } = *committed;
+    fn report(&self, plan: &Plan, committed: &CommittedJob, elapsed: Duration) -> Result<()> {
+        let CommittedJob { bytes, crc32c, parts, cloned, copied, .. } = *committed;
         let json = object! {
             #[serde(flatten)]
             path: PathJson::from(plan.target()),

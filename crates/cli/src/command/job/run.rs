@@ -26,7 +26,7 @@ Examples:
   swath job run \"$folder\" \"$SLURM_ARRAY_TASK_ID\" -- ./work
   swath job run \"$folder\" 0-99 --workers 8 -- sh -c 'sort | uniq -c'
   swath job run \"$folder\" --missing --accept 1 -- grep -F ' 500 '")]
-pub struct Run {
+pub struct JobRun {
     /// Which job.
     #[command(flatten)]
     pub folder: FolderArg,
@@ -65,7 +65,7 @@ pub struct Run {
     pub timeline: TimelineArgs,
 }
 
-impl Command for Run {
+impl Command for JobRun {
     fn run(&self) -> Result<Outcome> {
         let plan = self.folder.open_for_parts()?;
         let parts = self.parts(&plan)?;
@@ -106,7 +106,7 @@ impl Command for Run {
     }
 }
 
-impl Run {
+impl JobRun {
     fn parts(&self, plan: &Plan) -> Result<Vec<usize>> {
         let count = plan.parts().len();
         match &self.part {
@@ -131,7 +131,7 @@ impl Run {
 
 /// The threads that run parts.
 struct Crew<'r> {
-    args: &'r Run,
+    args: &'r JobRun,
     work: Work<'r>,
     parts: Vec<usize>,
     state: Mutex<State>,

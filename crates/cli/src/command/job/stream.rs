@@ -22,7 +22,7 @@ use crate::output::{OutputError, print_json, unbuffered, wrote};
 Examples:
   swath job read out.txt.job-5f3a9c0e 3 | head
   swath job read \"$folder\" 0 > first-part.txt")]
-pub struct Read {
+pub struct JobRead {
     /// Which job.
     #[command(flatten)]
     pub folder: FolderArg,
@@ -56,7 +56,7 @@ pub struct Write {
     pub timeline: TimelineArgs,
 }
 
-impl Command for Read {
+impl Command for JobRead {
     fn run(&self) -> Result<Outcome> {
         let plan = self.folder.open_for_reading()?;
         let part = plan.part(self.part).ok_or_else(|| no_part(&plan, self.part))?;

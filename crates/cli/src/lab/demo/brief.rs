@@ -3,7 +3,7 @@
 use super::Findings;
 use super::compared::{Compared, Verdict};
 use super::layout::{Align, columns, digits, filled};
-use super::row::{Line, Row};
+use super::row::{DemoRow, Line};
 
 impl Line {
     pub(super) const ALL: [Self; 5] =
@@ -23,8 +23,8 @@ impl Line {
 
 /// Both rows of a line, compared.
 pub(super) struct Beside<'f> {
-    pub(super) today: &'f Row,
-    pub(super) swath: &'f Row,
+    pub(super) today: &'f DemoRow,
+    pub(super) swath: &'f DemoRow,
     pub(super) compared: Compared,
 }
 
@@ -33,7 +33,7 @@ impl Findings {
     pub(super) fn beside(&self, line: Line) -> Option<Beside<'_>> {
         let of = |is_peer: bool| {
             let is_it =
-                |row: &&Row| row.about.line == Some(line) && row.about.is_peer == is_peer;
+                |row: &&DemoRow| row.about.line == Some(line) && row.about.is_peer == is_peer;
             self.rows.iter().find(is_it)
         };
         let (today, swath) = (of(true)?, of(false)?);
@@ -61,7 +61,7 @@ fn cells(findings: &Findings, line: Line) -> [String; 5] {
     let (its, ours, is) = match findings.beside(line) {
         None => (String::from("-"), String::from("-"), String::from("not measured")),
         Some(Beside { today, swath, compared }) => {
-            let speed = |row: &Row| digits(row.bytes_per_s(findings.size) / 1e9);
+            let speed = |row: &DemoRow| digits(row.bytes_per_s(findings.size) / 1e9);
             let is =
                 if today.is_right && swath.is_right { words(compared) } else { "WRONG".into() };
             (speed(today), speed(swath), is)

@@ -3,7 +3,7 @@
 use swath_profile::stats::{Interval, paired_ratio};
 
 use super::layout::digits;
-use super::row::Row;
+use super::row::DemoRow;
 
 /// Fewer rounds decide nothing.
 pub(super) const FEWEST: usize = 5;
@@ -46,7 +46,7 @@ pub(super) struct Compared {
 
 impl Compared {
     /// Compares round by round; `None` if one of them never ran.
-    pub(super) fn of(row: &Row, other: &Row) -> Option<Self> {
+    pub(super) fn of(row: &DemoRow, other: &DemoRow) -> Option<Self> {
         let rounds = row.rounds().min(other.rounds());
         let ratio = paired_ratio(&other.seconds[..rounds], &row.seconds[..rounds], SEED)?;
         Some(Self { ratio, verdict: verdict(ratio, rounds) })

@@ -8,15 +8,15 @@ use swath::{ReadOptions, Scanned};
 use swath_study::fields::sums::{mapped, newlines_mapped};
 use swath_study::results::State;
 
-use super::row::{About, Limit, Memory, Row};
+use super::row::{About, DemoRow, Limit, TargetMemory};
 use super::stage::Stage;
 
 /// Runs over a file.
-type Scan = fn(&ReadOptions, &Path) -> Result<Scanned<u64>>;
+type ScanRun = fn(&ReadOptions, &Path) -> Result<Scanned<u64>>;
 
-pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
+pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
     let of = |way| About {
-        memory: Memory::None,
+        memory: TargetMemory::None,
         limit: Limit::MemorySum,
         ..About::warm("scan", "auto", way)
     };
@@ -29,8 +29,8 @@ pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
     ])
 }
 
-fn row(stage: &Rc<Stage>, about: About, scan: Scan, right: u64) -> Row {
-    Row::new(stage, about, move |stage, meter| {
+fn row(stage: &Rc<Stage>, about: About, scan: ScanRun, right: u64) -> DemoRow {
+    DemoRow::new(stage, about, move |stage, meter| {
         let Scanned { value, report } =
             meter.measure(|| scan(&ReadOptions::new(), &stage.path))??;
         meter.fell_back(report.fallbacks);

@@ -9,11 +9,11 @@ use swath::sink::Durability;
 use swath::{OutputOptions, ReadOptions};
 use swath_formats::matrix::{MatrixOptions, MatrixWriteOptions};
 use swath_study::fields::contracts::unsynced;
-use swath_study::fields::graph::{Found, coordinates, rows as rows_of};
+use swath_study::fields::graph::{GraphContent, coordinates, rows as rows_of};
 use swath_study::measure::Meter;
 use swath_study::workload::graph::{Rmat, Text};
 
-use super::row::{About, Limit, Row};
+use super::row::{About, DemoRow, Limit};
 use super::stage::Stage;
 
 /// The text is about this many times shorter than the input.
@@ -24,9 +24,9 @@ const LINE: u64 = 14;
 const DEGREE: u64 = 16;
 
 /// Does one thing with the graph; returns the edges and the sum of their ends.
-type Way = fn(&Path, usize, &mut Meter) -> Result<Found>;
+type GraphWay = fn(&Path, usize, &mut Meter) -> Result<GraphContent>;
 
-const WAYS: [(&str, &str, Way); 5] = [
+const WAYS: [(&str, &str, GraphWay); 5] = [
     ("std", "lines, split, parse", lines),
     ("coo", "coordinates, one worker", |path, _, meter| coordinates(path, 1, meter)),
     ("coo", "coordinates, all workers", coordinates),
@@ -34,14 +34,14 @@ const WAYS: [(&str, &str, Way); 5] = [
     ("coo", "and back to text", back),
 ];
 
-pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
+pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
     let path = stage.path.with_file_name("graph.mtx");
     let edges = stage.made.bytes / SHARE / LINE;
     let scale = (edges / DEGREE).max(2).ilog2();
     Rmat::new(scale, edges).write(Text::MatrixMarket, stage.workers, unsynced(&path)?)?;
     let bytes = fs::metadata(&path)?.len();
     let expected = lines(&path, 1, &mut Meter::default())?;
-    let row = |(index, (engine, way, how)): (usize, (_, _, Way))| {
+    let row = |(index, (engine, way, how)): (usize, (_, _, GraphWay))| {
         let path: PathBuf = path.clone();
         let about = About {
             limit: Limit::Computing,
@@ -49,7 +49,7 @@ pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
             bytes: Some(bytes),
             ..About::warm("convert", engine, way)
         };
-        Row::new(stage, about, move |stage, meter| {
+        DemoRow::new(stage, about, move |stage, meter| {
             Ok(how(&path, stage.workers, meter)? == expected)
         })
     };
@@ -57,10 +57,10 @@ pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
 }
 
 /// The usual program without a library.
-fn lines(path: &Path, _: usize, meter: &mut Meter) -> Result<Found> {
+fn lines(path: &Path, _: usize, meter: &mut Meter) -> Result<GraphContent> {
     let edges = meter.measure(|| edges(path))??;
     let sum = edges.iter().map(|&(row, column)| u64::from(row) + u64::from(column)).sum();
-    Ok(Found { values: edges.len() as u64, sum })
+    Ok(GraphContent { values: edges.len() as u64, sum })
 }
 
 fn edges(path: &Path) -> Result<Vec<(u32, u32)>> {
@@ -74,7 +74,7 @@ fn edges(path: &Path) -> Result<Vec<(u32, u32)>> {
     lines.map(edge).collect()
 }
 
-fn back(path: &Path, workers: usize, meter: &mut Meter) -> Result<Found> {
+fn back(path: &Path, workers: usize, meter: &mut Meter) -> Result<GraphContent> {
     let read = ReadOptions::new().with_workers(workers);
     let matrix = MatrixOptions::new().with_read(read).read(path)?;
     let again = path.with_file_name("again.mtx");

@@ -7,7 +7,7 @@ use super::Findings;
 use super::brief::Beside;
 use super::compared::Verdict;
 use super::limit::LIMITS;
-use super::row::{Line, Memory, Row};
+use super::row::{DemoRow, Line, TargetMemory};
 use crate::report::object;
 
 /// Where the file was before a run.
@@ -56,7 +56,7 @@ fn line(findings: &Findings, line: Line) -> Option<impl Serialize> {
 
 fn limits(findings: &Findings) -> impl Serialize + use<> {
     let speed = |way: &str| {
-        let is_it = |row: &&Row| row.about.capability == LIMITS && row.about.way == way;
+        let is_it = |row: &&DemoRow| row.about.capability == LIMITS && row.about.way == way;
         Some(findings.rows.iter().find(is_it)?.bytes_per_s(findings.size))
     };
     object! {
@@ -69,7 +69,7 @@ fn limits(findings: &Findings) -> impl Serialize + use<> {
     }
 }
 
-fn row(findings: &Findings, row: &Row) -> impl Serialize + use<> {
+fn row(findings: &Findings, row: &DemoRow) -> impl Serialize + use<> {
     let compared = findings.ratio_to_peer(row);
     let decided = |verdict| verdict != Verdict::AboutTheSame && verdict != Verdict::Undecided;
     object! {
@@ -78,10 +78,10 @@ fn row(findings: &Findings, row: &Row) -> impl Serialize + use<> {
         way: row.about.way,
         file: file(row.about.state),
         memory: match row.about.memory {
-            Memory::Fresh => "fresh",
-            Memory::Reused => "reused",
-            Memory::Default => "default",
-            Memory::None => "none",
+            TargetMemory::Fresh => "fresh",
+            TargetMemory::Reused => "reused",
+            TargetMemory::Default => "default",
+            TargetMemory::None => "none",
         },
         rounds: row.rounds(),
         median_elapsed_s: row.median(),

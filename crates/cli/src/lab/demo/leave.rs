@@ -13,7 +13,7 @@ use swath_study::fields::contracts::unsynced;
 use swath_study::measure::Meter;
 use swath_study::results::State;
 
-use super::row::{About, Line, Row};
+use super::row::{About, DemoRow, Line};
 use super::stage::Stage;
 
 /// Writes something to a path where there is nothing yet.
@@ -51,7 +51,7 @@ const FORMAT: [(&str, &str, Leave); 4] = [
     ("append", "tickets of 1 MiB", tickets),
 ];
 
-pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
+pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
     let of = |capability, check: Check| {
         move |(index, (engine, way, leave)): (usize, (_, _, Leave))| {
             let (state, is_peer) = (State::None, index == 0);
@@ -60,7 +60,7 @@ pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
             let line = (!is_text && (is_peer || engine == OURS)).then_some(Line::Write);
             let bytes = is_text.then(|| 2 * half(stage).len() as u64);
             let about = About { line, bytes, ..about };
-            Row::new(stage, about, move |stage, meter| run(stage, leave, check, meter))
+            DemoRow::new(stage, about, move |stage, meter| run(stage, leave, check, meter))
         }
     };
     let write = WRITE.into_iter().enumerate().map(of("write", holds_bytes));

@@ -9,16 +9,16 @@ use swath_study::limits::{self, Schedule};
 use swath_study::measure::{Meter, SharedPages};
 use swath_study::results::State;
 
-use super::row::{About, Limit, Memory, Row};
+use super::row::{About, DemoRow, Limit, TargetMemory};
 use super::stage::Stage;
 
 /// Reads in flight of a first look at the device.
 const DEPTH: usize = 8;
 
 /// Measures one limit with the input and memory of its length; returns whether the bytes are right.
-type Way = fn(&Stage, &SharedPages, &mut Meter) -> Result<bool>;
+type LimitWay = fn(&Stage, &SharedPages, &mut Meter) -> Result<bool>;
 
-const WAYS: [(&str, State, Way); 5] = [
+const WAYS: [(&str, State, LimitWay); 5] = [
     ("memory sum", State::None, sum),
     ("copy into existing pages", State::None, copy),
     ("touch new pages", State::None, populate),
@@ -51,17 +51,18 @@ impl Limit {
     }
 }
 
-pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
+pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
     let pages = limits::touched_pages(stage.bytes.len(), stage.workers)?;
     let pages: SharedPages = Rc::new(RefCell::new(pages));
     let is_refused = direct(stage, &pages, &mut Meter::default()).is_err();
-    let row = |(way, state, run): (&'static str, State, Way)| {
+    let row = |(way, state, run): (&'static str, State, LimitWay)| {
         let pages = Rc::clone(&pages);
-        let (memory, limit) = (Memory::None, Limit::Computing);
+        let (memory, limit) = (TargetMemory::None, Limit::Computing);
         let about = About { state, memory, limit, ..About::warm(LIMITS, "", way) };
-        Row::new(stage, about, move |stage, meter| run(stage, &pages, meter))
+        DemoRow::new(stage, about, move |stage, meter| run(stage, &pages, meter))
     };
-    let possible = |way: &(&str, State, Way)| way.0 != Limit::DirectRead.name() || !is_refused;
+    let possible =
+        |way: &(&str, State, LimitWay)| way.0 != Limit::DirectRead.name() || !is_refused;
     Ok(WAYS.into_iter().filter(possible).map(row).collect())
 }
 

@@ -11,40 +11,40 @@ use swath_study::limits;
 use swath_study::measure::Meter;
 use swath_study::results::State;
 
-use super::row::{About, Limit, Line, Memory, Row};
+use super::row::{About, DemoRow, Limit, Line, TargetMemory};
 use super::stage::Stage;
 
 /// A way to read, and its options.
-type Way = (About, fn(ReadOptions) -> ReadOptions);
+type LoadWay = (About, fn(ReadOptions) -> ReadOptions);
 
-const fn warm(engine: &'static str, options: fn(ReadOptions) -> ReadOptions) -> Way {
+const fn warm(engine: &'static str, options: fn(ReadOptions) -> ReadOptions) -> LoadWay {
     (About::read(engine), options)
 }
 
-const fn reused(way: &'static str, options: fn(ReadOptions) -> ReadOptions) -> Way {
-    (About { memory: Memory::Reused, ..About::warm("read", "auto", way) }, options)
+const fn reused(way: &'static str, options: fn(ReadOptions) -> ReadOptions) -> LoadWay {
+    (About { memory: TargetMemory::Reused, ..About::warm("read", "auto", way) }, options)
 }
 
 /// From the device.
-const fn cold((about, options): Way) -> Way {
+const fn cold((about, options): LoadWay) -> LoadWay {
     (About { state: State::Cold, limit: Limit::DirectRead, ..about }, options)
 }
 
 /// As most programs call it, for one of the five lines: the process may keep the memory.
-const DEFAULT: Way = (
+const DEFAULT: LoadWay = (
     About {
-        memory: Memory::Default,
+        memory: TargetMemory::Default,
         line: Some(Line::Warm),
         ..About::warm("read", "auto", "default pool")
     },
     |options| options,
 );
-const DEFAULT_COLD: Way = {
+const DEFAULT_COLD: LoadWay = {
     let (about, options) = cold(DEFAULT);
     (About { line: Some(Line::Cold), ..about }, options)
 };
 
-const WAYS: [Way; 16] = [
+const WAYS: [LoadWay; 16] = [
     warm("serial", |options| options.with_engine(Engine::Serial)),
     warm("pool, static", |options| {
         options.with_engine(Engine::Pool).with_schedule(Schedule::Static)
@@ -73,19 +73,21 @@ fn past(options: ReadOptions) -> ReadOptions {
 
 const MAP: &str = "map";
 
-pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
+pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
     let reused = BufferPool::new(stage.bytes.len().saturating_mul(2));
     // Two reads: what one of them gave back, the other takes, so its pages exist.
     let options = ReadOptions::new().with_pool(reused.clone());
     drop(options.read(&stage.path)?);
-    let row = |(about, options): Way| {
+    let row = |(about, options): LoadWay| {
         let new = match about.memory {
-            Memory::Reused => ReadOptions::new().with_pool(reused.clone()),
-            Memory::Fresh | Memory::None => ReadOptions::new().with_pool(BufferPool::new(0)),
-            Memory::Default => ReadOptions::new(),
+            TargetMemory::Reused => ReadOptions::new().with_pool(reused.clone()),
+            TargetMemory::Fresh | TargetMemory::None => {
+                ReadOptions::new().with_pool(BufferPool::new(0))
+            }
+            TargetMemory::Default => ReadOptions::new(),
         };
         let (options, is_mapped) = (options(new), about.engine == MAP);
-        Row::new(stage, about, move |stage, meter| run(stage, &options, is_mapped, meter))
+        DemoRow::new(stage, about, move |stage, meter| run(stage, &options, is_mapped, meter))
     };
     Ok(WAYS.map(row).into())
 }

@@ -13,7 +13,7 @@ use swath_study::many::tree::{Spread, Tree, make};
 use swath_study::measure::Meter;
 use swath_study::threads::available;
 
-use super::row::{About, Line, Row};
+use super::row::{About, DemoRow, Line};
 use super::stage::Stage;
 
 /// All files together are this many times smaller than the input.
@@ -32,17 +32,17 @@ struct Small {
 }
 
 /// Reads all files.
-type Way = fn(&Small, &mut Meter) -> Result<bool>;
+type ManyWay = fn(&Small, &mut Meter) -> Result<bool>;
 
 const MANAGER: &str = "task manager";
 
-const WAYS: [(&str, &str, Way); 3] = [
+const WAYS: [(&str, &str, ManyWay); 3] = [
     ("std", "one file after the other", in_a_loop),
     (MANAGER, "study B's, 64 threads", by_threads),
     ("ingest", "one arena", by_ingest),
 ];
 
-pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
+pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
     let folder = stage.path.with_file_name("tree");
     let files = (stage.made.bytes / SHARE / SIZE).clamp(1, MOST);
     let tree = Tree { files, size: SIZE, spread: Spread::PowerLaw, seed: 1 };
@@ -53,12 +53,12 @@ pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
         bytes.extend(fs::read(path)?);
     }
     let small = Rc::new(Small { paths, bytes });
-    let row = |(index, (engine, way, how)): (usize, (_, _, Way))| {
+    let row = |(index, (engine, way, how)): (usize, (_, _, ManyWay))| {
         let small = Rc::clone(&small);
         let (is_peer, bytes) = (index == 0, Some(made.bytes));
         let line = (engine != MANAGER).then_some(Line::SmallFiles);
         let about = About { is_peer, bytes, line, ..About::warm("ingest", engine, way) };
-        Row::new(stage, about, move |_, meter| how(&small, meter))
+        DemoRow::new(stage, about, move |_, meter| how(&small, meter))
     };
     Ok(WAYS.into_iter().enumerate().map(row).collect())
 }

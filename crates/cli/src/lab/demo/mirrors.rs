@@ -12,16 +12,16 @@ use swath::mirror::{Mirrored, Verify};
 use swath::{ReadOptions, Source, manifest};
 use swath_study::measure::Meter;
 
-use super::row::{About, Row};
+use super::row::{About, DemoRow};
 use super::stage::Stage;
 
 /// Bytes between two that are damaged.
 const STRIDE: u64 = 8 << 20;
 
 /// How the copies are verified.
-type Against = fn(&Arc<Checksums>) -> Verify;
+type VerifyWay = fn(&Arc<Checksums>) -> Verify;
 
-const WAYS: [(&str, Against); 3] = [
+const WAYS: [(&str, VerifyWay); 3] = [
     ("two good, not compared", |_| Verify::None),
     ("first damaged, manifest", |sums| Verify::Manifest(Arc::clone(sums))),
     ("first damaged, 2 of 3 agree", |_| Verify::Vote),
@@ -33,7 +33,7 @@ struct Copies {
     sums: Arc<Checksums>,
 }
 
-pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
+pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
     let paths = ["damaged", "copy"].map(|name| stage.path.with_file_name(name));
     for path in &paths {
         fs::copy(&stage.path, path)?;
@@ -43,9 +43,9 @@ pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
         damaged.write_all_at(&[byte ^ 1], offset)?;
     }
     let copies = Arc::new(Copies { sums: Arc::new(manifest::of(&stage.path)?), paths });
-    let row = |(index, (way, against)): (usize, (&'static str, Against))| {
+    let row = |(index, (way, against)): (usize, (&'static str, VerifyWay))| {
         let copies = Arc::clone(&copies);
-        Row::new(stage, About::warm("mirrors", "read", way), move |stage, meter| {
+        DemoRow::new(stage, About::warm("mirrors", "read", way), move |stage, meter| {
             run(stage, &copies, index > 0, against, meter)
         })
     };
@@ -56,7 +56,7 @@ fn run(
     stage: &Stage,
     copies: &Copies,
     damaged: bool,
-    against: Against,
+    against: VerifyWay,
     meter: &mut Meter,
 ) -> Result<bool> {
     let [bad, good] = &copies.paths;

@@ -9,9 +9,9 @@ use anyhow::Result;
 use swath_formats::table;
 use swath_study::cache;
 use swath_study::measure::Meter;
-use swath_study::workload::{Kind, Recipe, Style, Table, generate};
+use swath_study::workload::{FileContent, Recipe, Style, Table, generate};
 
-use super::row::{About, Limit, Line, Row};
+use super::row::{About, DemoRow, Limit, Line};
 use super::stage::Stage;
 
 /// The text is so much shorter than the input.
@@ -21,7 +21,7 @@ const SHARE: u64 = 4;
 const TABLE: Table = Table { columns: 8, style: Style::Fixed(3) };
 
 /// Returns all numbers of the text.
-type Way = fn(&Path, &mut Meter) -> Result<Numbers>;
+type ParseWay = fn(&Path, &mut Meter) -> Result<Numbers>;
 
 /// Numbers of one way or the other.
 enum Numbers {
@@ -38,20 +38,20 @@ impl Numbers {
     }
 }
 
-const WAYS: [(&str, &str, Way); 2] = [
+const WAYS: [(&str, &str, ParseWay); 2] = [
     ("BufRead", "split, parse", lines),
     ("auto", "all workers", |path, meter| {
         Ok(Numbers::Swath(meter.measure(|| table::read_array(path))??.values))
     }),
 ];
 
-pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
+pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
     let path = stage.path.with_file_name("numbers.csv");
     let recipe =
-        Recipe { kind: Kind::Csv(TABLE), size: stage.made.bytes / SHARE + 100, seed: 1 };
+        Recipe { kind: FileContent::Csv(TABLE), size: stage.made.bytes / SHARE + 100, seed: 1 };
     let made = generate(recipe, &path, stage.workers)?;
     let expected: Rc<[f64]> = plain(&path)?.into();
-    let row = |(index, (engine, way, how)): (usize, (_, _, Way))| {
+    let row = |(index, (engine, way, how)): (usize, (_, _, ParseWay))| {
         let (path, expected) = (path.clone(), Rc::clone(&expected));
         let about = About {
             limit: Limit::Computing,
@@ -60,7 +60,7 @@ pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
             line: Some(Line::Parse),
             ..About::warm("parse", engine, way)
         };
-        Row::new(stage, about, move |_, meter| {
+        DemoRow::new(stage, about, move |_, meter| {
             cache::make_warm(&path)?;
             let numbers = how(&path, meter)?;
             let (values, bits) = (numbers.values(), |value: &f64| value.to_bits());

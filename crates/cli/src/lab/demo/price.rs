@@ -10,7 +10,7 @@ use swath_study::pricing::{Form, Pricing};
 use swath_study::results::State;
 use swath_study::workload::contracts;
 
-use super::row::{About, Limit, Memory, Row};
+use super::row::{About, DemoRow, Limit, TargetMemory};
 use super::stage::Stage;
 
 const FORMS: [(&str, &str, Form); 3] = [
@@ -24,20 +24,20 @@ const SHARE: u64 = 8;
 /// Bytes of a line, more or less.
 const LINE: u64 = 63;
 
-pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
+pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
     let path = stage.path.with_file_name("contracts");
     let count = (stage.made.bytes / SHARE / LINE).max(1);
     let made = contracts::generate(count, 1, stage.workers, unsynced(&path)?)?;
     let row = |(engine, way, form): (&'static str, &'static str, Form)| {
         let about = About {
             state: State::None,
-            memory: Memory::None,
+            memory: TargetMemory::None,
             limit: Limit::Computing,
             is_peer: form == Form::Lines,
             bytes: Some(made.bytes),
             ..About::warm("price", engine, way)
         };
-        Row::new(stage, about, move |stage, meter| run(stage, form, count, meter))
+        DemoRow::new(stage, about, move |stage, meter| run(stage, form, count, meter))
     };
     Ok(FORMS.into_iter().map(row).collect())
 }

@@ -11,7 +11,7 @@ use swath::{BufferPool, ReadOptions};
 use swath_study::barrier::{self, Batches};
 use swath_study::measure::Meter;
 
-use super::row::{About, Row};
+use super::row::{About, DemoRow};
 use super::stage::Stage;
 
 /// Bytes of a class, as in the study: 1.3 GB in 1,000 of them.
@@ -27,19 +27,21 @@ enum Until {
     Whole,
 }
 
-pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
+pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
     let classes = (stage.made.bytes / CLASS_SIZE).clamp(2, CLASSES);
     let classes = u32::try_from(classes)?;
     let about = |engine, way| About::warm("classes", engine, way);
     // How soon, not how fast.
     let first = About { bytes: Some(0), ..about("window", "first class, from mid-file") };
     let by_class = |about, until| {
-        Row::new(stage, about, move |stage, meter| run_classes(stage, classes, until, meter))
+        DemoRow::new(stage, about, move |stage, meter| {
+            run_classes(stage, classes, until, meter)
+        })
     };
     Ok(vec![
         by_class(first, Until::First),
         by_class(about("window", "all classes"), Until::Whole),
-        Row::new(stage, about("barrier", "all classes"), move |stage, meter| {
+        DemoRow::new(stage, about("barrier", "all classes"), move |stage, meter| {
             run_barrier(stage, classes, meter)
         }),
     ])

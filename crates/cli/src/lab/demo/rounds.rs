@@ -6,7 +6,7 @@ use swath_profile::stats;
 use swath_study::measure::{Budget, CONTROL, Counting, Stopped, Turns, control, interleave};
 
 use super::compared::FEWEST;
-use super::row::{About, Row};
+use super::row::{About, DemoRow};
 use crate::report::counted;
 
 /// Rounds that count, if there is time for them.
@@ -16,9 +16,13 @@ const ROUNDS: usize = 9;
 const CONTROLLED: (usize, u64) = (1 << 20, 16);
 
 /// Runs `rows` in turns; adds a note for each fallback, once, and for doubts about the figures.
-pub(super) fn run(rows: &mut Vec<Row>, budget: Budget, notes: &mut Vec<String>) -> Result<()> {
+pub(super) fn run(
+    rows: &mut Vec<DemoRow>,
+    budget: Budget,
+    notes: &mut Vec<String>,
+) -> Result<()> {
     let (len, times) = CONTROLLED;
-    rows.push(Row::of(About::warm(CONTROL, "", ""), control(len, times)?));
+    rows.push(DemoRow::of(About::warm(CONTROL, "", ""), control(len, times)?));
     let bar = ProgressBar::new((rows.len() * (ROUNDS + 1)) as u64);
     let budget = budget.begin();
     interleave(rows, &mut Turns::back_and_forth(), ROUNDS + 1, &mut |row, turn| {
@@ -47,8 +51,8 @@ pub(super) fn run(rows: &mut Vec<Row>, budget: Budget, notes: &mut Vec<String>) 
 
 /// Drops an incomplete round, and the first one, which fills caches, unless it is the only one. Returns
 /// how many rounds are left.
-fn keep_whole(rows: &mut [Row]) -> usize {
-    let whole = rows.iter().map(Row::rounds).min().unwrap_or(0);
+fn keep_whole(rows: &mut [DemoRow]) -> usize {
+    let whole = rows.iter().map(DemoRow::rounds).min().unwrap_or(0);
     let first = usize::from(whole > 1);
     for row in rows {
         row.seconds.truncate(whole);
@@ -58,7 +62,7 @@ fn keep_whole(rows: &mut [Row]) -> usize {
 }
 
 /// Runs one row.
-fn once(row: &mut Row, notes: &mut Vec<String>) -> Result<()> {
+fn once(row: &mut DemoRow, notes: &mut Vec<String>) -> Result<()> {
     let name = row.name();
     let entrant = row.entrant.as_mut().context("the rounds are over")?;
     let (meter, outcome) =

@@ -15,7 +15,7 @@ const RIGHT: Outcome = Outcome { bytes: 0, checksum: 1 };
 
 /// Where the bytes go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Memory {
+pub(super) enum TargetMemory {
     /// Into memory that the kernel has yet to give.
     Fresh,
     /// Into memory that was read into before.
@@ -57,7 +57,7 @@ pub(super) struct About {
     pub(super) way: &'static str,
     /// The state of the file before a run; `None` if the run writes it.
     pub(super) state: State,
-    pub(super) memory: Memory,
+    pub(super) memory: TargetMemory,
     pub(super) limit: Limit,
     /// Whether others of the same state are compared with it.
     pub(super) is_peer: bool,
@@ -77,7 +77,7 @@ impl About {
         engine: &'static str,
         way: &'static str,
     ) -> Self {
-        let (state, memory, limit) = (State::Warm, Memory::Fresh, Limit::Copy);
+        let (state, memory, limit) = (State::Warm, TargetMemory::Fresh, Limit::Copy);
         let (is_peer, bytes, line) = (false, None, None);
         Self { capability, engine, way, state, memory, limit, is_peer, bytes, line }
     }
@@ -99,7 +99,7 @@ impl About {
 }
 
 /// A row, and how it went.
-pub(super) struct Row {
+pub(super) struct DemoRow {
     pub(super) about: About,
     /// Until all rounds are over.
     pub(super) entrant: Option<Entrant>,
@@ -108,7 +108,7 @@ pub(super) struct Row {
     pub(super) seconds: Vec<f64>,
 }
 
-impl Row {
+impl DemoRow {
     /// `work` runs the row once, and returns whether the result is right.
     pub(super) fn new(
         stage: &Rc<Stage>,
@@ -125,7 +125,7 @@ impl Row {
                 State::Cold => cache::make_cold(&before.path, ColdBy::DontNeed)?,
                 State::None => {}
             }
-            if matches!(about.memory, Memory::Fresh | Memory::Default) {
+            if matches!(about.memory, TargetMemory::Fresh | TargetMemory::Default) {
                 // Otherwise the first run pays for memory that this machine gave back to its host.
                 let bytes = about.bytes.map_or(Ok(before.bytes.len()), usize::try_from)?;
                 cache::touch_memory(bytes)?;
@@ -179,6 +179,6 @@ impl Row {
 
 /// A row whose rounds are over.
 #[cfg(test)]
-pub(super) fn timed(about: About, seconds: &[f64]) -> Row {
-    Row { about, entrant: None, is_right: true, seconds: seconds.to_vec() }
+pub(super) fn timed(about: About, seconds: &[f64]) -> DemoRow {
+    DemoRow { about, entrant: None, is_right: true, seconds: seconds.to_vec() }
 }

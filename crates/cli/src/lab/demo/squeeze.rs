@@ -12,14 +12,14 @@ use swath_study::measure::Meter;
 use swath_study::results::State;
 
 use super::leave::digits;
-use super::row::{About, Limit, Memory, Row};
+use super::row::{About, DemoRow, Limit, TargetMemory};
 use super::stage::Stage;
 
 /// A way to compress: the engine's name, the way's, the format, and how many workers; 0 is one for
 /// each core.
-type Way = (&'static str, &'static str, Format, usize);
+type SqueezeWay = (&'static str, &'static str, Format, usize);
 
-const WAYS: [Way; 4] = [
+const WAYS: [SqueezeWay; 4] = [
     ("zstd", "level 3, one worker", Format::Zstd, 1),
     ("zstd", "level 3, all workers", Format::Zstd, 0),
     ("gzip", "level 6, all workers", Format::Gzip, 0),
@@ -29,18 +29,18 @@ const WAYS: [Way; 4] = [
 /// The text is this many times shorter than the input.
 const SHARE: u64 = 4;
 
-pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
-    let row = |(index, (engine, way, format, workers)): (usize, Way)| {
+pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
+    let row = |(index, (engine, way, format, workers)): (usize, SqueezeWay)| {
         let about = About {
             state: State::None,
-            memory: Memory::None,
+            memory: TargetMemory::None,
             limit: Limit::Computing,
             is_peer: index == 0,
             bytes: Some(stage.made.bytes / SHARE),
             ..About::warm("compress", engine, way)
         };
         let times_back = way == WAYS[3].1;
-        Row::new(stage, about, move |stage, meter| {
+        DemoRow::new(stage, about, move |stage, meter| {
             run(stage, format, workers, times_back, meter)
         })
     };

@@ -9,7 +9,7 @@ use swath_os::hidden::Hidden;
 use swath_study::cache::{self, ColdBy};
 use swath_study::facts::{Facts, room};
 use swath_study::threads::available;
-use swath_study::workload::{Generated, Kind, Recipe, generate};
+use swath_study::workload::{FileContent, Generated, Recipe, generate};
 
 use super::Wanted;
 use crate::failure::Refused;
@@ -71,7 +71,7 @@ impl Stage {
         })?;
         let path = folder.path().join("input");
         let size = wanted.size.unwrap_or_else(|| choose_size(cost, probe(&path), &parent));
-        let recipe = Recipe { kind: Kind::Bytes, size, seed: 1 };
+        let recipe = Recipe { kind: FileContent::Bytes, size, seed: 1 };
         let made = generate(recipe, &path, 0).map_err(|error| {
             let text = format!("cannot make an input of {}", size_text(size));
             let hint = "pass a smaller --size, or --dir with another folder";
@@ -115,7 +115,7 @@ fn choose_size(cost: Cost, seconds: Option<f64>, folder: &Path) -> u64 {
 /// seconds that took.
 fn probe(path: &Path) -> Option<f64> {
     let start = Instant::now();
-    generate(Recipe { kind: Kind::Bytes, size: PROBE, seed: 2 }, path, 0).ok()?;
+    generate(Recipe { kind: FileContent::Bytes, size: PROBE, seed: 2 }, path, 0).ok()?;
     // If the file cannot be made cold, both reads are warm.
     let _ = cache::make_cold(path, ColdBy::DontNeed);
     for _ in 0..2 {

@@ -4,7 +4,7 @@ use super::Findings;
 use super::compared::{Compared, FEWEST, Verdict};
 use super::layout::{Align, columns, digits, filled};
 use super::limit::LIMITS;
-use super::row::{About, Limit, Row};
+use super::row::{About, DemoRow, Limit};
 
 /// The groups in order: the capability of their rows, their title, and the base of their ratios.
 const GROUPS: [(&str, &str, &str); 13] = [
@@ -39,9 +39,9 @@ pub(super) fn place(capability: &str) -> usize {
 
 impl Findings {
     /// Returns a row's speed as a share of what limits it: exactly 1 if they differ by noise alone.
-    pub(super) fn ratio_to_limit(&self, row: &Row) -> Option<f64> {
+    pub(super) fn ratio_to_limit(&self, row: &DemoRow) -> Option<f64> {
         let name = row.about.limit.name();
-        let is_limit = |it: &&Row| it.about.capability == LIMITS && it.about.way == name;
+        let is_limit = |it: &&DemoRow| it.about.capability == LIMITS && it.about.way == name;
         let limit = self.rows.iter().find(is_limit)?;
         let ratio = Compared::of(row, limit)?.ratio;
         let ratio = ratio.scaled(row.bytes(self.size) / limit.bytes(self.size));
@@ -50,7 +50,7 @@ impl Findings {
     }
 
     /// Returns the row that `row` is compared with: of its capability and state, else of reads.
-    fn peer(&self, row: &Row) -> Option<&Row> {
+    fn peer(&self, row: &DemoRow) -> Option<&DemoRow> {
         let of = |capability: &str| {
             self.rows.iter().find(|other| {
                 let About { capability: its, state, is_peer, .. } = other.about;
@@ -61,7 +61,7 @@ impl Findings {
     }
 
     /// How many times as fast as its peer a row is; `None` if it has none, or is one.
-    pub(super) fn ratio_to_peer(&self, row: &Row) -> Option<Compared> {
+    pub(super) fn ratio_to_peer(&self, row: &DemoRow) -> Option<Compared> {
         let peer = self.peer(row).filter(|peer| !std::ptr::eq(*peer, row))?;
         Compared::of(row, peer)
     }
@@ -72,7 +72,7 @@ pub(super) fn lines(findings: &Findings, width: usize) -> Vec<String> {
     let order = GROUPS.iter().skip(1).chain(&GROUPS[..1]);
     let groups: Vec<_> = order
         .map(|&(capability, title, against)| {
-            let is_of = |row: &&Row| row.about.capability == capability;
+            let is_of = |row: &&DemoRow| row.about.capability == capability;
             let rows: Vec<_> = findings.rows.iter().filter(is_of).collect();
             (title, against, rows)
         })
@@ -99,7 +99,7 @@ pub(super) fn lines(findings: &Findings, width: usize) -> Vec<String> {
 }
 
 /// A row of a group is indented below the group's title.
-fn cells(findings: &Findings, row: &Row) -> [String; 4] {
+fn cells(findings: &Findings, row: &DemoRow) -> [String; 4] {
     let about = row.about;
     let speed = match about.bytes {
         Some(0) => String::from("-"),

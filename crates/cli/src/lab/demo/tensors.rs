@@ -11,7 +11,7 @@ use swath::sink::Durability;
 use swath_formats::safetensors::{self, Dtype, Tensor, TensorOrder, TensorWriteOptions};
 use swath_study::measure::Meter;
 
-use super::row::{About, Row};
+use super::row::{About, DemoRow};
 use super::stage::Stage;
 
 /// Tensors of both shards together.
@@ -19,20 +19,20 @@ const COUNT: usize = 100;
 const SHARDS: usize = 2;
 
 /// Loads the model; says whether it is the input.
-type Way = fn(&[PathBuf], &[u8], &mut Meter) -> Result<bool>;
+type TensorWay = fn(&[PathBuf], &[u8], &mut Meter) -> Result<bool>;
 
-const WAYS: [(&str, &str, Way); 3] = [
+const WAYS: [(&str, &str, TensorWay); 3] = [
     ("std::fs::read", "no header", plain),
     ("auto", "all tensors, two shards", whole),
     ("auto", "one by one, last layer first", streamed),
 ];
 
-pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
+pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
     let paths = write(stage)?;
-    let row = |(index, (engine, way, how)): (usize, (_, _, Way))| {
+    let row = |(index, (engine, way, how)): (usize, (_, _, TensorWay))| {
         let paths = paths.clone();
         let about = About { is_peer: index == 0, ..About::warm("tensors", engine, way) };
-        Row::new(stage, about, move |stage, meter| how(&paths, &stage.bytes, meter))
+        DemoRow::new(stage, about, move |stage, meter| how(&paths, &stage.bytes, meter))
     };
     Ok(WAYS.into_iter().enumerate().map(row).collect())
 }

@@ -11,7 +11,7 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 use swath::sink::FileKind;
 use swath_os::hidden::Hidden;
-use swath_study::many::tree::{self, Made, Spread};
+use swath_study::many::tree::{self, Spread, TreeFiles};
 
 use crate::args::{OutFlag, count, input, parse_size, whole, words};
 use crate::command::target::needs_file;
@@ -102,7 +102,7 @@ impl Command for Tree {
 /// How the names of hidden folders begin.
 const KIND: &str = ".swath-tree";
 
-fn make(recipe: &tree::Tree, output: &Path, workers: usize) -> io::Result<Made> {
+fn make(recipe: &tree::Tree, output: &Path, workers: usize) -> io::Result<TreeFiles> {
     let is_new = is_free(output)?;
     let parent = if is_new { above(output) } else { output };
     let hidden = Hidden::make_telling(parent, KIND, remove_on_signal())
@@ -152,7 +152,7 @@ fn move_all(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn text(made: &Made) -> String {
+fn text(made: &TreeFiles) -> String {
     let sizes = if made.smallest == made.largest {
         format!("of {}", size_text(made.largest))
     } else {

@@ -28,7 +28,7 @@ const CANDIDATES: [u16; 256] = {
 
 /// A mark that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct BitMark {
     /// [`BLOCK`] or [`END`].
     pub(crate) mark: u64,
     /// Number of bits of the last byte that follow the mark.
@@ -44,7 +44,7 @@ pub(crate) struct Finder {
 impl Finder {
     /// Returns the first mark that ends in `bytes`, and the index of its last byte. The bytes up to
     /// that one have been searched; the next call starts after it.
-    pub(crate) fn find(&mut self, bytes: &[u8]) -> Option<(usize, Found)> {
+    pub(crate) fn find(&mut self, bytes: &[u8]) -> Option<(usize, BitMark)> {
         for (index, &byte) in bytes.iter().enumerate() {
             self.last = self.last << 8 | u64::from(byte);
             let candidates = CANDIDATES[usize::from(self.last.to_le_bytes()[1])];
@@ -57,13 +57,13 @@ impl Finder {
         None
     }
 
-    fn confirm(&self, candidates: u16) -> Option<Found> {
+    fn confirm(&self, candidates: u16) -> Option<BitMark> {
         let is_there = |&bit: &u32| {
             let mark = KINDS[usize::from(bit >= 8)];
             candidates & (1 << bit) != 0 && (self.last >> (bit % 8)) & ((1 << MARK) - 1) == mark
         };
         let bit = (0..16).find(is_there)?;
-        Some(Found { mark: KINDS[usize::from(bit >= 8)], after: u64::from(bit % 8) })
+        Some(BitMark { mark: KINDS[usize::from(bit >= 8)], after: u64::from(bit % 8) })
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
         for mark in KINDS {
             for shift in 0..8 {
                 let bytes = with_mark(mark, shift);
-                let wanted = Found { mark, after: shift };
+                let wanted = BitMark { mark, after: shift };
                 assert_eq!(Finder::default().find(&bytes), Some((10, wanted)), "{shift}");
                 let mut finder = Finder::default();
                 for (index, byte) in bytes.iter().enumerate() {

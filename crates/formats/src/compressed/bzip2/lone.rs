@@ -90,14 +90,14 @@ pub(crate) fn decode(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compressed::bzip2::Encoder;
+    use crate::compressed::bzip2::Bzip2Encoder;
     use crate::compressed::frame::Encode;
 
     #[test]
     fn the_only_block_of_a_stream_is_that_stream_again() {
         let plain = swath_reference::bytes(1, 10_000);
         let mut packed = Vec::new();
-        Encoder::new(9).unwrap().encode(&plain, &mut packed).unwrap();
+        Bzip2Encoder::new(9).unwrap().encode(&plain, &mut packed).unwrap();
         // The end is somewhere in the last 11 bytes, and only one length is right.
         let bits = 8 * (packed.len() as u64 - 4);
         let mut found = 0;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::bits::{BLOCK, END, Finder, MARK, align};
 use super::lone::HEAD;
-use crate::compressed::supply::{Supply, no_memory};
+use crate::compressed::supply::{PackedSupply, no_memory};
 use crate::error::Result;
 
 /// No block has more compressed bytes than this.
@@ -23,7 +23,7 @@ pub(crate) const MOST: usize = 4 << 20;
 #[derive(Debug)]
 pub(crate) struct Segment {
     pub(crate) index: u64,
-    pub(crate) kind: Kind,
+    pub(crate) kind: SegmentKind,
     /// Number of bits of the stream before it, and before its end.
     pub(crate) start: u64,
     pub(crate) end: u64,
@@ -35,7 +35,7 @@ pub(crate) struct Segment {
 
 /// What a segment appears to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SegmentKind {
     Block,
     /// The end of a stream, and what follows it.
     End(After),
@@ -70,7 +70,7 @@ impl Segment {
 }
 
 pub(crate) struct Scanner {
-    supply: Supply,
+    supply: PackedSupply,
     finder: Finder,
     /// Bytes from the start of the current segment on.
     bytes: Vec<u8>,
@@ -87,7 +87,7 @@ pub(crate) struct Scanner {
 
 impl Scanner {
     /// Starts after the header of the first stream.
-    pub(crate) fn new(mut supply: Supply) -> Result<Self> {
+    pub(crate) fn new(mut supply: PackedSupply) -> Result<Self> {
         let head = supply.peek(10)?;
         let (there, mark) = (head.len(), head.get(4..10).unwrap_or_default());
         let begins = [BLOCK, END].iter().any(|known| known.to_be_bytes()[2..] == *mark);
@@ -112,7 +112,7 @@ impl Scanner {
         })
     }
 
-    pub(crate) fn supply(&self) -> &Supply {
+    pub(crate) fn supply(&self) -> &PackedSupply {
         &self.supply
     }
 
@@ -173,9 +173,9 @@ impl Scanner {
     fn cut(&mut self, at: Option<(u64, u64)>) -> Arc<Segment> {
         let (end, mark) = at.unwrap_or((8 * self.supply.offset(), 0));
         let kind = match self.mark {
-            Some(BLOCK) => Kind::Block,
-            Some(END) => Kind::End(self.after(end, at.is_some())),
-            _ => Kind::Unmarked,
+            Some(BLOCK) => SegmentKind::Block,
+            Some(END) => SegmentKind::End(self.after(end, at.is_some())),
+            _ => SegmentKind::Unmarked,
         };
         let first = self.start / 8;
         let index_of = |byte: u64| usize::try_from(byte - first).unwrap_or(usize::MAX);
@@ -189,7 +189,7 @@ impl Scanner {
             bytes: std::mem::replace(&mut self.bytes, rest),
             doubtful: self.doubtful,
         });
-        self.doubtful |= matches!(kind, Kind::End(After::Other(_)));
+        self.doubtful |= matches!(kind, SegmentKind::End(After::Other(_)));
         (self.start, self.mark) = (end, Some(mark));
         self.recent.insert(self.next_index, Arc::clone(&segment));
         self.next_index += 1;

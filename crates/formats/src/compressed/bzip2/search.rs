@@ -11,9 +11,9 @@ use std::sync::Arc;
 use swath::machine::{Condvar, Mutex, MutexGuard};
 
 use super::lone::{self, HEAD};
-use super::scan::{After, Kind, MOST, Scanner, Segment};
-use crate::compressed::supply::{Supply, no_memory};
-use crate::compressed::work::{Split, Tally, Work};
+use super::scan::{After, MOST, Scanner, Segment, SegmentKind};
+use crate::compressed::supply::{PackedSupply, no_memory};
+use crate::compressed::work::{StreamSplit, Work, WorkTally};
 use crate::error::{Error, FormatReason, Result};
 
 /// More false marks in one block than this are an attack.
@@ -41,11 +41,11 @@ struct Chain {
     over: Option<After>,
     failed: bool,
     /// Blocks that were decoded, and ends, that wait for their turn.
-    known: BTreeMap<u64, Known>,
+    known: BTreeMap<u64, KnownBlock>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct KnownBlock {
     start: u64,
     end: u64,
     checksum: u32,
@@ -54,7 +54,7 @@ struct Known {
 }
 
 impl BlockSearch {
-    pub(crate) fn new(supply: Supply) -> Result<Self> {
+    pub(crate) fn new(supply: PackedSupply) -> Result<Self> {
         let path = supply.path().to_owned();
         let chain = Chain {
             next: 0,
@@ -73,19 +73,19 @@ impl BlockSearch {
     pub(crate) fn decode(&self, segment: &Segment, out: &mut Vec<u8>) -> Result<()> {
         let Segment { index, start, end, .. } = *segment;
         match segment.kind {
-            Kind::End(after) => {
+            SegmentKind::End(after) => {
                 let checksum = lone::checksum(&segment.head(8 * HEAD));
-                self.settle(index, Known { start, end, checksum, ends: Some(after) })
+                self.settle(index, KnownBlock { start, end, checksum, ends: Some(after) })
             }
-            Kind::Block => {
+            SegmentKind::Block => {
                 match self.decode_alone(&segment.bytes, segment.skip(), end - start, out)? {
                     Some(checksum) if !segment.doubtful => {
-                        self.settle(index, Known { start, end, checksum, ends: None })
+                        self.settle(index, KnownBlock { start, end, checksum, ends: None })
                     }
                     checksum => self.in_turn(segment, checksum, out),
                 }
             }
-            Kind::Unmarked => self.in_turn(segment, None, out),
+            SegmentKind::Unmarked => self.in_turn(segment, None, out),
         }
     }
 
@@ -115,7 +115,7 @@ impl BlockSearch {
             Some(checksum) => (checksum, segment.end),
             None => self.decode_across(segment, out)?,
         };
-        self.settle(index, Known { start, end, checksum, ends: None })
+        self.settle(index, KnownBlock { start, end, checksum, ends: None })
     }
 
     /// As [`lone::decode`].
@@ -135,8 +135,8 @@ impl BlockSearch {
         let mut bytes = segment.bytes.clone();
         for step in 1..=MOST_FALSE_MARKS {
             let next = self.scanner.lock().look_at(segment.index + step)?;
-            let Some(next) = next.filter(|_| segment.kind == Kind::Block) else {
-                if step == 1 && segment.kind == Kind::Block {
+            let Some(next) = next.filter(|_| segment.kind == SegmentKind::Block) else {
+                if step == 1 && segment.kind == SegmentKind::Block {
                     return Err(self.truncated(segment.start));
                 }
                 break;
@@ -157,7 +157,7 @@ impl BlockSearch {
     }
 
     /// Records what a segment is, and settles every segment whose turn has come.
-    fn settle(&self, index: u64, known: Known) -> Result<()> {
+    fn settle(&self, index: u64, known: KnownBlock) -> Result<()> {
         let mut chain = self.chain.lock();
         chain.known.insert(index, known);
         self.go_on(chain)
@@ -183,7 +183,7 @@ impl BlockSearch {
         outcome
     }
 
-    fn apply(&self, chain: &mut Chain, known: Known) -> Result<()> {
+    fn apply(&self, chain: &mut Chain, known: KnownBlock) -> Result<()> {
         if chain.over.is_some() || chain.at > known.start {
             return match known.ends {
                 Some(_) => Ok(()),
@@ -234,19 +234,19 @@ impl BlockSearch {
     }
 }
 
-impl Split for Arc<BlockSearch> {
+impl StreamSplit for Arc<BlockSearch> {
     fn next(&mut self) -> Result<Option<Work>> {
         let segment: Option<Arc<Segment>> = self.scanner.lock().next()?;
         Ok(segment.map(Work::Segment))
     }
 
-    fn tally(&self) -> Tally {
+    fn tally(&self) -> WorkTally {
         let bytes_in = self.scanner.lock().supply().offset();
         let chain = self.chain.lock();
         let rest = match chain.over {
             Some(After::Other(at)) => Some(at..bytes_in),
             _ => None,
         };
-        Tally { bytes_in, frames: chain.blocks, rest, ..Tally::default() }
+        WorkTally { bytes_in, frames: chain.blocks, rest, ..WorkTally::default() }
     }
 }

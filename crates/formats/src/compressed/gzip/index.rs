@@ -12,7 +12,7 @@
 use libdeflater::Crc;
 
 use super::START;
-use super::header::{Header, Parsed, parse};
+use super::header::{GzipHeader, HeaderParse, parse};
 use crate::compressed::frame::Frame;
 
 /// Number of pairs that one member lists: the length of its field has 16 bits.
@@ -62,7 +62,7 @@ fn add_member(out: &mut Vec<u8>, field: &[u8]) {
 
 /// The contents of the last member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Footer {
+pub(crate) struct IndexFooter {
     /// Where the first table begins in the file.
     pub(crate) offset: u64,
     count: u64,
@@ -70,7 +70,7 @@ pub(crate) struct Footer {
     crc: u32,
 }
 
-impl Footer {
+impl IndexFooter {
     /// Parses the last [`FOOTER_LEN`] bytes; `None` if they are not an index.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         let (field, len) = member(bytes)?;
@@ -121,7 +121,7 @@ impl Footer {
 /// Returns the field of the empty member at the start of `bytes`, and the length of that member.
 fn member(bytes: &[u8]) -> Option<(&[u8], usize)> {
     match parse(bytes) {
-        Parsed::Header(Header { len, index: Some(field), .. }) => {
+        HeaderParse::Header(GzipHeader { len, index: Some(field), .. }) => {
             let body = bytes.get(len..len + EMPTY.len())?;
             (body == EMPTY).then_some((field, len + EMPTY.len()))
         }
@@ -137,9 +137,9 @@ mod tests {
         (1..=count).map(|n| Frame { packed: n, plain: 3 * n, checksum: 0 }).collect()
     }
 
-    fn read(index: &[u8]) -> Option<(Footer, Vec<Frame>)> {
+    fn read(index: &[u8]) -> Option<(IndexFooter, Vec<Frame>)> {
         let (tables, last) = index.split_at_checked(index.len().checked_sub(FOOTER_LEN)?)?;
-        let footer = Footer::parse(last)?;
+        let footer = IndexFooter::parse(last)?;
         Some((footer, footer.frames(tables)?))
     }
 

@@ -7,25 +7,25 @@ use libdeflater::crc32;
 use swath_simd::{InflateTrouble, Inflater};
 
 use super::TRAILER;
-use super::header::{Parsed, parse};
-use crate::compressed::work::{Decode, Encoded, Wrong};
+use super::header::{HeaderParse, parse};
+use crate::compressed::work::{BytesFault, Decode, EncodedFrames};
 
 /// Decodes consecutive whole members.
-pub(crate) struct Decoder(Inflater);
+pub(crate) struct MemberDecoder(Inflater);
 
-impl Decoder {
+impl MemberDecoder {
     /// `None` without memory.
     pub(crate) fn new() -> Option<Self> {
         Inflater::new().map(Self)
     }
 
     /// Decodes the member at the start of `bytes` and returns its length.
-    fn member(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<usize, Wrong> {
-        let wrong = |what: &str| Err(Wrong::corrupt(0, what));
+    fn member(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<usize, BytesFault> {
+        let wrong = |what: &str| Err(BytesFault::corrupt(0, what));
         let mut at = match parse(bytes) {
-            Parsed::Header(header) => header.len,
-            Parsed::Short => return wrong("the member's header is incomplete"),
-            Parsed::Foreign(what) => return wrong(what),
+            HeaderParse::Header(header) => header.len,
+            HeaderParse::Short => return wrong("the member's header is incomplete"),
+            HeaderParse::Foreign(what) => return wrong(what),
         };
         let begin = out.len();
         at += match self.0.append_stream(&bytes[at..], out) {
@@ -42,7 +42,7 @@ impl Decoder {
         };
         let decoded = &out[begin..];
         check(*trailer, crc32(decoded), decoded.len() as u64)
-            .map_err(|what| Wrong::corrupt(0, what))?;
+            .map_err(|what| BytesFault::corrupt(0, what))?;
         Ok(at + TRAILER)
     }
 }
@@ -60,17 +60,17 @@ pub(crate) fn check(trailer: [u8; TRAILER], crc: u32, len: u64) -> Result<(), &'
     Ok(())
 }
 
-impl Decode for Decoder {
-    fn decode(&mut self, encoded: &Encoded, out: &mut Vec<u8>) -> Result<(), Wrong> {
+impl Decode for MemberDecoder {
+    fn decode(&mut self, encoded: &EncodedFrames, out: &mut Vec<u8>) -> Result<(), BytesFault> {
         // Leave a little room, so that a stream that just fits can end.
-        out.try_reserve(encoded.most + 64).map_err(|_| Wrong::no_memory())?;
+        out.try_reserve(encoded.most + 64).map_err(|_| BytesFault::no_memory())?;
         let mut at = 0;
         while at < encoded.bytes.len() {
             let member = self.member(&encoded.bytes[at..], out);
-            at += member.map_err(|wrong| Wrong { at: at + wrong.at, ..wrong })?;
+            at += member.map_err(|wrong| BytesFault { at: at + wrong.at, ..wrong })?;
         }
         match out.len() > encoded.most {
-            true => Err(Wrong::corrupt(0, "the member is longer than its header says")),
+            true => Err(BytesFault::corrupt(0, "the member is longer than its header says")),
             false => Ok(()),
         }
     }
@@ -80,19 +80,19 @@ impl Decode for Decoder {
 mod tests {
     use super::*;
     use crate::compressed::frame::Encode;
-    use crate::compressed::gzip::{Encoder, Kind};
+    use crate::compressed::gzip::{GzipEncoder, MemberKind};
 
-    fn decoded(bytes: Vec<u8>, most: usize) -> Result<Vec<u8>, Wrong> {
+    fn decoded(bytes: Vec<u8>, most: usize) -> Result<Vec<u8>, BytesFault> {
         let mut out = Vec::new();
-        Decoder::new()
+        MemberDecoder::new()
             .unwrap()
-            .decode(&Encoded { offset: 0, bytes, most, cut: None }, &mut out)?;
+            .decode(&EncodedFrames { offset: 0, bytes, most, cut: None }, &mut out)?;
         Ok(out)
     }
 
     fn member(block: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
-        Encoder::new(6, Kind::Sized).unwrap().encode(block, &mut out).unwrap();
+        GzipEncoder::new(6, MemberKind::Sized).unwrap().encode(block, &mut out).unwrap();
         out
     }
 

@@ -4,12 +4,13 @@ use flate2::{Decompress, FlushDecompress, Status};
 use libdeflater::Crc;
 use swath::machine::caught;
 
-use super::header::{Parsed, parse};
+use super::header::{HeaderParse, parse};
 use super::inflate::check;
 use super::{TRAILER, header};
-use crate::compressed::supply::{Supply, no_memory};
+use crate::compressed::supply::{PackedSupply, no_memory};
 use crate::compressed::work::{
-    Encoded, MOST_DECODED, MOST_ENCODED, STEP, STEP_IN_ORDER, Split, Tally, Work,
+    EncodedFrames, MOST_DECODED, MOST_ENCODED, STEP, STEP_IN_ORDER, StreamSplit, Work,
+    WorkTally,
 };
 use crate::error::Result;
 use crate::spare::Spare;
@@ -21,21 +22,21 @@ const MOST_HEADER: usize = 1 << 20;
 /// A member has at least this many bytes after its header.
 const LEAST_BODY: usize = 2 + TRAILER;
 
-pub(crate) struct Splitter<'s> {
-    supply: Supply,
+pub(crate) struct GzipSplitter<'s> {
+    supply: PackedSupply,
     spare: &'s Spare<Vec<u8>>,
     inflate: Decompress,
     /// A member that is being decoded here.
-    long: Option<Long>,
+    long: Option<LongMember>,
     /// Whether the recorded lengths of members have been right so far.
     believes: bool,
     /// The last member was a BGZF member with data: the empty one that ends such a stream has not
     /// been seen yet.
     lacks_end: bool,
-    tally: Tally,
+    tally: WorkTally,
 }
 
-struct Long {
+struct LongMember {
     offset: u64,
     is_bgzf: bool,
     crc: Crc,
@@ -49,8 +50,8 @@ struct Sized {
     decoded: usize,
 }
 
-impl<'s> Splitter<'s> {
-    pub(crate) fn new(supply: Supply, spare: &'s Spare<Vec<u8>>) -> Result<Self> {
+impl<'s> GzipSplitter<'s> {
+    pub(crate) fn new(supply: PackedSupply, spare: &'s Spare<Vec<u8>>) -> Result<Self> {
         let inflate = caught(|| Decompress::new(false));
         let inflate = inflate.ok_or_else(|| no_memory(supply.path()))?;
         Ok(Self {
@@ -60,13 +61,13 @@ impl<'s> Splitter<'s> {
             long: None,
             believes: true,
             lacks_end: false,
-            tally: Tally::default(),
+            tally: WorkTally::default(),
         })
     }
 
     /// Takes members that record their length and decode to one step together. `None` if the next
     /// one does not record it or cannot be trusted.
-    fn gather(&mut self) -> Result<Option<Encoded>> {
+    fn gather(&mut self) -> Result<Option<EncodedFrames>> {
         if !self.believes {
             return Ok(None);
         }
@@ -88,7 +89,7 @@ impl<'s> Splitter<'s> {
         }
         let mut bytes = self.spare.buffer();
         self.supply.take(len, &mut bytes)?;
-        Ok(Some(Encoded { offset, bytes, most, cut: None }))
+        Ok(Some(EncodedFrames { offset, bytes, most, cut: None }))
     }
 
     /// Returns the member `at` bytes ahead, if it records its length and the bytes after it are
@@ -110,32 +111,32 @@ impl<'s> Splitter<'s> {
     }
 
     /// Steps over the header of a member that is decoded here.
-    fn begin_long(&mut self) -> Result<Long> {
+    fn begin_long(&mut self) -> Result<LongMember> {
         let offset = self.supply.offset();
         let mut needs = USUAL_HEADER;
         let (len, is_bgzf) = loop {
             let head = self.supply.peek(needs)?;
             let there = head.len();
             match parse(head) {
-                Parsed::Header(header) => break (header.len, header.bgzf),
-                Parsed::Short if there < needs => {
+                HeaderParse::Header(header) => break (header.len, header.bgzf),
+                HeaderParse::Short if there < needs => {
                     return Err(self.supply.truncated(offset, "member"));
                 }
-                Parsed::Short if needs < MOST_HEADER => needs *= 2,
-                Parsed::Short => {
+                HeaderParse::Short if needs < MOST_HEADER => needs *= 2,
+                HeaderParse::Short => {
                     return Err(self.supply.corrupt(offset, "the member's header is too long"));
                 }
-                Parsed::Foreign(what) => return Err(self.supply.corrupt(offset, what)),
+                HeaderParse::Foreign(what) => return Err(self.supply.corrupt(offset, what)),
             }
         };
         self.supply.consume(len);
         self.inflate.reset(false);
         self.tally.frames += 1;
-        Ok(Long { offset, is_bgzf, crc: Crc::new(), len: 0 })
+        Ok(LongMember { offset, is_bgzf, crc: Crc::new(), len: 0 })
     }
 
     /// Decodes the next bytes of a long member.
-    fn go_on(&mut self, mut long: Long) -> Result<Work> {
+    fn go_on(&mut self, mut long: LongMember) -> Result<Work> {
         let mut bytes = self.spare.buffer();
         bytes.try_reserve(STEP_IN_ORDER).map_err(|_| no_memory(self.supply.path()))?;
         let mut ended = false;
@@ -166,7 +167,7 @@ impl<'s> Splitter<'s> {
         Ok(Work::Decoded(bytes))
     }
 
-    fn end_long(&mut self, long: &Long) -> Result<()> {
+    fn end_long(&mut self, long: &LongMember) -> Result<()> {
         let Some(&trailer) = self.supply.peek(TRAILER)?.first_chunk() else {
             return Err(self.supply.truncated(long.offset, "member"));
         };
@@ -201,14 +202,15 @@ impl<'s> Splitter<'s> {
 /// Returns the length of the member at the start of `bytes`, if it is recorded and not too short,
 /// and whether it is recorded as in BGZF.
 pub(crate) fn sized(bytes: &[u8]) -> Option<(usize, bool)> {
-    let Parsed::Header(header::Header { len, size: Some(size), bgzf, .. }) = parse(bytes)
+    let HeaderParse::Header(header::GzipHeader { len, size: Some(size), bgzf, .. }) =
+        parse(bytes)
     else {
         return None;
     };
     (size >= len + LEAST_BODY).then_some((size, bgzf))
 }
 
-impl Split for Splitter<'_> {
+impl StreamSplit for GzipSplitter<'_> {
     fn next(&mut self) -> Result<Option<Work>> {
         if let Some(long) = self.long.take() {
             return self.go_on(long).map(Some);
@@ -226,14 +228,14 @@ impl Split for Splitter<'_> {
         self.go_on(long).map(Some)
     }
 
-    fn tally(&self) -> Tally {
-        Tally { bytes_in: self.supply.offset(), ..self.tally.clone() }
+    fn tally(&self) -> WorkTally {
+        WorkTally { bytes_in: self.supply.offset(), ..self.tally.clone() }
     }
 
     fn go_back(&mut self, offset: u64, frames: u64) -> Result<()> {
         self.supply.go_back(offset)?;
         (self.long, self.believes) = (None, false);
-        self.tally = Tally { frames, ..Tally::default() };
+        self.tally = WorkTally { frames, ..WorkTally::default() };
         Ok(())
     }
 }

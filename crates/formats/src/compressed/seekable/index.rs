@@ -5,9 +5,9 @@ use std::path::Path;
 
 use crate::compressed::frame::Frame;
 use crate::compressed::gzip::index as gzip_index;
-use crate::compressed::supply::Supply;
+use crate::compressed::supply::PackedSupply;
 use crate::compressed::trim::too_short;
-use crate::compressed::work::{Cut, Encoded, MOST_DECODED, MOST_ENCODED, STEP};
+use crate::compressed::work::{Cut, EncodedFrames, MOST_DECODED, MOST_ENCODED, STEP};
 use crate::compressed::zstd::seek_table;
 use crate::compressed::{Format, zstd};
 use crate::error::{Error, FormatReason, Result};
@@ -17,27 +17,27 @@ const MOST_TABLE: u64 = 256 << 20;
 
 /// The frames of one file.
 #[derive(Debug)]
-pub(crate) struct Index {
+pub(crate) struct FrameIndex {
     /// Where each frame begins, followed by the end of the last one.
-    starts: Vec<Place>,
+    starts: Vec<FramePlace>,
     /// The lower half of each content's XXH64, if the index has them.
     checksums: Option<Vec<u32>>,
 }
 
 /// The same place in the compressed stream and in the decompressed contents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Place {
+struct FramePlace {
     packed: u64,
     plain: u64,
 }
 
-impl Index {
+impl FrameIndex {
     /// Looks for the index of a file; `None` if the file has no index, or is a stream.
     ///
     /// The lengths at the end of BGZF members would serve too, but only decoding shows whether they
     /// are right, and one wrong length shifts everything that follows. Afterwards the position of
     /// `supply` is unspecified.
-    pub(crate) fn load(supply: &mut Supply, format: Format) -> Result<Option<Self>> {
+    pub(crate) fn load(supply: &mut PackedSupply, format: Format) -> Result<Option<Self>> {
         let Some(len) = supply.len() else { return Ok(None) };
         match format {
             Format::Zstd => Self::of_zstd(supply, len),
@@ -46,10 +46,10 @@ impl Index {
         }
     }
 
-    fn of_zstd(supply: &mut Supply, len: u64) -> Result<Option<Self>> {
+    fn of_zstd(supply: &mut PackedSupply, len: u64) -> Result<Option<Self>> {
         let Some(at) = len.checked_sub(seek_table::FOOTER as u64) else { return Ok(None) };
         let tail = bytes_at(supply, at, seek_table::FOOTER)?;
-        let footer = tail.first_chunk().and_then(seek_table::Footer::parse);
+        let footer = tail.first_chunk().and_then(seek_table::SeekFooter::parse);
         let Some(footer) = footer else { return Ok(None) };
         let table_len = footer.table_len();
         let Some(start) = len.checked_sub(table_len) else {
@@ -76,10 +76,10 @@ impl Index {
         }
     }
 
-    fn of_gzip(supply: &mut Supply, len: u64) -> Result<Option<Self>> {
+    fn of_gzip(supply: &mut PackedSupply, len: u64) -> Result<Option<Self>> {
         let Some(at) = len.checked_sub(gzip_index::FOOTER_LEN as u64) else { return Ok(None) };
         let tail = bytes_at(supply, at, gzip_index::FOOTER_LEN)?;
-        let tail = tail.get(..gzip_index::FOOTER_LEN).and_then(gzip_index::Footer::parse);
+        let tail = tail.get(..gzip_index::FOOTER_LEN).and_then(gzip_index::IndexFooter::parse);
         let Some(footer) = tail else { return Ok(None) };
         let tables_at = footer.tables_len().and_then(|len| at.checked_sub(len));
         if let Some(tables_at) = tables_at.filter(|&tables_at| tables_at > footer.offset) {
@@ -96,7 +96,7 @@ impl Index {
         let tables = table_at(supply, footer.offset, tables_len)?;
         let frames = footer.frames(tables);
         let index = frames.map(|frames| Self::of_frames(&frames, false));
-        let whole = Place { packed: footer.offset, plain: footer.plain };
+        let whole = FramePlace { packed: footer.offset, plain: footer.plain };
         match index {
             Some(index) if index.end() == whole => Ok(Some(index)),
             _ => Err(supply.corrupt(footer.offset, "the index belongs to another file")),
@@ -104,7 +104,7 @@ impl Index {
     }
 
     fn of_frames(frames: &[Frame], with_checksums: bool) -> Self {
-        let mut here = Place::default();
+        let mut here = FramePlace::default();
         let mut starts = Vec::with_capacity(frames.len() + 1);
         starts.push(here);
         for frame in frames {
@@ -117,7 +117,7 @@ impl Index {
         Self { starts, checksums: with_checksums.then(|| checksums.collect()) }
     }
 
-    fn end(&self) -> Place {
+    fn end(&self) -> FramePlace {
         self.starts.last().copied().unwrap_or_default()
     }
 
@@ -185,7 +185,7 @@ impl Index {
         frames: Range<usize>,
         bytes: Vec<u8>,
         wanted: &Range<u64>,
-    ) -> Encoded {
+    ) -> EncodedFrames {
         let start = self.starts[frames.start];
         let to_usize = |len: u64| usize::try_from(len).unwrap_or(MOST_DECODED);
         let len = self.sizes(frames.clone()).1;
@@ -196,17 +196,17 @@ impl Index {
             _ => None,
         };
         let cut = Some(Cut { len: to_usize(len), keep, checksum });
-        Encoded { offset: start.packed, bytes, most: to_usize(len), cut }
+        EncodedFrames { offset: start.packed, bytes, most: to_usize(len), cut }
     }
 }
 
 /// Returns `len` bytes at `offset`, or fewer at the end.
-fn bytes_at(supply: &mut Supply, offset: u64, len: usize) -> Result<&[u8]> {
+fn bytes_at(supply: &mut PackedSupply, offset: u64, len: usize) -> Result<&[u8]> {
     supply.seek(offset)?;
     supply.peek(len)
 }
 
-fn table_at(supply: &mut Supply, offset: u64, len: u64) -> Result<&[u8]> {
+fn table_at(supply: &mut PackedSupply, offset: u64, len: u64) -> Result<&[u8]> {
     if len > MOST_TABLE {
         let what = format!("its index has {len} bytes, more than the limit of {MOST_TABLE}");
         let error = Error::decompressing(supply.path(), FormatReason::Unsupported, what);
@@ -236,12 +236,12 @@ pub(crate) fn has_checksum(checksum: u32, packed: &[u8], plain: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn index(plain: &[u32]) -> Index {
+    fn index(plain: &[u32]) -> FrameIndex {
         let frame = |&plain: &u32| Frame { packed: 10, plain, checksum: plain };
-        Index::of_frames(&plain.iter().map(frame).collect::<Vec<_>>(), true)
+        FrameIndex::of_frames(&plain.iter().map(frame).collect::<Vec<_>>(), true)
     }
 
-    fn frames(index: &Index, offset: u64, len: Option<u64>) -> Option<Range<usize>> {
+    fn frames(index: &FrameIndex, offset: u64, len: Option<u64>) -> Option<Range<usize>> {
         index.frames_of(Path::new("x"), offset, len).ok().map(|(frames, _)| frames)
     }
 

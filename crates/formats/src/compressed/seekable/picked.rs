@@ -2,38 +2,38 @@
 
 use std::ops::Range;
 
-use super::index::Index;
-use crate::compressed::supply::Supply;
-use crate::compressed::work::{Split, Tally, Work};
+use super::index::FrameIndex;
+use crate::compressed::supply::PackedSupply;
+use crate::compressed::work::{StreamSplit, Work, WorkTally};
 use crate::error::Result;
 use crate::spare::Spare;
 
-pub(crate) struct Picked<'s> {
-    supply: Supply,
-    index: Index,
+pub(crate) struct PickedFrames<'s> {
+    supply: PackedSupply,
+    index: FrameIndex,
     spare: &'s Spare<Vec<u8>>,
     frames: Range<usize>,
     /// The decoded bytes to keep.
     wanted: Range<u64>,
-    tally: Tally,
+    tally: WorkTally,
 }
 
-impl<'s> Picked<'s> {
+impl<'s> PickedFrames<'s> {
     /// `frames` of `index`, of which only the bytes in `wanted` are kept.
     pub(crate) fn new(
-        supply: Supply,
+        supply: PackedSupply,
         spare: &'s Spare<Vec<u8>>,
-        index: Index,
+        index: FrameIndex,
         frames: Range<usize>,
         wanted: Range<u64>,
     ) -> Result<Self> {
         let mut supply = supply;
         supply.seek(index.packed(&frames).0)?;
-        Ok(Self { supply, index, spare, frames, wanted, tally: Tally::default() })
+        Ok(Self { supply, index, spare, frames, wanted, tally: WorkTally::default() })
     }
 }
 
-impl Split for Picked<'_> {
+impl StreamSplit for PickedFrames<'_> {
     fn next(&mut self) -> Result<Option<Work>> {
         if self.frames.is_empty() {
             return Ok(None);
@@ -52,7 +52,7 @@ impl Split for Picked<'_> {
         Ok(Some(Work::Encoded(self.index.encoded(batch, bytes, &self.wanted))))
     }
 
-    fn tally(&self) -> Tally {
+    fn tally(&self) -> WorkTally {
         self.tally.clone()
     }
 }

@@ -13,7 +13,7 @@ pub(crate) const MOST_HEADER: usize = 18;
 /// What some bytes begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
-    Frame(Header),
+    Frame(FrameHeader),
     /// This many bytes that decoders skip, including their header.
     Skippable(u64),
     /// The first bytes of either only.
@@ -26,7 +26,7 @@ pub(crate) enum Start {
 
 /// What the header of a frame says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Header {
+pub(crate) struct FrameHeader {
     pub(crate) len: usize,
     /// Decoded length in bytes, if it is recorded.
     pub(crate) content: Option<u64>,
@@ -104,7 +104,7 @@ fn header(bytes: &[u8]) -> Start {
             base + base / 8 * u64::from(bytes[5] & 7)
         }
     };
-    Start::Frame(Header {
+    Start::Frame(FrameHeader {
         len,
         content,
         has_checksum: descriptor & 0x04 != 0,
@@ -115,8 +115,8 @@ fn header(bytes: &[u8]) -> Start {
 
 /// Walks over the blocks of a frame as its bytes arrive.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Walk {
-    header: Header,
+pub(crate) struct FrameWalk {
+    header: FrameHeader,
     /// Offset of the next block, or of the end of the frame.
     at: usize,
     decoded: u64,
@@ -134,8 +134,8 @@ pub(crate) enum Walked {
     Corrupt(usize),
 }
 
-impl Walk {
-    pub(crate) fn new(header: Header) -> Self {
+impl FrameWalk {
+    pub(crate) fn new(header: FrameHeader) -> Self {
         Self { header, at: header.len, decoded: 0, ended: false }
     }
 
@@ -193,7 +193,7 @@ mod tests {
             for (level, checksum) in [(1, false), (3, true), (19, true)] {
                 let frame = packed(len, level, checksum);
                 let Start::Frame(header) = start(&frame) else { panic!("a frame") };
-                let mut walk = Walk::new(header);
+                let mut walk = FrameWalk::new(header);
                 // Byte by byte, with extra bytes after the frame.
                 let mut there = 0;
                 let (len_found, decoded) = loop {

@@ -60,12 +60,12 @@ fn table(frames: &[Frame]) -> Result<Vec<u8>, String> {
 
 /// What the last bytes of a file say about a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Footer {
+pub(crate) struct SeekFooter {
     count: u64,
     with_checksums: bool,
 }
 
-impl Footer {
+impl SeekFooter {
     /// Parses the last [`FOOTER`] bytes; `None` if they do not belong to a table.
     pub(crate) fn parse(bytes: &[u8; FOOTER]) -> Option<Self> {
         let [c0, c1, c2, c3, descriptor, magic @ ..] = *bytes;
@@ -132,7 +132,8 @@ mod tests {
     fn a_table_that_was_written_is_read_again() {
         for frames in [frames(), Vec::new()] {
             let table = table(&frames).expect("a few frames");
-            let footer = Footer::parse(table.last_chunk().expect("long enough")).expect("ours");
+            let footer =
+                SeekFooter::parse(table.last_chunk().expect("long enough")).expect("ours");
             assert_eq!(footer.table_len(), table.len() as u64);
             assert_eq!(footer.frames(&table), Some((frames, true)));
         }
@@ -149,7 +150,8 @@ mod tests {
     fn a_table_without_checksums_is_read_too() {
         let mut table = Vec::from(*b"\x5e\x2a\x4d\x18\x11\0\0\0\x01\0\0\0\x02\0\0\0");
         table.extend_from_slice(b"\x01\0\0\0\0\xb1\xea\x92\x8f");
-        let footer = Footer::parse(table.last_chunk().expect("long enough")).expect("a table");
+        let footer =
+            SeekFooter::parse(table.last_chunk().expect("long enough")).expect("a table");
         let frame = Frame { packed: 1, plain: 2, checksum: 0 };
         assert_eq!(footer.frames(&table), Some((vec![frame], false)));
     }
@@ -161,10 +163,10 @@ mod tests {
             let mut wrong = table.clone();
             // The two lowest bits of the descriptor have no meaning.
             wrong[at] ^= 4;
-            let footer = Footer::parse(wrong.last_chunk().expect("long enough"));
+            let footer = SeekFooter::parse(wrong.last_chunk().expect("long enough"));
             assert_eq!(footer.and_then(|footer| footer.frames(&wrong)), None, "byte {at}");
         }
-        let footer = Footer::parse(table.last_chunk().expect("long enough")).expect("ours");
+        let footer = SeekFooter::parse(table.last_chunk().expect("long enough")).expect("ours");
         assert_eq!(footer.frames(&table[..7]), None);
         assert_eq!(footer.frames(&[]), None);
     }

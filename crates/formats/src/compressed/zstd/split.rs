@@ -2,17 +2,17 @@
 
 use zstd::zstd_safe::{DCtx, InBuffer, OutBuffer};
 
-use super::frame::{Header, MOST_HEADER, Start, Walk, Walked, start};
+use super::frame::{FrameHeader, FrameWalk, MOST_HEADER, Start, Walked, start};
 use super::wrong;
-use crate::compressed::supply::{Supply, no_memory};
+use crate::compressed::supply::{PackedSupply, no_memory};
 use crate::compressed::work::{
-    Encoded, MOST_DECODED, MOST_ENCODED, STEP_IN_ORDER, Split, Tally, Work,
+    EncodedFrames, MOST_DECODED, MOST_ENCODED, STEP_IN_ORDER, StreamSplit, Work, WorkTally,
 };
 use crate::error::{Error, FormatReason, Result};
 use crate::spare::Spare;
 
-pub(crate) struct Splitter<'s> {
-    supply: Supply,
+pub(crate) struct ZstdSplitter<'s> {
+    supply: PackedSupply,
     spare: &'s Spare<Vec<u8>>,
     context: Option<DCtx<'static>>,
     /// Where the frame begins that is being decoded here.
@@ -20,13 +20,13 @@ pub(crate) struct Splitter<'s> {
     frames: u64,
 }
 
-impl<'s> Splitter<'s> {
-    pub(crate) fn new(supply: Supply, spare: &'s Spare<Vec<u8>>) -> Self {
+impl<'s> ZstdSplitter<'s> {
+    pub(crate) fn new(supply: PackedSupply, spare: &'s Spare<Vec<u8>>) -> Self {
         Self { supply, spare, context: None, long: None, frames: 0 }
     }
 
     /// Returns the header of the next frame; `None` at the end of the stream.
-    fn header(&mut self) -> Result<Option<Header>> {
+    fn header(&mut self) -> Result<Option<FrameHeader>> {
         loop {
             let offset = self.supply.offset();
             let head = self.supply.peek(MOST_HEADER)?;
@@ -57,9 +57,9 @@ impl<'s> Splitter<'s> {
 
     /// Walks to the end of the frame and returns its length and its largest decoded length. `None`
     /// if it is too long to be handed out.
-    fn walk(&mut self, header: Header) -> Result<Option<(usize, u64)>> {
+    fn walk(&mut self, header: FrameHeader) -> Result<Option<(usize, u64)>> {
         let offset = self.supply.offset();
-        let mut walk = Walk::new(header);
+        let mut walk = FrameWalk::new(header);
         let mut needs = header.len;
         while needs <= MOST_ENCODED && walk.decoded() <= MOST_DECODED as u64 {
             let frame = self.supply.peek(needs)?;
@@ -113,7 +113,7 @@ impl<'s> Splitter<'s> {
     }
 }
 
-impl Split for Splitter<'_> {
+impl StreamSplit for ZstdSplitter<'_> {
     fn next(&mut self) -> Result<Option<Work>> {
         if let Some(offset) = self.long {
             return self.go_on(offset).map(Some);
@@ -130,11 +130,11 @@ impl Split for Splitter<'_> {
         // The size in the header is believed only as far as the blocks confirm it.
         let most = header.content.unwrap_or(most).min(most);
         let most = usize::try_from(most).unwrap_or(MOST_DECODED);
-        Ok(Some(Work::Encoded(Encoded { offset, bytes, most, cut: None })))
+        Ok(Some(Work::Encoded(EncodedFrames { offset, bytes, most, cut: None })))
     }
 
-    fn tally(&self) -> Tally {
+    fn tally(&self) -> WorkTally {
         let bytes_in = self.supply.offset();
-        Tally { bytes_in, frames: self.frames, ..Tally::default() }
+        WorkTally { bytes_in, frames: self.frames, ..WorkTally::default() }
     }
 }

@@ -9,23 +9,23 @@ use super::{EIGHT, push_f64_shortest};
 pub(crate) const ROOM: usize = swath_simd::TEXT_ROOM;
 
 /// Where one number is put.
-pub(crate) type Room = [u8; ROOM];
+pub(crate) type NumberRoom = [u8; ROOM];
 
 /// Puts a whole number at `at`, at most 1; returns where it ends.
 #[inline(always)]
-pub(crate) fn put_u64(room: &mut Room, at: usize, value: u64) -> usize {
+pub(crate) fn put_u64(room: &mut NumberRoom, at: usize, value: u64) -> usize {
     if value < EIGHT { put_up_to_eight(room, at, value) } else { put_more(room, at, value) }
 }
 
 /// Puts a whole number, with `-` in front if it is negative; returns its length.
 #[inline(always)]
-pub(crate) fn put_i64(room: &mut Room, value: i64) -> usize {
+pub(crate) fn put_i64(room: &mut NumberRoom, value: i64) -> usize {
     room[0] = b'-';
     put_u64(room, usize::from(value < 0), value.unsigned_abs())
 }
 
 #[inline(always)]
-fn put_up_to_eight(room: &mut Room, at: usize, value: u64) -> usize {
+fn put_up_to_eight(room: &mut NumberRoom, at: usize, value: u64) -> usize {
     let digits = eight(value);
     // The first digit is in the lowest byte. Keep the last digit of 0.
     let zeros = (digits | 1 << 56).trailing_zeros() / 8;
@@ -35,12 +35,12 @@ fn put_up_to_eight(room: &mut Room, at: usize, value: u64) -> usize {
 }
 
 #[inline(always)]
-fn put_eight(room: &mut Room, at: usize, value: u64) -> usize {
+fn put_eight(room: &mut NumberRoom, at: usize, value: u64) -> usize {
     room[at..at + 8].copy_from_slice(&(eight(value) | ASCII).to_le_bytes());
     at + 8
 }
 
-fn put_more(room: &mut Room, at: usize, value: u64) -> usize {
+fn put_more(room: &mut NumberRoom, at: usize, value: u64) -> usize {
     let (high, low) = (value / EIGHT, value % EIGHT);
     let at = if high < EIGHT {
         put_up_to_eight(room, at, high)
@@ -53,7 +53,7 @@ fn put_more(room: &mut Room, at: usize, value: u64) -> usize {
 
 /// Puts the shortest text of a double; returns its length. Most doubles of tables have few decimals:
 /// those are put many at a time by [`put_short_doubles`](swath_simd::put_short_doubles).
-pub(crate) fn put_f64(room: &mut Room, value: f64) -> usize {
+pub(crate) fn put_f64(room: &mut NumberRoom, value: f64) -> usize {
     if value.is_finite() {
         let mut buffer = zmij::Buffer::new();
         return put_text(room, buffer.format_finite(value).as_bytes());
@@ -66,7 +66,7 @@ pub(crate) fn put_f64(room: &mut Room, value: f64) -> usize {
 /// Puts a text of at most 32 bytes; returns its length. Two copies of a fixed size that overlap
 /// are faster than a call.
 #[inline(always)]
-pub(crate) fn put_text(room: &mut Room, text: &[u8]) -> usize {
+pub(crate) fn put_text(room: &mut NumberRoom, text: &[u8]) -> usize {
     let len = text.len();
     if let (Some(first), Some(last)) = (text.first_chunk::<16>(), text.last_chunk::<16>()) {
         room[..16].copy_from_slice(first);

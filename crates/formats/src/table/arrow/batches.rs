@@ -24,7 +24,7 @@ use swath::{ReadOptions, Reader, Source};
 
 use super::read::CONTINUED;
 use crate::error::{Error, FormatReason, Result};
-use crate::input::{self, Opened};
+use crate::input::{self, OpenedText};
 use crate::table::arrow::{part_of, tail_of, unpanicked};
 
 /// Bytes of a stream that are read at a time.
@@ -62,25 +62,25 @@ pub fn batches(source: impl Into<Source>) -> Result<ArrowBatches> {
 pub struct ArrowBatches {
     path: PathBuf,
     schema: SchemaRef,
-    rest: Rest,
+    rest: ArrowRest,
 }
 
 /// What has not been read yet.
-enum Rest {
-    File(Box<File>),
-    Stream(Box<Stream>),
+enum ArrowRest {
+    File(Box<ArrowFile>),
+    Stream(Box<ArrowStream>),
     Nothing,
 }
 
-struct Stream {
+struct ArrowStream {
     path: PathBuf,
     reader: BufReader<Reader>,
     schema: SchemaRef,
     dictionaries: HashMap<i64, ArrayRef>,
 }
 
-struct File {
-    opened: Opened,
+struct ArrowFile {
+    opened: OpenedText,
     read: ReadOptions,
     decoder: FileDecoder,
     dictionaries: Vec<Block>,
@@ -104,7 +104,7 @@ pub(super) fn open(source: Source, read: &ReadOptions) -> Result<ArrowBatches> {
 }
 
 /// Whether these are messages; those before Arrow 0.15 have no marker, so the first one is parsed.
-fn is_stream(opened: &Opened) -> Result<bool> {
+fn is_stream(opened: &OpenedText) -> Result<bool> {
     let start = part_of(opened, 0, opened.len.min(8))?;
     let is_marked = start.starts_with(&CONTINUED);
     let at = if is_marked { CONTINUED.len() } else { 0 };
@@ -119,7 +119,7 @@ fn is_stream(opened: &Opened) -> Result<bool> {
     Ok(is_marked || has_schema)
 }
 
-fn stream(opened: &Opened, read: &ReadOptions) -> Result<(SchemaRef, Rest)> {
+fn stream(opened: &OpenedText, read: &ReadOptions) -> Result<(SchemaRef, ArrowRest)> {
     let path = opened.path().to_owned();
     let mut reader = BufReader::with_capacity(CHUNK, read.reader(&opened.input)?);
     let head = head(&mut reader).map_err(|error| of_reading(error, &path))?;
@@ -129,22 +129,22 @@ fn stream(opened: &Opened, read: &ReadOptions) -> Result<(SchemaRef, Rest)> {
     let schema =
         checked(&path, || try_fb_to_schema(message.header_as_schema().ok_or_else(no_schema)?))?;
     let (schema, dictionaries) = (Arc::new(schema), HashMap::new());
-    let stream = Stream { path, reader, schema: Arc::clone(&schema), dictionaries };
-    Ok((schema, Rest::Stream(Box::new(stream))))
+    let stream = ArrowStream { path, reader, schema: Arc::clone(&schema), dictionaries };
+    Ok((schema, ArrowRest::Stream(Box::new(stream))))
 }
 
-fn file(opened: Opened, read: &ReadOptions) -> Result<(SchemaRef, Rest)> {
+fn file(opened: OpenedText, read: &ReadOptions) -> Result<(SchemaRef, ArrowRest)> {
     let tail = tail_of(&opened)?;
     let index = unpanicked(opened.path(), || super::read::index(&tail, opened.len))?;
     let schema = Arc::new(index.schema);
-    let file = File {
+    let file = ArrowFile {
         decoder: FileDecoder::new(Arc::clone(&schema), index.version),
         read: read.clone(),
         dictionaries: index.dictionaries,
         batches: index.batches.into(),
         opened,
     };
-    Ok((schema, Rest::File(Box::new(file))))
+    Ok((schema, ArrowRest::File(Box::new(file))))
 }
 
 impl ArrowBatches {
@@ -155,7 +155,7 @@ impl ArrowBatches {
     }
 }
 
-impl File {
+impl ArrowFile {
     fn next(&mut self) -> Result<Option<RecordBatch>> {
         for block in std::mem::take(&mut self.dictionaries) {
             let bytes = self.bytes(&block)?;
@@ -184,7 +184,7 @@ impl File {
     }
 }
 
-impl Stream {
+impl ArrowStream {
     fn next(&mut self) -> Result<Option<RecordBatch>> {
         let (path, schema) = (&self.path, &self.schema);
         let failed = |error| of_reading(error, path);
@@ -250,12 +250,12 @@ impl Iterator for ArrowBatches {
 
     fn next(&mut self) -> Option<Self::Item> {
         let next = match &mut self.rest {
-            Rest::File(file) => file.next(),
-            Rest::Stream(stream) => stream.next(),
-            Rest::Nothing => Ok(None),
+            ArrowRest::File(file) => file.next(),
+            ArrowRest::Stream(stream) => stream.next(),
+            ArrowRest::Nothing => Ok(None),
         };
         if !matches!(next, Ok(Some(_))) {
-            self.rest = Rest::Nothing;
+            self.rest = ArrowRest::Nothing;
         }
         next.transpose()
     }

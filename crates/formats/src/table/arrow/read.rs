@@ -49,21 +49,21 @@ fn unsupported(detail: impl Into<String>, hint: &'static str) -> Refusal {
     Refusal { reason: FormatReason::Unsupported, detail: detail.into(), hint }
 }
 
-pub(super) type Checked<T> = Result<T, Refusal>;
+pub(super) type ArrowResult<T> = Result<T, Refusal>;
 
 /// Metadata of a whole table, by key.
 pub(super) type Metadata = BTreeMap<String, String>;
 
 /// Returns how many bytes of the end are needed to parse it; more than `tail` has, if that is too
 /// short.
-pub(super) fn end_len(tail: &[u8]) -> Checked<u64> {
+pub(super) fn end_len(tail: &[u8]) -> ArrowResult<u64> {
     let (_, trailer) = tail.split_last_chunk::<TRAILER>().ok_or_else(|| damaged(NO_FOOTER))?;
     let len = read_footer_length(*trailer).map_err(damaged)?;
     Ok((len + TRAILER) as u64)
 }
 
 /// The contents of the end of a file.
-pub(super) struct End {
+pub(super) struct ArrowEnd {
     pub(super) names: Vec<String>,
     pub(super) types: Vec<String>,
     pub(super) metadata: Metadata,
@@ -72,7 +72,7 @@ pub(super) struct End {
 }
 
 /// Parses the end of a file; `tail` is its last bytes.
-pub(super) fn end(tail: &[u8]) -> Checked<End> {
+pub(super) fn end(tail: &[u8]) -> ArrowResult<ArrowEnd> {
     let footer = root_as_footer(footer(tail)?).map_err(damaged)?;
     let schema = little(footer)?;
     let blocks = footer.recordBatches().into_iter().flatten();
@@ -85,11 +85,11 @@ pub(super) fn end(tail: &[u8]) -> Checked<End> {
     let heads = heads.ok_or_else(|| damaged(NOT_IN_IT))?;
     let types = schema.fields().iter();
     let types = types.map(|field| ColumnType::word_of(field.data_type())).collect();
-    Ok(End { names: names_of(&schema), types, metadata: metadata_of(&schema), heads })
+    Ok(ArrowEnd { names: names_of(&schema), types, metadata: metadata_of(&schema), heads })
 }
 
 /// Where the parts of a file are, for columns of any type.
-pub(super) struct Index {
+pub(super) struct ArrowIndex {
     pub(super) schema: Schema,
     pub(super) version: MetadataVersion,
     pub(super) dictionaries: Vec<Block>,
@@ -97,7 +97,7 @@ pub(super) struct Index {
 }
 
 /// Parses the end of a file of `len` bytes; `tail` is its last ones. Each part lies in the file.
-pub(super) fn index(tail: &[u8], len: u64) -> Checked<Index> {
+pub(super) fn index(tail: &[u8], len: u64) -> ArrowResult<ArrowIndex> {
     let footer = root_as_footer(footer(tail)?).map_err(damaged)?;
     let schema = little(footer)?;
     let inside = |block: &Block| {
@@ -112,7 +112,7 @@ pub(super) fn index(tail: &[u8], len: u64) -> Checked<Index> {
     let not_in_it = || damaged(NOT_IN_IT);
     let dictionaries: Option<Vec<_>> = dictionaries;
     let batches: Option<Vec<_>> = batches;
-    Ok(Index {
+    Ok(ArrowIndex {
         schema,
         version: footer.version(),
         dictionaries: dictionaries.ok_or_else(not_in_it)?,
@@ -121,24 +121,24 @@ pub(super) fn index(tail: &[u8], len: u64) -> Checked<Index> {
 }
 
 /// Returns the number of rows of the batch with the message `head`.
-pub(super) fn rows(head: &[u8]) -> Checked<u64> {
+pub(super) fn rows(head: &[u8]) -> ArrowResult<u64> {
     u64::try_from(message(head)?.length()).map_err(damaged)
 }
 
 /// Returns the schema of a file of little-endian numbers.
-fn little(footer: Footer<'_>) -> Checked<Schema> {
+fn little(footer: Footer<'_>) -> ArrowResult<Schema> {
     let schema = footer.schema().ok_or_else(|| damaged("there is no schema"))?;
     check_order(schema)?;
     try_fb_to_schema(schema).map_err(damaged)
 }
 
 /// Whether the message, without marker and length, is a schema; big-endian numbers are refused.
-pub(super) fn is_schema_of_little_numbers(message: &[u8]) -> Checked<bool> {
+pub(super) fn is_schema_of_little_numbers(message: &[u8]) -> ArrowResult<bool> {
     let schema = root_as_message(message).ok().and_then(|message| message.header_as_schema());
     schema.map_or(Ok(false), |schema| check_order(schema).map(|()| true))
 }
 
-fn check_order(schema: FlatSchema<'_>) -> Checked<()> {
+fn check_order(schema: FlatSchema<'_>) -> ArrowResult<()> {
     if schema.endianness() != Endianness::Little {
         return Err(unsupported(
             "its numbers are big-endian, which is not supported",
@@ -158,14 +158,14 @@ fn metadata_of(schema: &Schema) -> Metadata {
 }
 
 /// Returns the bytes of the footer.
-fn footer(file: &[u8]) -> Checked<&[u8]> {
+fn footer(file: &[u8]) -> ArrowResult<&[u8]> {
     let start =
         usize::try_from(end_len(file)?).ok().and_then(|len| file.len().checked_sub(len));
     start.map(|start| &file[start..file.len() - TRAILER]).ok_or_else(|| damaged(NO_FOOTER))
 }
 
 /// Parses the message of a batch.
-fn message(head: &[u8]) -> Checked<RecordBatch<'_>> {
+fn message(head: &[u8]) -> ArrowResult<RecordBatch<'_>> {
     let before = if head.starts_with(&CONTINUED) { 8 } else { 4 };
     let message = head.get(before..).ok_or_else(|| damaged("a message has no length"))?;
     let message = root_as_message(message).map_err(damaged)?;

@@ -16,12 +16,12 @@ pub(in crate::table) enum Container {
 }
 
 /// Writes batches to `W`.
-pub(in crate::table) enum Writer<W: Write> {
+pub(in crate::table) enum ArrowWriter<W: Write> {
     File(FileWriter<W>),
     Stream(StreamWriter<W>),
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> ArrowWriter<W> {
     pub(in crate::table) fn new(
         container: Container,
         out: W,

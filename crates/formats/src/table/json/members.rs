@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::decode::{decode, unquoted};
 use super::fault::{JsonFault, JsonFaultAt};
 use super::keys::{Keys, Others, ValueRules};
-use super::scan::{COLON, KEY, Scan, Scratch};
+use super::scan::{COLON, KEY, Scan, ScanScratch};
 
 /// Where the values of some rows are, row by row.
 #[derive(Debug, Default)]
@@ -24,10 +24,10 @@ pub(in crate::table) struct Cells {
 
 /// What is known about the keys of objects.
 #[derive(Debug, Default)]
-pub(in crate::table) struct Members {
+pub(in crate::table) struct ObjectMembers {
     keys: Option<Arc<Keys>>,
-    scratch: Scratch,
-    known: Vec<Known>,
+    scratch: ScanScratch,
+    known: Vec<KnownKey>,
     /// As keys were written first, with the closing quote.
     written: Vec<u8>,
     /// The key that was first in the last object.
@@ -45,7 +45,7 @@ pub(in crate::table) struct Members {
 
 /// A key.
 #[derive(Clone, Copy, Debug, Default)]
-struct Known {
+struct KnownKey {
     /// Where it is among those written; empty if it was not yet.
     start: usize,
     end: usize,
@@ -55,7 +55,7 @@ struct Known {
     row: u64,
 }
 
-impl Members {
+impl ObjectMembers {
     /// Prepares for a text.
     pub(in crate::table) fn begin(&mut self, keys: &Arc<Keys>) {
         self.scratch.marks.clear();
@@ -66,7 +66,7 @@ impl Members {
             return;
         }
         self.keys = Some(Arc::clone(keys));
-        self.known = vec![Known::default(); keys.len()];
+        self.known = vec![KnownKey::default(); keys.len()];
         self.written.clear();
         self.others.clear();
         self.places.clear();
@@ -83,7 +83,7 @@ impl Members {
         if !self.others.is_empty() {
             // What was written of them goes too.
             let columns = self.known.len() - self.places.len();
-            self.known = vec![Known::default(); columns];
+            self.known = vec![KnownKey::default(); columns];
             self.written.clear();
         }
         self.others.clear();
@@ -129,7 +129,7 @@ impl Members {
             self.orphans += known.end - known.start;
         }
         if self.orphans > MANY {
-            self.known.fill(Known::default());
+            self.known.fill(KnownKey::default());
             self.written.clear();
             self.orphans = 0;
         }
@@ -292,7 +292,7 @@ impl Members {
         let other = short(self.known.len());
         self.others.insert(self.decoded.clone(), other);
         self.new.push(self.decoded.clone());
-        self.known.push(Known::default());
+        self.known.push(KnownKey::default());
         self.places.push(at);
         Ok(other)
     }

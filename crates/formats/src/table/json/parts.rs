@@ -8,7 +8,7 @@ pub(in crate::table) struct Parts<'t> {
 
 /// A member or an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::table) struct Part<'t> {
+pub(in crate::table) struct JsonPart<'t> {
     /// In its quotes; empty for an item.
     pub(in crate::table) key: &'t [u8],
     pub(in crate::table) value: &'t [u8],
@@ -37,11 +37,11 @@ impl<'t> Parts<'t> {
 }
 
 impl<'t> Iterator for Parts<'t> {
-    type Item = Part<'t>;
+    type Item = JsonPart<'t>;
 
-    fn next(&mut self) -> Option<Part<'t>> {
+    fn next(&mut self) -> Option<JsonPart<'t>> {
         let key = if self.is_object { self.take()? } else { b"" };
-        Some(Part { key, value: self.take()? })
+        Some(JsonPart { key, value: self.take()? })
     }
 }
 

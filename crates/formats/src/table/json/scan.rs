@@ -12,7 +12,7 @@ type Step<T> = Result<T, JsonFaultAt>;
 
 /// Memory for scanning, used again and again.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Scratch {
+pub(super) struct ScanScratch {
     pub(super) marks: Marks,
     /// What closes the brackets that are open.
     open: Vec<u8>,
@@ -26,7 +26,7 @@ pub(super) struct Scan<'t> {
     pub(super) text: &'t [u8],
     pub(super) at: usize,
     pub(super) rules: ValueRules,
-    pub(super) scratch: &'t mut Scratch,
+    pub(super) scratch: &'t mut ScanScratch,
 }
 
 impl Scan<'_> {

@@ -13,12 +13,12 @@ use swath::machine::Mutex;
 
 use crate::error::{Error, Result};
 use crate::table::text::faults::{self, Problem};
-use crate::table::text::pass::{Pass, Piece};
+use crate::table::text::pass::{RecordPass, RecordPiece};
 use crate::table::text::rows::Rows;
-use crate::table::text::shape::Shape;
+use crate::table::text::shape::RecordShape;
 
 /// The keys of a table.
-pub(in crate::table) struct Found {
+pub(in crate::table) struct TableKeys {
     pub(in crate::table) names: Vec<String>,
     /// Whether there is a record before the first fault.
     pub(in crate::table) has_records: bool,
@@ -34,7 +34,7 @@ pub(in crate::table) struct Found {
 
 /// What all workers know.
 #[derive(Default)]
-struct Shared {
+struct SharedKeys {
     /// File and byte of the first appearance.
     keys: HashMap<Vec<u8>, (usize, u64)>,
     /// The first record.
@@ -46,19 +46,22 @@ struct Shared {
 }
 
 /// Records of a file.
-pub(in crate::table) struct Records<'p> {
+pub(in crate::table) struct KeyRecords<'p> {
     /// Of those whose keys are collected.
-    pub(in crate::table) pass: Pass<'p>,
+    pub(in crate::table) pass: RecordPass<'p>,
     /// Those that are read.
     pub(in crate::table) read: Extent,
 }
 
 /// Collects the keys of records.
-pub(in crate::table) fn keys(files: &[Records<'_>], shape: &Shape) -> Result<Found> {
-    let shared = Mutex::new(Shared::default());
+pub(in crate::table) fn keys(
+    files: &[KeyRecords<'_>],
+    shape: &RecordShape,
+) -> Result<TableKeys> {
+    let shared = Mutex::new(SharedKeys::default());
     let (mut error, mut is_whole, mut is_elsewhere) = (None, true, false);
-    for (file, Records { pass, read }) in files.iter().enumerate() {
-        let ended = pass.each(&|piece: Piece<'_>| {
+    for (file, KeyRecords { pass, read }) in files.iter().enumerate() {
+        let ended = pass.each(&|piece: RecordPiece<'_>| {
             let mut rows = shared.lock().idle.pop().unwrap_or_default();
             let taken = take(file, shape, &piece, &mut rows, &shared);
             shared.lock().idle.push(rows);
@@ -82,7 +85,14 @@ pub(in crate::table) fn keys(files: &[Records<'_>], shape: &Shape) -> Result<Fou
     }
     let shared = shared.into_inner();
     let (has_records, records) = (shared.first.is_some(), shared.records);
-    Ok(Found { names: names(shared.keys), has_records, records, error, is_whole, is_elsewhere })
+    Ok(TableKeys {
+        names: names(shared.keys),
+        has_records,
+        records,
+        error,
+        is_whole,
+        is_elsewhere,
+    })
 }
 
 fn names(keys: HashMap<Vec<u8>, (usize, u64)>) -> Vec<String> {
@@ -93,7 +103,7 @@ fn names(keys: HashMap<Vec<u8>, (usize, u64)>) -> Vec<String> {
 }
 
 /// Whether the line of a fault ends.
-fn has_end(pass: &Pass<'_>, fault: &Problem) -> Result<bool> {
+fn has_end(pass: &RecordPass<'_>, fault: &Problem) -> Result<bool> {
     let rest = swath::ReadOptions::new().with_offset(fault.offset);
     let newlines = rest.count(pass.input.source(), b'\n')?.value;
     Ok(newlines > 0)
@@ -102,10 +112,10 @@ fn has_end(pass: &Pass<'_>, fault: &Problem) -> Result<bool> {
 /// Takes the keys of some records.
 fn take(
     file: usize,
-    shape: &Shape,
-    piece: &Piece<'_>,
+    shape: &RecordShape,
+    piece: &RecordPiece<'_>,
     rows: &mut Rows,
-    shared: &Mutex<Shared>,
+    shared: &Mutex<SharedKeys>,
 ) -> std::result::Result<(), Problem> {
     for part in piece.parts() {
         rows.forget_others();
@@ -144,7 +154,7 @@ fn take(
 }
 
 /// Keeps the keys of a part that begins at `offset`, each with its first appearance.
-fn keep_keys(file: usize, offset: u64, rows: &Rows, shared: &mut Shared) {
+fn keep_keys(file: usize, offset: u64, rows: &Rows, shared: &mut SharedKeys) {
     for (key, at) in rows.others() {
         let at = (file, offset + at as u64);
         match shared.keys.entry(key.to_vec()) {

@@ -6,16 +6,16 @@ use swath::Source;
 
 use super::fit;
 use crate::error::Result;
-use crate::input::Text;
+use crate::input::InputText;
 use crate::table::options::BatchOptions;
 use crate::table::options::choices::{Encoding, EncodingErrors};
 use crate::table::text::encode;
 use crate::table::text::faults::Origin;
 
 /// A file of a table.
-pub(in crate::table) struct File {
+pub(in crate::table) struct TableFile {
     /// Its text in UTF-8.
-    pub(in crate::table) text: Text,
+    pub(in crate::table) text: InputText,
     /// Where the text begins, after a byte order mark.
     pub(in crate::table) begin: u64,
     /// Never [`Encoding::Auto`].
@@ -49,14 +49,17 @@ fn encoding(head: &[u8], options: &BatchOptions) -> (Encoding, usize) {
     }
 }
 
-impl File {
+impl TableFile {
     /// Opens a file, and decodes it if it is not in UTF-8.
     pub(in crate::table) fn open(source: Source, options: &BatchOptions) -> Result<Self> {
-        Self::of(Text::open_encoded(source, &options.read, || fit::kept(options))?, options)
+        Self::of(
+            InputText::open_encoded(source, &options.read, || fit::kept(options))?,
+            options,
+        )
     }
 
     /// Decodes a text if it is not in UTF-8.
-    pub(in crate::table) fn of(text: Text, options: &BatchOptions) -> Result<Self> {
+    pub(in crate::table) fn of(text: InputText, options: &BatchOptions) -> Result<Self> {
         let head = text.some(0, 3)?;
         let (encoding, mark) = encoding(&head, options);
         let (errors, mark) = (options.encoding_errors, mark as u64);
@@ -203,7 +206,7 @@ mod tests {
             let source = folder.path().join("table");
             std::fs::write(&source, &text[..len]).expect("written");
             CompressOptions::new().compress(&source, output).expect("compressed");
-            let file = File::open(Source::from(packed.as_path()), &BatchOptions::new());
+            let file = TableFile::open(Source::from(packed.as_path()), &BatchOptions::new());
             let file = file.expect("a text");
             assert_eq!(file.text.len() < u64::MAX, is_kept, "{len} bytes");
             assert_eq!(file.text.some(990, 10_000).expect("it can be read").len(), len - 990);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, DictionaryArray, Int32Array, StringArray, new_null_array};
 
-use super::file::File;
+use super::file::TableFile;
 use crate::table::types::ColumnType;
 
 /// The names of all files: one dictionary for all batches, since an Arrow file has room for one.
@@ -17,7 +17,7 @@ pub(in crate::table) struct FileNames {
 
 impl FileNames {
     /// A file that is read twice has one name.
-    pub(in crate::table) fn of(files: &[File]) -> Self {
+    pub(in crate::table) fn of(files: &[TableFile]) -> Self {
         let (mut texts, mut known, mut keys) = (Vec::new(), HashMap::new(), Vec::new());
         for file in files {
             let text = file.path().to_string_lossy().into_owned();

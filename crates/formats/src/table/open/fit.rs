@@ -54,7 +54,7 @@ fn fitted_to(
     let cores = workers(given);
     // If none are given, as many read from a device as it has requests in flight.
     let wanted = if given == 0 { cores.max(IN_FLIGHT) } else { given };
-    let fit = Fit { wanted: wanted as u64, times: PARSING, len };
+    let fit = BlockFit { wanted: wanted as u64, times: PARSING, len };
     match usize::try_from(fit.blocks(options, at_hand)) {
         Ok(most) if most < wanted => options.read.clone().with_workers(most.min(cores)),
         _ => options.read.clone(),
@@ -64,7 +64,7 @@ fn fitted_to(
 /// Returns the bytes of text in a round of a stream, of texts of up to `len` bytes.
 fn round(options: &BatchOptions, len: u64) -> u64 {
     let wanted = BLOCKS.saturating_mul(workers(options.read.workers()) as u64);
-    let most = Fit { wanted, times: PARSED, len }.blocks(options, memory_at_hand);
+    let most = BlockFit { wanted, times: PARSED, len }.blocks(options, memory_at_hand);
     most.saturating_mul(block_size(options))
 }
 
@@ -125,7 +125,7 @@ pub(in crate::table) fn kept(options: &BatchOptions) -> u64 {
 
 /// Blocks that are in memory at the same time.
 #[derive(Clone, Copy)]
-struct Fit {
+struct BlockFit {
     wanted: u64,
     /// Bytes of memory for a byte of text.
     times: u64,
@@ -133,7 +133,7 @@ struct Fit {
     len: u64,
 }
 
-impl Fit {
+impl BlockFit {
     /// Returns how many blocks there is memory for: at least one, at most as many as are wanted.
     fn blocks(self, options: &BatchOptions, at_hand: fn() -> io::Result<u64>) -> u64 {
         let each = block_size(options).saturating_mul(self.times);
@@ -211,9 +211,9 @@ mod tests {
     #[test]
     fn blocks_are_as_many_as_there_is_memory_for_and_at_least_one() {
         let of = |size| BatchOptions::new().with_block_size(size);
-        let fit = |wanted| Fit { wanted, times: 16, len: 1 << 50 };
+        let fit = |wanted| BlockFit { wanted, times: 16, len: 1 << 50 };
         let little = || Ok(64 << 20);
-        assert_eq!(Fit { len: u64::MAX, ..fit(4) }.blocks(&of(0), little), 2);
+        assert_eq!(BlockFit { len: u64::MAX, ..fit(4) }.blocks(&of(0), little), 2);
         assert_eq!(fit(3).blocks(&of(0), little), 3);
         assert_eq!(fit(4).blocks(&of(0), little), 4);
         assert_eq!(fit(5).blocks(&of(0), little), 4);
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(fit(8).blocks(&of(u64::MAX), little), 1);
         assert_eq!(fit(256).blocks(&of(0), || Ok(0)), 1);
         let unasked = || panic!("the text is short");
-        assert_eq!(Fit { len: 1 << 20, ..fit(8) }.blocks(&of(0), unasked), 8);
+        assert_eq!(BlockFit { len: 1 << 20, ..fit(8) }.blocks(&of(0), unasked), 8);
         assert_eq!(fit(256).blocks(&of(0), || Err(io::ErrorKind::NotFound.into())), 256);
     }
 }

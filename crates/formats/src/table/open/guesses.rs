@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_schema::DataType;
 use swath::machine::{Mutex, MutexGuard};
 
-use super::plan::Plan;
+use super::plan::TablePlan;
 use crate::table::types::{ColumnType, Kinds, NestedType};
 
 /// What the values of each column can be, as far as workers have seen. It only becomes less.
@@ -23,7 +23,7 @@ struct Guess {
 }
 
 /// What was seen in some columns.
-pub(in crate::table) struct Seen {
+pub(in crate::table) struct ColumnGuesses {
     pub(in crate::table) kinds: Vec<Kinds>,
     pub(in crate::table) nested: Vec<Option<NestedType>>,
 }
@@ -36,7 +36,7 @@ pub(in crate::table) struct Settled {
 }
 
 impl Guesses {
-    pub(in crate::table) fn new(plan: &Plan) -> Self {
+    pub(in crate::table) fn new(plan: &TablePlan) -> Self {
         let nested = NestedType::default();
         let guess = Guess { kinds: Kinds::MISSING, nested, settled: None };
         Self(Mutex::new(vec![guess; plan.columns.len()]))
@@ -62,7 +62,7 @@ impl Guesses {
     }
 
     /// Adds what was seen in some columns.
-    pub(in crate::table) fn add(&self, columns: &[usize], seen: Seen) {
+    pub(in crate::table) fn add(&self, columns: &[usize], seen: ColumnGuesses) {
         let mut all = self.all();
         for ((&column, kinds), nested) in columns.iter().zip(seen.kinds).zip(seen.nested) {
             let guess = &mut all[column];
@@ -83,7 +83,7 @@ impl Guesses {
     }
 
     /// Returns the types that all columns have now. From here on, nested values are more than looked at.
-    pub(in crate::table) fn settled(&self, plan: &Plan) -> Settled {
+    pub(in crate::table) fn settled(&self, plan: &TablePlan) -> Settled {
         self.settle();
         let kinds = self.types(plan);
         let types = self.data_types(&kinds);
@@ -97,7 +97,7 @@ impl Guesses {
     }
 
     /// Returns the types of all columns.
-    pub(in crate::table) fn types(&self, plan: &Plan) -> Vec<ColumnType> {
+    pub(in crate::table) fn types(&self, plan: &TablePlan) -> Vec<ColumnType> {
         let all = self.all();
         plan.columns
             .iter()

@@ -9,17 +9,17 @@ use super::rules;
 use super::sniff::{self, Sample};
 use crate::error::{Error, FormatReason, Result};
 use crate::foreign;
-use crate::input::Text;
+use crate::input::InputText;
 use crate::memory::room_for;
 use crate::table::options::choices::Ragged;
-use crate::table::options::{BatchOptions, CommentRule, Header};
+use crate::table::options::{BatchOptions, CommentRule, HeaderLines};
 use crate::table::text::dialect::{Between, Dialect};
 use crate::table::text::faults::{self, Origin, Problem};
 use crate::table::text::first_line::excels;
-use crate::table::text::fixed::Layout;
-use crate::table::text::pass::Pass;
+use crate::table::text::fixed::FixedLayout;
+use crate::table::text::pass::RecordPass;
 use crate::table::text::prefix::{LONG, Prefix};
-use crate::table::text::record::{Line, Place, Records};
+use crate::table::text::record::{FieldPlace, RecordKind, RecordText};
 use crate::table::write::BatchForm;
 
 /// What begins comments, if the other lines are numbers.
@@ -27,10 +27,10 @@ const NOTE: u8 = b'#';
 
 /// The start of a table.
 #[derive(Clone, Debug)]
-pub(in crate::table) struct Head {
+pub(in crate::table) struct TableHead {
     pub(in crate::table) dialect: Dialect,
     /// Where columns of fixed width are.
-    pub(in crate::table) layout: Option<Arc<Layout>>,
+    pub(in crate::table) layout: Option<Arc<FixedLayout>>,
     /// How many records name the columns.
     pub(in crate::table) lines: usize,
     pub(in crate::table) reason: HeaderReason,
@@ -53,13 +53,13 @@ pub(in crate::table) struct Decided<'d> {
     pub(in crate::table) between: Option<Between>,
     pub(in crate::table) comment: Option<u8>,
     pub(in crate::table) lines: usize,
-    pub(in crate::table) layout: Option<&'d Arc<Layout>>,
+    pub(in crate::table) layout: Option<&'d Arc<FixedLayout>>,
 }
 
 impl<'d> Decided<'d> {
     /// What files decided that begin like these, of which there is one.
-    pub(in crate::table) fn by(heads: &'d [Head], options: &BatchOptions) -> Self {
-        let Head { dialect, lines, layout, .. } = &heads[0];
+    pub(in crate::table) fn by(heads: &'d [TableHead], options: &BatchOptions) -> Self {
+        let TableHead { dialect, lines, layout, .. } = &heads[0];
         let (mut between, mut layout) = (Some(dialect.between), layout.as_ref());
         if options.union_by_name {
             // A file of one column says nothing about the others, and columns may be at other places.
@@ -72,7 +72,7 @@ impl<'d> Decided<'d> {
 
 /// The text of a file, and what the options say about it.
 pub(in crate::table) struct Opening<'o> {
-    pub(in crate::table) input: &'o Text,
+    pub(in crate::table) input: &'o InputText,
     pub(in crate::table) options: &'o BatchOptions,
     /// Where the text begins, after a byte order mark.
     pub(in crate::table) begin: u64,
@@ -82,7 +82,7 @@ pub(in crate::table) struct Opening<'o> {
 
 impl Opening<'_> {
     /// Finds out what the start of the table says.
-    pub(in crate::table) fn head(&self) -> Result<Head> {
+    pub(in crate::table) fn head(&self) -> Result<TableHead> {
         let mut prefix = Prefix::new(self.input, self.begin, self.options.skip_footer)?;
         if foreign::is_market(&prefix.bytes) && self.options.comment.given() != Some(b'%') {
             let detail = "this is a Matrix Market file, not a table";
@@ -94,7 +94,7 @@ impl Opening<'_> {
         if self.options.form == BatchForm::JsonLines {
             let (names, renamed) = (Vec::new(), Vec::new());
             let (dialect, data) = (Dialect::JSON, prefix.base);
-            return Ok(Head {
+            return Ok(TableHead {
                 dialect,
                 layout: None,
                 lines: 0,
@@ -136,7 +136,7 @@ impl Opening<'_> {
         let renamed = if lines == 0 { Vec::new() } else { renamed };
         let may_lack = lines > 0 && layout.is_none();
         let lacks_name = may_lack && lacks_name(&prefix.bytes[at..], dialect, names.len());
-        Ok(Head {
+        Ok(TableHead {
             dialect,
             layout,
             lines,
@@ -173,7 +173,7 @@ impl Opening<'_> {
     fn written(
         &self,
         prefix: &mut Prefix<'_>,
-    ) -> Result<(Dialect, Option<Arc<Layout>>, Option<Sample>)> {
+    ) -> Result<(Dialect, Option<Arc<FixedLayout>>, Option<Sample>)> {
         let sign = match self.options.form {
             BatchForm::Fixed => None,
             _ => excels(&prefix.bytes),
@@ -230,7 +230,11 @@ impl Opening<'_> {
     }
 
     /// Returns where columns of fixed width are.
-    fn layout(&self, prefix: &mut Prefix<'_>, dialect: Dialect) -> Result<Option<Arc<Layout>>> {
+    fn layout(
+        &self,
+        prefix: &mut Prefix<'_>,
+        dialect: Dialect,
+    ) -> Result<Option<Arc<FixedLayout>>> {
         if dialect.between != Between::Fixed {
             return Ok(None);
         }
@@ -257,11 +261,11 @@ impl Opening<'_> {
         sample: Option<Sample>,
     ) -> Result<(usize, HeaderReason)> {
         match (self.options.header, self.decided) {
-            (Header::Lines(lines), _) => Ok((lines, HeaderReason::Given)),
-            (Header::Auto, Some(decided)) if !self.options.union_by_name => {
+            (HeaderLines::Lines(lines), _) => Ok((lines, HeaderReason::Given)),
+            (HeaderLines::Auto, Some(decided)) if !self.options.union_by_name => {
                 Ok((decided.lines, HeaderReason::Given))
             }
-            (Header::Auto, _) => {
+            (HeaderLines::Auto, _) => {
                 let sample = Sample::or_take(sample, prefix, written.dialect, written.layout)?;
                 if let Some((at, odd)) = sample.odd_number(&prefix.bytes, self.options) {
                     let record = prefix.base + sample.begin() as u64;
@@ -275,24 +279,29 @@ impl Opening<'_> {
     }
 
     /// Finds the record that begins at `at` or after lines without data.
-    fn next(&self, prefix: &mut Prefix<'_>, written: Written<'_>, at: usize) -> Result<Found> {
+    fn next(
+        &self,
+        prefix: &mut Prefix<'_>,
+        written: Written<'_>,
+        at: usize,
+    ) -> Result<PrefixRecord> {
         let Written { dialect, layout } = written;
         let (mut at, mut comments) = (at, 0);
         loop {
             let mut fields = Vec::new();
-            let records = Records { text: &prefix.bytes, dialect, layout };
+            let records = RecordText { text: &prefix.bytes, dialect, layout };
             let is_over = at >= prefix.bytes.len();
             let split = match is_over {
-                true => Ok((Line::Skipped, at)),
+                true => Ok((RecordKind::Skipped, at)),
                 false => records.split(at, |place| fields.push(place)),
             };
             let is_known =
                 prefix.is_all() || split.is_ok_and(|(_, next)| next < prefix.bytes.len());
             match split {
-                Ok((Line::Data, next)) if is_known => {
-                    return Ok(Found { at, fields, next, comments });
+                Ok((RecordKind::Data, next)) if is_known => {
+                    return Ok(PrefixRecord { at, fields, next, comments });
                 }
-                Ok((Line::Skipped, next)) if is_known && !is_over => {
+                Ok((RecordKind::Skipped, next)) if is_known && !is_over => {
                     comments += u64::from(records.is_comment(at));
                     at = next;
                 }
@@ -317,7 +326,7 @@ impl Opening<'_> {
 
     /// Whether the record that begins at `from` has an end; an error if a quote in it has not.
     fn check_end(&self, from: u64, dialect: Dialect) -> Result<()> {
-        let pass = Pass {
+        let pass = RecordPass {
             input: self.input,
             read: &self.options.read,
             block_size: 0,
@@ -333,7 +342,7 @@ impl Opening<'_> {
     fn parts(
         &self,
         prefix: &Prefix<'_>,
-        record: &Found,
+        record: &PrefixRecord,
         dialect: Dialect,
         columns: usize,
     ) -> Result<Vec<String>> {
@@ -374,7 +383,7 @@ impl Opening<'_> {
 
     fn empty(&self, prefix: &Prefix<'_>) -> Error {
         let detail = match self.options.header {
-            Header::Lines(2..) => "it has fewer records than lines of names",
+            HeaderLines::Lines(2..) => "it has fewer records than lines of names",
             _ => "it has no records",
         };
         let error = Error::reading(self.input.path(), FormatReason::Malformed, detail);
@@ -386,13 +395,13 @@ impl Opening<'_> {
 #[derive(Clone, Copy)]
 struct Written<'l> {
     dialect: Dialect,
-    layout: Option<&'l Layout>,
+    layout: Option<&'l FixedLayout>,
 }
 
 /// A record of the prefix, and where the next one begins.
-struct Found {
+struct PrefixRecord {
     at: usize,
-    fields: Vec<Place>,
+    fields: Vec<FieldPlace>,
     next: usize,
     /// Comments before it.
     comments: u64,
@@ -404,13 +413,13 @@ fn lacks_name(text: &[u8], dialect: Dialect, names: usize) -> bool {
     let mut at = 0;
     while at < text.len() {
         let (mut count, mut is_empty) = (0, false);
-        let split = Records { text, dialect, layout: None }.split(at, |place| {
+        let split = RecordText { text, dialect, layout: None }.split(at, |place| {
             count += 1;
             is_empty = place.start == place.end;
         });
         match split {
-            Ok((Line::Skipped, next)) => at = next,
-            Ok((Line::Data, _)) => return count == names + 1 && !is_empty,
+            Ok((RecordKind::Skipped, next)) => at = next,
+            Ok((RecordKind::Data, _)) => return count == names + 1 && !is_empty,
             Err(_) => return false,
         }
     }

@@ -5,8 +5,10 @@ use std::cell::Cell;
 use super::rules;
 use crate::table::options::BatchOptions;
 use crate::table::text::dialect::Dialect;
-use crate::table::text::record::Place;
-use crate::table::types::{ColumnType, Field, Kinds, Rules, State, has_zone, is_number};
+use crate::table::text::record::FieldPlace;
+use crate::table::types::{
+    ColumnState, ColumnType, FieldRules, Kinds, TextField, has_zone, is_number,
+};
 
 /// What a field is to people, who take `007` for a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,13 +23,13 @@ pub(super) enum FieldGroup {
 
 /// A field of a sample.
 pub(super) struct SampleField {
-    pub(super) place: Place,
+    pub(super) place: FieldPlace,
     /// What it is, once that was found.
     pub(super) group: Cell<Option<FieldGroup>>,
 }
 
-impl From<Place> for SampleField {
-    fn from(place: Place) -> Self {
+impl From<FieldPlace> for SampleField {
+    fn from(place: FieldPlace) -> Self {
         Self { place, group: Cell::new(None) }
     }
 }
@@ -35,7 +37,7 @@ impl From<Place> for SampleField {
 /// Says what fields are.
 pub(super) struct Judge<'t> {
     text: &'t [u8],
-    pub(super) rules: Rules,
+    pub(super) rules: FieldRules,
 }
 
 impl<'t> Judge<'t> {
@@ -43,26 +45,30 @@ impl<'t> Judge<'t> {
         Self { text, rules: rules::rules(options, dialect) }
     }
 
-    pub(super) fn with<R>(&self, place: Place, look: impl FnOnce(Field<'_>) -> R) -> R {
+    pub(super) fn with<R>(
+        &self,
+        place: FieldPlace,
+        look: impl FnOnce(TextField<'_>) -> R,
+    ) -> R {
         let mut scratch = Vec::new();
         look(self.rules.quoting.field(place.of(self.text), &mut scratch))
     }
 
     /// Whether a field is a number of any form, and not missing.
-    pub(super) fn is_number(&self, place: Place) -> bool {
+    pub(super) fn is_number(&self, place: FieldPlace) -> bool {
         self.with(place, |field| is_number(field, &self.rules))
     }
 
-    pub(super) fn is_missing(&self, place: Place) -> bool {
-        self.with(place, |field| Kinds::of(field, &self.rules).state()) == State::Missing
+    pub(super) fn is_missing(&self, place: FieldPlace) -> bool {
+        self.with(place, |field| Kinds::of(field, &self.rules).state()) == ColumnState::Missing
     }
 
     /// Whether a field is in quotes, and not empty.
-    pub(super) fn is_quoted_word(&self, place: Place) -> bool {
+    pub(super) fn is_quoted_word(&self, place: FieldPlace) -> bool {
         self.with(place, |field| field.is_quoted && !field.bytes.is_empty())
     }
 
-    pub(super) fn is_quoted(&self, place: Place) -> bool {
+    pub(super) fn is_quoted(&self, place: FieldPlace) -> bool {
         self.with(place, |field| field.is_quoted)
     }
 
@@ -73,21 +79,21 @@ impl<'t> Judge<'t> {
         found
     }
 
-    fn group_of(&self, place: Place) -> FieldGroup {
+    fn group_of(&self, place: FieldPlace) -> FieldGroup {
         self.with(place, |field| match Kinds::of(field, &self.rules).state() {
-            State::Missing | State::Quoted => FieldGroup::Missing,
-            State::Of(ColumnType::Bool) => FieldGroup::Bool,
-            State::Of(ColumnType::Date | ColumnType::Timestamp(_)) => FieldGroup::Time,
-            State::Of(ColumnType::Zoned(_)) => FieldGroup::Zoned,
+            ColumnState::Missing | ColumnState::Quoted => FieldGroup::Missing,
+            ColumnState::Of(ColumnType::Bool) => FieldGroup::Bool,
+            ColumnState::Of(ColumnType::Date | ColumnType::Timestamp(_)) => FieldGroup::Time,
+            ColumnState::Of(ColumnType::Zoned(_)) => FieldGroup::Zoned,
             // Some numbers and timestamps have no type that holds them.
-            State::Of(ColumnType::Text) if !is_number(field, &self.rules) => {
+            ColumnState::Of(ColumnType::Text) if !is_number(field, &self.rules) => {
                 match has_zone(field) {
                     Some(true) => FieldGroup::Zoned,
                     Some(false) => FieldGroup::Time,
                     None => FieldGroup::Text,
                 }
             }
-            State::Long | State::Of(_) => FieldGroup::Number,
+            ColumnState::Long | ColumnState::Of(_) => FieldGroup::Number,
         })
     }
 }

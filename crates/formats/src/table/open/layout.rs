@@ -3,12 +3,15 @@
 use super::sniff::{BYTES, RECORDS};
 use crate::error::Result;
 use crate::table::text::dialect::Dialect;
-use crate::table::text::fixed::{Found, Layout};
+use crate::table::text::fixed::{FixedLayout, TextPositions};
 use crate::table::text::prefix::Prefix;
-use crate::table::text::record::Records;
+use crate::table::text::record::RecordText;
 
 /// Finds the columns of fixed width in the lines of the sample.
-pub(in crate::table) fn layout(prefix: &mut Prefix<'_>, dialect: Dialect) -> Result<Layout> {
+pub(in crate::table) fn layout(
+    prefix: &mut Prefix<'_>,
+    dialect: Dialect,
+) -> Result<FixedLayout> {
     loop {
         if let Some(found) = layout_of(prefix.sample(dialect), prefix.is_enough(), dialect) {
             return Ok(found.layout());
@@ -18,9 +21,9 @@ pub(in crate::table) fn layout(prefix: &mut Prefix<'_>, dialect: Dialect) -> Res
 }
 
 /// The same in these bytes; `None` if more of them are needed.
-fn layout_of(text: &[u8], is_all: bool, dialect: Dialect) -> Option<Found> {
-    let records = Records { text, dialect, layout: None };
-    let (mut found, mut at, mut count) = (Found::default(), 0, 0);
+fn layout_of(text: &[u8], is_all: bool, dialect: Dialect) -> Option<TextPositions> {
+    let records = RecordText { text, dialect, layout: None };
+    let (mut found, mut at, mut count) = (TextPositions::default(), 0, 0);
     let mut limit = usize::MAX;
     while at < text.len() && at < limit && count <= RECORDS {
         let next = records.end(at).unwrap_or(text.len());

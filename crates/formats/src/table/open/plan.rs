@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
-use super::head::Head;
+use super::head::TableHead;
 use super::rules;
 use crate::error::{Error, FormatReason, Result};
 use crate::memory::room_for;
@@ -16,15 +16,15 @@ use crate::table::options::choices::{Dictionary, Ragged};
 use crate::table::options::column_key::{ColumnKey, find};
 use crate::table::text::dialect::{Between, Dialect};
 use crate::table::text::faults;
-use crate::table::text::shape::Shape;
-use crate::table::types::{ColumnType, Format, Kinds, NestedType, Rules};
+use crate::table::text::shape::RecordShape;
+use crate::table::types::{ColumnType, FieldRules, Kinds, MomentFormat, NestedType};
 
 /// Bytes that a column takes while it is read, besides its values.
 const COLUMN: usize = 2048;
 
 /// A column that is read.
 #[derive(Clone, Debug)]
-pub(in crate::table) struct Column {
+pub(in crate::table) struct PlanColumn {
     /// Its index in the file.
     pub(in crate::table) index: usize,
     /// Its name in the file.
@@ -38,7 +38,7 @@ pub(in crate::table) struct Column {
     pub(in crate::table) rules: usize,
 }
 
-impl Column {
+impl PlanColumn {
     /// Returns its name in the batches.
     pub(in crate::table) fn shown(&self) -> &str {
         self.renamed.as_ref().unwrap_or(&self.name)
@@ -47,14 +47,14 @@ impl Column {
 
 /// Everything that is decided before the first record is read.
 #[derive(Debug)]
-pub(in crate::table) struct Plan {
+pub(in crate::table) struct TablePlan {
     /// Of each file, or one for all.
-    pub(in crate::table) shapes: Vec<Shape>,
+    pub(in crate::table) shapes: Vec<RecordShape>,
     /// The columns that are read, in the order of the file.
-    pub(in crate::table) columns: Vec<Column>,
+    pub(in crate::table) columns: Vec<PlanColumn>,
     /// For each column of the batches, its index among these.
     pub(in crate::table) order: Vec<usize>,
-    pub(in crate::table) rules: Vec<Rules>,
+    pub(in crate::table) rules: Vec<FieldRules>,
     /// The type of texts that are found.
     pub(in crate::table) texts: ColumnType,
     pub(in crate::table) file_column: Option<String>,
@@ -71,9 +71,9 @@ pub(in crate::table) fn bytes_of(values: u64) -> u64 {
     values.saturating_mul(WIDEST as u64)
 }
 
-impl Plan {
+impl TablePlan {
     /// Returns how the records of a file become rows.
-    pub(in crate::table) fn shape(&self, file: usize) -> &Shape {
+    pub(in crate::table) fn shape(&self, file: usize) -> &RecordShape {
         self.shapes.get(file).unwrap_or(&self.shapes[0])
     }
 
@@ -85,14 +85,15 @@ impl Plan {
     /// Returns how many bytes of values a byte of text becomes at most.
     pub(in crate::table) fn most_values(&self) -> u64 {
         // Between its fields, and after the last, a record has a byte for each.
-        let least = self.shapes.iter().map(|Shape { dialect, columns, ragged, .. }| {
-            let has_ends = !matches!(dialect.between, Between::Json | Between::Fixed);
-            if has_ends && !matches!(ragged, Ragged::Pad | Ragged::Drop) {
-                (*columns).max(1)
-            } else {
-                1
-            }
-        });
+        let least =
+            self.shapes.iter().map(|RecordShape { dialect, columns, ragged, .. }| {
+                let has_ends = !matches!(dialect.between, Between::Json | Between::Fixed);
+                if has_ends && !matches!(ragged, Ragged::Pad | Ragged::Drop) {
+                    (*columns).max(1)
+                } else {
+                    1
+                }
+            });
         let least = least.min().unwrap_or(1);
         let values = WIDEST * (self.columns.len() + usize::from(self.file_column.is_some()));
         // A text has its bytes beside its place; memory grows by more than is needed.
@@ -102,7 +103,7 @@ impl Plan {
     pub(in crate::table) fn new(
         path: &Path,
         options: &BatchOptions,
-        head: &Head,
+        head: &TableHead,
     ) -> Result<Self> {
         let lookup = Lookup::new(&head.names, options);
         let invalid = |detail: String| {
@@ -117,7 +118,7 @@ impl Plan {
         }
         let (columns, order) = columns(options, head, &lookup).map_err(invalid)?;
         let mut plan = Self {
-            shapes: vec![Shape {
+            shapes: vec![RecordShape {
                 keys: (head.dialect.between == Between::Json)
                     .then(|| Arc::new(keys(options, &head.names, others(options)))),
                 ..shape(options, head)
@@ -140,7 +141,7 @@ impl Plan {
     /// The plan for objects whose keys are not known yet: it has no columns.
     pub(in crate::table) fn without_keys(options: &BatchOptions) -> Self {
         Self {
-            shapes: vec![Shape {
+            shapes: vec![RecordShape {
                 dialect: Dialect::JSON,
                 columns: 0,
                 ragged: options.ragged,
@@ -175,7 +176,7 @@ impl Plan {
             (column.told, column.rules) = (Some(*kind), 1);
         }
         for (key, text) in &options.formats {
-            let format = Format::new(text)?;
+            let format = MomentFormat::new(text)?;
             let number = self.rules.len();
             let Some(column) = self.column(lookup.find(key)?) else { continue };
             let kind = *column.told.get_or_insert(format.column_type());
@@ -185,7 +186,7 @@ impl Plan {
                 ));
             }
             column.rules = number;
-            self.rules.push(Rules { format: Some(format.of(kind)), ..told.clone() });
+            self.rules.push(FieldRules { format: Some(format.of(kind)), ..told.clone() });
         }
         if options.all_types.is_some() {
             for column in self.columns.iter_mut().filter(|column| column.told.is_none()) {
@@ -219,7 +220,7 @@ impl Plan {
     }
 
     /// The column at this index of the file, if it is read.
-    fn column(&mut self, index: usize) -> Option<&mut Column> {
+    fn column(&mut self, index: usize) -> Option<&mut PlanColumn> {
         let at = self.columns.binary_search_by_key(&index, |column| column.index).ok()?;
         Some(&mut self.columns[at])
     }
@@ -241,7 +242,7 @@ impl Plan {
     }
 
     /// Returns the type of a column whose values can be this.
-    pub(in crate::table) fn kind(&self, column: &Column, seen: Kinds) -> ColumnType {
+    pub(in crate::table) fn kind(&self, column: &PlanColumn, seen: Kinds) -> ColumnType {
         match (column.told, seen.column_type()) {
             (Some(told), _) => told,
             (None, ColumnType::Text) => self.texts,
@@ -266,8 +267,8 @@ fn keys(options: &BatchOptions, names: &[String], others: Others) -> Keys {
 }
 
 /// The records of a file that begins like this.
-pub(in crate::table) fn shape(options: &BatchOptions, head: &Head) -> Shape {
-    Shape {
+pub(in crate::table) fn shape(options: &BatchOptions, head: &TableHead) -> RecordShape {
+    RecordShape {
         dialect: head.dialect,
         columns: head.names.len(),
         ragged: options.ragged,
@@ -286,9 +287,9 @@ fn others(options: &BatchOptions) -> Others {
 /// The columns that are read, in the order of the file, and their order in the batches.
 fn columns(
     options: &BatchOptions,
-    head: &Head,
+    head: &TableHead,
     lookup: &Lookup<'_>,
-) -> std::result::Result<(Vec<Column>, Vec<usize>), String> {
+) -> std::result::Result<(Vec<PlanColumn>, Vec<usize>), String> {
     let count = head.names.len();
     let wanted: Vec<usize> = match &options.columns {
         None => (0..count).collect(),
@@ -318,7 +319,7 @@ fn columns(
     let column = |&index: &usize| {
         let renamed = shown.get(&index).map(|&name| name.to_owned());
         let name = head.names[index].clone();
-        Column { index, name, renamed, told: None, nested: None, rules: 0 }
+        PlanColumn { index, name, renamed, told: None, nested: None, rules: 0 }
     };
     let order =
         wanted.iter().map(|index| sorted.partition_point(|other| other < index)).collect();

@@ -3,7 +3,7 @@
 use crate::table::options::choices::Delimiter;
 use crate::table::options::choices::Encoding;
 use crate::table::text::fixed::FixedColumn;
-use crate::table::text::rows::Counts;
+use crate::table::text::rows::RecordCounts;
 use crate::table::types::ColumnType;
 
 /// Lines that are listed of records that were left out.
@@ -46,7 +46,7 @@ pub struct TableReport {
 
 impl TableReport {
     /// Adds what was counted in records.
-    pub(in crate::table) fn add(&mut self, counts: Counts) {
+    pub(in crate::table) fn add(&mut self, counts: RecordCounts) {
         self.comments += counts.comments;
         self.dropped += counts.dropped;
     }

@@ -5,22 +5,22 @@ use std::path::Path;
 use crate::error::{Error, FormatReason, Result};
 use crate::table::options::choices::Delimiter;
 use crate::table::options::choices::Ragged;
-use crate::table::options::{BatchOptions, Header, WordMeaning};
+use crate::table::options::{BatchOptions, HeaderLines, WordMeaning};
 use crate::table::text::dialect::{Between, Dialect};
-use crate::table::text::fixed::Layout;
+use crate::table::text::fixed::FixedLayout;
 use crate::table::text::footer;
-use crate::table::types::{Rules, Words};
+use crate::table::types::{FieldRules, WordSet};
 use crate::table::write::BatchForm;
 
 /// How fields of a column are read whose type is not given.
-pub(in crate::table) fn rules(options: &BatchOptions, dialect: Dialect) -> Rules {
+pub(in crate::table) fn rules(options: &BatchOptions, dialect: Dialect) -> FieldRules {
     // In JSON, values are what they are.
     let is_json = dialect.between == Between::Json;
     let usual = |words: &'static [&'static str]| if is_json { &[] } else { words };
-    Rules {
+    FieldRules {
         nulls: match &options.nulls {
             Some(given) => nulls(given, dialect),
-            None => Words::new(usual(&NULLS)),
+            None => WordSet::new(usual(&NULLS)),
         },
         trues: words(&options.trues, usual(&TRUES)),
         falses: words(&options.falses, usual(&FALSES)),
@@ -34,8 +34,8 @@ pub(in crate::table) fn rules(options: &BatchOptions, dialect: Dialect) -> Rules
 }
 
 /// The same, if the caller gave the type.
-pub(in crate::table) fn told(options: &BatchOptions, rules: &Rules) -> Rules {
-    Rules {
+pub(in crate::table) fn told(options: &BatchOptions, rules: &FieldRules) -> FieldRules {
+    FieldRules {
         trues: words(&options.trues, &TRUES),
         falses: words(&options.falses, &FALSES),
         is_told: true,
@@ -45,30 +45,30 @@ pub(in crate::table) fn told(options: &BatchOptions, rules: &Rules) -> Rules {
 
 /// Gives the rules of a column words of its own.
 pub(in crate::table) fn give(
-    rules: &mut Rules,
+    rules: &mut FieldRules,
     meaning: WordMeaning,
     given: &[Vec<u8>],
     dialect: Dialect,
 ) {
     match meaning {
         WordMeaning::Missing => rules.nulls = nulls(given, dialect),
-        WordMeaning::True => rules.trues = Words::new(given),
-        WordMeaning::False => rules.falses = Words::new(given),
+        WordMeaning::True => rules.trues = WordSet::new(given),
+        WordMeaning::False => rules.falses = WordSet::new(given),
     }
 }
 
-fn nulls(given: &[Vec<u8>], dialect: Dialect) -> Words {
+fn nulls(given: &[Vec<u8>], dialect: Dialect) -> WordSet {
     // Blanks that an editor cuts off at the end of a line mean nothing.
     let empty = (dialect.between == Between::Fixed).then_some(&b""[..]);
-    Words::new(given.iter().map(Vec::as_slice).chain(empty))
+    WordSet::new(given.iter().map(Vec::as_slice).chain(empty))
 }
 
 const NULLS: [&str; 5] = ["", "NA", "N/A", "null", "NULL"];
 const TRUES: [&str; 3] = ["true", "True", "TRUE"];
 const FALSES: [&str; 3] = ["false", "False", "FALSE"];
 
-fn words(given: &Option<Vec<Vec<u8>>>, usual: &[&str]) -> Words {
-    given.as_ref().map_or_else(|| Words::new(usual), Words::new)
+fn words(given: &Option<Vec<Vec<u8>>>, usual: &[&str]) -> WordSet {
+    given.as_ref().map_or_else(|| WordSet::new(usual), WordSet::new)
 }
 
 /// Whether a byte that is not given may begin comments: it means nothing else.
@@ -107,7 +107,7 @@ fn marks(options: &BatchOptions) -> Vec<u8> {
 fn check_json(path: &Path, options: &BatchOptions) -> Result<()> {
     let set = [
         (options.delimiter.is_some(), "delimiter"),
-        (options.header != Header::Auto, "header"),
+        (options.header != HeaderLines::Auto, "header"),
         (options.comment.given().is_some(), "comment"),
         (options.quote != Some(b'"'), "quote"),
         (options.escape.is_some(), "escape"),
@@ -148,10 +148,10 @@ fn check_fixed(path: &Path, options: &BatchOptions) -> Result<()> {
 /// Returns where the options say that columns of fixed width are, if they do.
 pub(in crate::table) fn layout(
     options: &BatchOptions,
-) -> std::result::Result<Option<Layout>, (String, &'static str)> {
+) -> std::result::Result<Option<FixedLayout>, (String, &'static str)> {
     match (&options.widths, &options.positions) {
-        (Some(widths), None) => Layout::of_widths(widths).map(Some),
-        (None, Some(positions)) => Layout::of_positions(positions).map(Some),
+        (Some(widths), None) => FixedLayout::of_widths(widths).map(Some),
+        (None, Some(positions)) => FixedLayout::of_positions(positions).map(Some),
         (None, None) => Ok(None),
         (Some(_), Some(_)) => {
             let detail = "columns are given by widths and by positions".to_owned();
@@ -203,7 +203,7 @@ pub(in crate::table) fn check(path: &Path, options: &BatchOptions) -> Result<()>
             );
         }
     }
-    if options.union_by_name && options.header == Header::Lines(0) {
+    if options.union_by_name && options.header == HeaderLines::Lines(0) {
         return refuse(
             "columns are united by name, and files without a header have no names",
             "leave out `union_by_name`, or `header`",

@@ -5,13 +5,13 @@ use std::cmp::{Ordering, Reverse};
 use super::judge::{FieldGroup, Judge, SampleField};
 use super::report::HeaderReason;
 use crate::error::Result;
-use crate::table::options::{BatchOptions, Header, Ragged};
+use crate::table::options::{BatchOptions, HeaderLines, Ragged};
 use crate::table::text::dialect::{Between, Dialect, trim};
 use crate::table::text::first_line::OddNumber;
-use crate::table::text::fixed::Layout;
+use crate::table::text::fixed::FixedLayout;
 use crate::table::text::prefix::Prefix;
-use crate::table::text::record::{Line, Place, RecordFault, Records};
-use crate::table::types::{ColumnType, Field, Kinds, whole};
+use crate::table::text::record::{FieldPlace, RecordFault, RecordKind, RecordText};
+use crate::table::types::{ColumnType, Kinds, TextField, whole};
 
 /// The most records of a sample after the first one, and the most fields of all but its last one.
 pub(in crate::table) const RECORDS: usize = 1000;
@@ -37,13 +37,13 @@ impl Sample {
         taken: Option<Self>,
         prefix: &mut Prefix<'_>,
         dialect: Dialect,
-        layout: Option<&Layout>,
+        layout: Option<&FixedLayout>,
     ) -> Result<Self> {
         if let Some(taken) = taken {
             return Ok(taken);
         }
         loop {
-            let records = Records { text: prefix.sample(dialect), dialect, layout };
+            let records = RecordText { text: prefix.sample(dialect), dialect, layout };
             let (sample, is_known) = Self::of(records, prefix.is_enough());
             if is_known {
                 return Ok(sample);
@@ -53,8 +53,8 @@ impl Sample {
     }
 
     /// The sample of these bytes, and whether it is that of the whole text.
-    fn of(records: Records<'_>, is_all: bool) -> (Self, bool) {
-        let Records { text, dialect, .. } = records;
+    fn of(records: RecordText<'_>, is_all: bool) -> (Self, bool) {
+        let RecordText { text, dialect, .. } = records;
         let mut sample = Self { dialect, fields: Vec::new(), ends: Vec::new(), fault: None };
         let (mut at, mut limit) = (0, usize::MAX);
         while at < text.len() {
@@ -70,7 +70,7 @@ impl Sample {
             if let Err(RecordFault::Outside(_)) = split {
                 // If such lines are not set aside, the reader says where this one is.
                 sample.fields.truncate(sample.ends.last().copied().unwrap_or(0));
-                split = Ok((Line::Skipped, records.end(at).unwrap_or(text.len())));
+                split = Ok((RecordKind::Skipped, records.end(at).unwrap_or(text.len())));
             }
             match split {
                 Err(wrong) => {
@@ -79,8 +79,8 @@ impl Sample {
                     return (sample, is_all || !records.may_end_later(wrong));
                 }
                 Ok((_, next)) if next == text.len() && !is_all => return (sample, false),
-                Ok((Line::Skipped, next)) => at = next,
-                Ok((Line::Data, next)) => {
+                Ok((RecordKind::Skipped, next)) => at = next,
+                Ok((RecordKind::Data, next)) => {
                     if sample.ends.is_empty() {
                         limit = next.saturating_add(BYTES);
                     }
@@ -178,10 +178,10 @@ impl Sample {
         let is_right =
             |group: FieldGroup| matches!(group, FieldGroup::Number | FieldGroup::Missing);
         let names = match options.header {
-            Header::Lines(lines) => lines,
+            HeaderLines::Lines(lines) => lines,
             // Most tables have a text in the second record, and need no more.
-            Header::Auto if !groups(1).all(is_right) => return false,
-            Header::Auto => usize::from(self.header_reason(text, options).has_names()),
+            HeaderLines::Auto if !groups(1).all(is_right) => return false,
+            HeaderLines::Auto => usize::from(self.header_reason(text, options).has_names()),
         };
         let has_number = || groups(names).any(|group| group == FieldGroup::Number);
         self.fault.is_none() && groups(names).all(is_right) && has_number()
@@ -282,7 +282,7 @@ impl Sample {
         let place = |field: &[u8]| {
             let start = at;
             at += field.len() + 1;
-            Place { start, end: start + field.len() }.into()
+            FieldPlace { start, end: start + field.len() }.into()
         };
         let is_between = line.iter().any(ends) && !has_quotes(line);
         let is_comma = self.dialect.between == Between::Byte(b',');
@@ -349,7 +349,7 @@ impl Judge<'_> {
         below: &[Below],
     ) -> Option<usize> {
         let number = |field: &SampleField| {
-            let whole = |field: Field<'_>| whole(field, &self.rules);
+            let whole = |field: TextField<'_>| whole(field, &self.rules);
             self.with(field.place, whole).filter(|_| self.group(field) == FieldGroup::Number)
         };
         let follows = |pair: &[SampleField]| {

@@ -6,13 +6,13 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 use swath::{Extent, ReadOptions, Source};
 
-use super::collect::{self, Found, Records};
-use super::file::File;
+use super::collect::{self, KeyRecords, TableKeys};
+use super::file::TableFile;
 use super::file_names::FileNames;
 use super::fit;
 use super::guesses::Guesses;
-use super::head::{Decided, Head, Opening};
-use super::plan::{Plan, bytes_of};
+use super::head::{Decided, Opening, TableHead};
+use super::plan::{TablePlan, bytes_of};
 use super::report::{LISTED, RecordLine, SetAside, TableReport};
 use super::rules;
 use super::union;
@@ -21,17 +21,17 @@ use crate::table::options::BatchOptions;
 use crate::table::text::faults::{self, Problem};
 use crate::table::text::footer;
 use crate::table::text::limit;
-use crate::table::text::pass::Pass;
+use crate::table::text::pass::RecordPass;
 use crate::table::types::ColumnType;
 use crate::table::write::BatchForm;
 
 /// The files of a table, opened, and what was decided about them.
 pub(in crate::table) struct Table {
     pub(in crate::table) options: BatchOptions,
-    pub(in crate::table) files: Vec<File>,
+    pub(in crate::table) files: Vec<TableFile>,
     /// Of each file.
-    pub(in crate::table) heads: Vec<Head>,
-    pub(in crate::table) plan: Plan,
+    pub(in crate::table) heads: Vec<TableHead>,
+    pub(in crate::table) plan: TablePlan,
     pub(in crate::table) guesses: Guesses,
     /// The records of each file that are read.
     pub(in crate::table) wanted: Vec<Extent>,
@@ -46,15 +46,15 @@ pub(in crate::table) struct Table {
 
 impl Table {
     pub(in crate::table) fn open(sources: Vec<Source>, options: &BatchOptions) -> Result<Self> {
-        Self::of(sources.into_iter().map(|source| File::open(source, options)), options)
+        Self::of(sources.into_iter().map(|source| TableFile::open(source, options)), options)
     }
 
     /// Returns the table in files, each of which is opened when those before it are right.
     pub(in crate::table) fn of(
-        opened: impl Iterator<Item = Result<File>>,
+        opened: impl Iterator<Item = Result<TableFile>>,
         options: &BatchOptions,
     ) -> Result<Self> {
-        let (mut files, mut heads) = (Vec::new(), Vec::<Head>::new());
+        let (mut files, mut heads) = (Vec::new(), Vec::<TableHead>::new());
         for file in opened {
             let file = file?;
             rules::check(file.path(), options)?;
@@ -81,9 +81,9 @@ impl Table {
             return Err(Error::reading("".as_ref(), FormatReason::Invalid, detail));
         };
         let plan = match options.form {
-            BatchForm::JsonLines => Plan::without_keys(options),
+            BatchForm::JsonLines => TablePlan::without_keys(options),
             _ if options.union_by_name => union::plan(&files, &mut heads, options)?,
-            _ => Plan::new(file.path(), options, &heads[0])?,
+            _ => TablePlan::new(file.path(), options, &heads[0])?,
         };
         let guesses = Guesses::new(&plan);
         let read = fit::fitted(options, longest(&files));
@@ -140,13 +140,13 @@ impl Table {
         let (from, end) = (pass.wanted.offset(), pass.wanted.end());
         let read = self.options.read.clone().without_progress();
         let wanted = Extent::between(from, end.min(from.saturating_add(size)));
-        let pass = Pass { read: &read, wanted, ..pass };
-        let found = collect::keys(&[Records { pass, read: wanted }], self.plan.shape(0))?;
+        let pass = RecordPass { read: &read, wanted, ..pass };
+        let found = collect::keys(&[KeyRecords { pass, read: wanted }], self.plan.shape(0))?;
         if found.error.is_some() || !found.has_records {
             return self.find_keys();
         }
         self.heads[0].names = found.names;
-        match Plan::new(self.files[0].path(), &self.options, &self.heads[0]) {
+        match TablePlan::new(self.files[0].path(), &self.options, &self.heads[0]) {
             Ok(plan) => self.plan = plan,
             Err(_) => return self.find_keys(),
         }
@@ -250,7 +250,7 @@ impl Table {
             return Err(found.error.unwrap_or(error.hint(faults::WITHOUT_RECORDS)));
         }
         self.heads[0].names = found.names;
-        let mut plan = Plan::new(path, &self.options, &self.heads[0]);
+        let mut plan = TablePlan::new(path, &self.options, &self.heads[0]);
         if plan.is_err() && found.error.is_none() && self.options.rows.is_some() {
             // The columns that are named may be keys of records that are not read.
             self.files.iter().for_each(|file| file.text.reached_end());
@@ -259,7 +259,7 @@ impl Table {
             }
             found = self.collected(None)?;
             self.heads[0].names = found.names;
-            plan = Plan::new(path, &self.options, &self.heads[0]);
+            plan = TablePlan::new(path, &self.options, &self.heads[0]);
         }
         self.plan = match (plan, found.error) {
             (Ok(plan), _) => plan,
@@ -274,17 +274,17 @@ impl Table {
     }
 
     /// Collects the keys of the records that are read, if there is a limit, or of all.
-    fn collected(&self, rows: Option<u64>) -> Result<Found> {
+    fn collected(&self, rows: Option<u64>) -> Result<TableKeys> {
         let read = self.options.read.clone().without_progress();
         let records = |file: usize| {
-            let pass = Pass { read: &read, ..self.pass(file) };
+            let pass = RecordPass { read: &read, ..self.pass(file) };
             let all = Extent::between(pass.data, self.ends[file]);
             let is_limited = rows.is_some() && self.options.starting_in.is_none();
             let wanted = if is_limited { pass.wanted } else { all };
-            Records { pass: Pass { wanted, ..pass }, read: self.wanted[file] }
+            KeyRecords { pass: RecordPass { wanted, ..pass }, read: self.wanted[file] }
         };
         let files: Vec<_> = (0..self.files.len()).map(records).collect();
-        collect::keys(&files, &Plan::without_keys(&self.options).shapes[0])
+        collect::keys(&files, &TablePlan::without_keys(&self.options).shapes[0])
     }
 
     /// Finds the records that are read.
@@ -324,7 +324,7 @@ impl Table {
             return Ok(count > 0);
         }
         let after = Extent::between(self.wanted[file].end(), self.ends[file]);
-        let pass = Pass { wanted: after, ..self.pass(file) };
+        let pass = RecordPass { wanted: after, ..self.pass(file) };
         match footer::has_as_many(pass, count) {
             Err(error) if !footer::is_open(&error) => Err(error),
             found => Ok(!found.is_ok_and(|it| it)),
@@ -339,7 +339,7 @@ impl Table {
         }
         let found = footer::begin(pass, end, self.options.skip_footer);
         let is_open = found.as_ref().is_err_and(footer::is_open);
-        let after = Pass { wanted: Extent::between(pass.wanted.end(), end), ..pass };
+        let after = RecordPass { wanted: Extent::between(pass.wanted.end(), end), ..pass };
         match is_open && footer::has_as_many(after, 1).is_ok_and(|it| !it) {
             // All is read, so the first fault of the file is reported.
             true => Ok(end),
@@ -366,8 +366,8 @@ impl Table {
     }
 
     /// Returns a pass over the wanted records of a file.
-    pub(in crate::table) fn pass(&self, file: usize) -> Pass<'_> {
-        Pass {
+    pub(in crate::table) fn pass(&self, file: usize) -> RecordPass<'_> {
+        RecordPass {
             input: &self.files[file].text,
             read: &self.options.read,
             block_size: self.options.block_size,
@@ -429,7 +429,7 @@ impl Table {
             columns: Vec::new(),
             renamed: self.heads[0].renamed.clone(),
             set_aside: SetAside::default(),
-            replaced: self.files.iter().map(File::replaced).sum(),
+            replaced: self.files.iter().map(TableFile::replaced).sum(),
             dropped: 0,
         }
     }
@@ -460,12 +460,17 @@ impl Table {
     }
 }
 
-fn longest(files: &[File]) -> u64 {
+fn longest(files: &[TableFile]) -> u64 {
     files.iter().map(|file| file.text.len()).max().unwrap_or(0)
 }
 
 /// Refuses a file whose names are not those of the first one.
-fn alike(file: &File, head: &Head, first: &File, names: &Head) -> Result<()> {
+fn alike(
+    file: &TableFile,
+    head: &TableHead,
+    first: &TableFile,
+    names: &TableHead,
+) -> Result<()> {
     if head.names == names.names {
         return Ok(());
     }

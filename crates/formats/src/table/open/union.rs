@@ -7,25 +7,25 @@
 
 use std::collections::HashMap;
 
-use super::file::File;
-use super::head::Head;
-use super::plan::{self, Plan};
+use super::file::TableFile;
+use super::head::TableHead;
+use super::plan::{self, TablePlan};
 use super::report::Renamed;
 use crate::error::{Error, FormatReason, Result};
 use crate::memory::room_for;
 use crate::table::options::BatchOptions;
 use crate::table::text::faults;
-use crate::table::text::shape::{Fields, Shape};
+use crate::table::text::shape::{RecordShape, ShapeFields};
 
 /// Bytes that a column of a file takes in the result, besides its values.
 const PART: usize = 256;
 
 /// Plans a table of all columns, in the order of first appearance, which become those of the first file.
 pub(in crate::table) fn plan(
-    files: &[File],
-    heads: &mut [Head],
+    files: &[TableFile],
+    heads: &mut [TableHead],
     options: &BatchOptions,
-) -> Result<Plan> {
+) -> Result<TablePlan> {
     let nameless = heads.iter().position(|head| head.lines == 0);
     if let Some(file) = nameless.map(|at| &files[at]) {
         let detail = "its first line is data, and columns are united by name";
@@ -46,8 +46,8 @@ pub(in crate::table) fn plan(
         let new =
             head.renamed.iter().map(|it| Renamed { index: of_fields[it.index], ..it.clone() });
         renamed.extend(new.filter(|it| it.index >= before));
-        shapes.push(Shape {
-            fields: Some(Fields::new(&of_fields)),
+        shapes.push(RecordShape {
+            fields: Some(ShapeFields::new(&of_fields)),
             ..plan::shape(options, head)
         });
     }
@@ -55,5 +55,5 @@ pub(in crate::table) fn plan(
         return Err(faults::no_room(files[0].path(), names.len()));
     }
     (heads[0].names, heads[0].renamed) = (names, renamed);
-    Ok(Plan { shapes, ..Plan::new(files[0].path(), options, &heads[0])? })
+    Ok(TablePlan { shapes, ..TablePlan::new(files[0].path(), options, &heads[0])? })
 }

@@ -200,7 +200,7 @@ impl WordMeaning {
 
 /// The lines that name the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::table) enum Header {
+pub(in crate::table) enum HeaderLines {
     Auto,
     /// This many, from 0.
     Lines(usize),

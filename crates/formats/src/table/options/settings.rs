@@ -30,18 +30,18 @@ pub struct Setting {
 }
 
 /// The texts of an option; none for its default.
-pub(in crate::table) type Texts<'t> = Option<&'t [&'t str]>;
+pub(in crate::table) type OptionTexts<'t> = Option<&'t [&'t str]>;
 
 /// What to set: an option of the table, or of one column.
 #[derive(Clone, Copy)]
 pub(in crate::table) struct Change<'c> {
     pub(in crate::table) column: Option<&'c ColumnKey>,
     pub(in crate::table) word: &'c str,
-    pub(in crate::table) texts: Texts<'c>,
+    pub(in crate::table) texts: OptionTexts<'c>,
 }
 
-type OfTable<O> = fn(&mut O, Texts<'_>) -> Option<()>;
-type OfColumn<O> = fn(&mut O, &ColumnKey, Texts<'_>) -> Option<()>;
+type OfTable<O> = fn(&mut O, OptionTexts<'_>) -> Option<()>;
+type OfColumn<O> = fn(&mut O, &ColumnKey, OptionTexts<'_>) -> Option<()>;
 
 /// How an option is set. A setter changes nothing if the option does not take the texts.
 pub(in crate::table) struct Setter<O> {
@@ -51,7 +51,7 @@ pub(in crate::table) struct Setter<O> {
 }
 
 /// An option.
-pub(in crate::table) struct Row<O: 'static> {
+pub(in crate::table) struct OptionRow<O: 'static> {
     pub(in crate::table) word: &'static str,
     pub(in crate::table) setter: Setter<O>,
     pub(in crate::table) default: &'static str,
@@ -59,9 +59,9 @@ pub(in crate::table) struct Row<O: 'static> {
 }
 
 /// Returns what the rows say.
-pub(in crate::table) fn list<O>(rows: &[Row<O>]) -> Vec<Setting> {
-    let setting = |row: &Row<O>| {
-        let Row { word, ref setter, default, sentence } = *row;
+pub(in crate::table) fn list<O>(rows: &[OptionRow<O>]) -> Vec<Setting> {
+    let setting = |row: &OptionRow<O>| {
+        let OptionRow { word, ref setter, default, sentence } = *row;
         let scope = match (setter.of_table, setter.of_column) {
             (Some(_), Some(_)) => "both",
             (None, _) => "column",
@@ -79,12 +79,12 @@ pub(in crate::table) fn list<O>(rows: &[Row<O>]) -> Vec<Setting> {
 ///
 /// What is wrong, and what to try.
 pub(in crate::table) fn set<O>(
-    rows: &[Row<O>],
+    rows: &[OptionRow<O>],
     options: &mut O,
     change: Change<'_>,
 ) -> Result<(), String> {
     let Change { column, word, texts } = change;
-    let Some(Row { setter, .. }) = rows.iter().find(|row| row.word == word) else {
+    let Some(OptionRow { setter, .. }) = rows.iter().find(|row| row.word == word) else {
         let all: Vec<_> = rows.iter().map(|row| row.word).collect();
         return Err(format!("`{word}` is not an option; try: pass one of {}", all.join(", ")));
     };
@@ -103,8 +103,8 @@ pub(in crate::table) fn set<O>(
 /// The options of a type that have words: `word = setter, default;` below a sentence.
 macro_rules! settings {
     ($options:ident, $($(#[doc = $sentence:literal])+ $word:ident = $setter:expr, $default:literal;)+) => {
-        const ROWS: &[$crate::table::options::settings::Row<$options>] = &[$(
-            $crate::table::options::settings::Row {
+        const ROWS: &[$crate::table::options::settings::OptionRow<$options>] = &[$(
+            $crate::table::options::settings::OptionRow {
                 word: stringify!($word),
                 setter: $setter,
                 default: $default,
@@ -150,11 +150,12 @@ pub(in crate::table) use settings;
 macro_rules! table {
     ($field:ident: $type:ty) => {
         $crate::table::options::settings::Setter {
-            takes: <$type as $crate::table::options::settings::Value>::takes,
+            takes: <$type as $crate::table::options::settings::OptionValue>::takes,
             of_table: Some(|options, texts| {
                 options.$field = match texts {
                     Some(texts) => {
-                        <$type as $crate::table::options::settings::Value>::of(texts)?.into()
+                        <$type as $crate::table::options::settings::OptionValue>::of(texts)?
+                            .into()
                     }
                     None => $crate::table::options::settings::fresh(options).$field,
                 };
@@ -175,7 +176,7 @@ pub(in crate::table) fn fresh<O: Default>(_: &O) -> O {
 macro_rules! column {
     ($field:ident: $type:ty) => {
         $crate::table::options::settings::Setter {
-            takes: <$type as $crate::table::options::settings::Value>::takes,
+            takes: <$type as $crate::table::options::settings::OptionValue>::takes,
             of_table: None,
             of_column: Some(|options, column, texts| {
                 $crate::table::options::settings::put::<$type>(
@@ -190,10 +191,10 @@ macro_rules! column {
 pub(in crate::table) use column;
 
 /// Sets the value of a column, or takes it away.
-pub(in crate::table) fn put<V: Value>(
+pub(in crate::table) fn put<V: OptionValue>(
     values: &mut Vec<(ColumnKey, V)>,
     column: &ColumnKey,
-    texts: Texts<'_>,
+    texts: OptionTexts<'_>,
 ) -> Option<()> {
     let value = match texts {
         Some(texts) => Some((column.clone(), V::of(texts)?)),
@@ -205,7 +206,7 @@ pub(in crate::table) fn put<V: Value>(
 }
 
 /// What an option takes.
-pub(in crate::table) trait Value: Sized {
+pub(in crate::table) trait OptionValue: Sized {
     /// What it is, as errors and the guide have it.
     fn takes() -> String;
 
@@ -213,10 +214,10 @@ pub(in crate::table) trait Value: Sized {
     fn of(texts: &[&str]) -> Option<Self>;
 }
 
-/// Implements [`Value`] for what one text stands for, or for a list with an item for each text.
+/// Implements [`OptionValue`] for what one text stands for, or for a list with an item for each text.
 macro_rules! value {
     ([$item:ty], $takes:literal) => {
-        impl $crate::table::options::settings::Value for Vec<$item> {
+        impl $crate::table::options::settings::OptionValue for Vec<$item> {
             fn takes() -> String {
                 $takes.to_owned()
             }
@@ -227,7 +228,7 @@ macro_rules! value {
         }
     };
     ($type:ty, $takes:expr, $of:expr) => {
-        impl $crate::table::options::settings::Value for $type {
+        impl $crate::table::options::settings::OptionValue for $type {
             fn takes() -> String {
                 $takes.into()
             }

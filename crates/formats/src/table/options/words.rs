@@ -5,28 +5,28 @@ use swath::Extent;
 use crate::table::options::choices::{Delimiter, HeaderLine};
 use crate::table::options::column_key::ColumnKey;
 use crate::table::options::settings::{
-    MARK, Setter, Value, column, listed, put, quoted, range, separated, settings, table, value,
-    word,
+    MARK, OptionValue, Setter, column, listed, put, quoted, range, separated, settings, table,
+    value, word,
 };
 use crate::table::options::{
-    BatchOptions, CommentRule, Dictionary, Encoding, EncodingErrors, Header, Ragged,
+    BatchOptions, CommentRule, Dictionary, Encoding, EncodingErrors, HeaderLines, Ragged,
     WordMeaning,
 };
 use crate::table::text::fixed::FixedColumn;
 use crate::table::types::ColumnType;
 use crate::table::write::BatchForm;
 
-type Words = Vec<Vec<u8>>;
+type WordLists = Vec<Vec<u8>>;
 
 /// The setter of words that mean something, for all columns and for one.
 macro_rules! words {
     ($field:ident: $meaning:ident) => {
         Setter {
             of_column: Some(|options, column, texts| {
-                options.set_words_of(column, WordMeaning::$meaning, texts.and_then(Words::of));
+                options.set_words_of(column, WordMeaning::$meaning, texts.and_then(WordLists::of));
                 Some(())
             }),
-            ..table!($field: Words)
+            ..table!($field: WordLists)
         }
     };
 }
@@ -43,7 +43,7 @@ settings! { BatchOptions,
     /// The character that begins a line to skip.
     comment = table!(comment: CommentRule), "`auto`: `#` in a table of numbers";
     /// Which lines name the columns: the first one, none, or how many have parts of the names.
-    header = table!(header: Header), "`auto`";
+    header = table!(header: HeaderLines), "`auto`";
     /// Lines to skip before anything else, empty ones and comments included.
     skip_rows = table!(skip_rows: u64), "`0`";
     /// How many of the last records of each file to leave out.
@@ -111,7 +111,7 @@ impl BatchOptions {
         &mut self,
         column: &ColumnKey,
         meaning: WordMeaning,
-        words: Option<Words>,
+        words: Option<WordLists>,
     ) {
         self.words_of.retain(|(other, its, _)| (other, *its) != (column, meaning));
         self.words_of.extend(words.map(|words| (column.clone(), meaning, words)));
@@ -146,7 +146,7 @@ value!(CommentRule, format!("{MARK}, `tab`, `none` or `auto`"), |text| match tex
     text => Option::of(&[text]).map(Self::Given),
 });
 value!(
-    Header,
+    HeaderLines,
     format!("{}, or a number of lines up to 1000", listed(HeaderLine::WORDS)),
     |text| {
         match (word(HeaderLine::WORDS, text), text.parse()) {
@@ -169,7 +169,7 @@ value!(Extent, "bytes without the end, as in `0..4096` or `4096..`", |text| {
     (from <= to).then(|| Extent::between(from, to))
 });
 
-impl From<HeaderLine> for Header {
+impl From<HeaderLine> for HeaderLines {
     fn from(header: HeaderLine) -> Self {
         match header {
             HeaderLine::Auto => Self::Auto,

@@ -14,9 +14,9 @@ use std::path::Path;
 use swath::machine::Mutex;
 use swath::{Array, Source};
 
-use super::count::{Count, Counts, counts};
-use super::search::Search;
-use super::tally::{Filled, add_by_row};
+use super::count::{Count, TableCounts, counts};
+use super::search::FaultSearch;
+use super::tally::{ArrayTally, add_by_row};
 use crate::error::{Error, FormatReason, Result};
 use crate::table::open::report::TableReport;
 use crate::table::open::table::Table;
@@ -25,10 +25,10 @@ use crate::table::options::choices::Missing;
 use crate::table::read;
 use crate::table::text::dialect::{Between, Dialect};
 use crate::table::text::faults::{self, Problem};
-use crate::table::text::pass::{Part, Piece};
+use crate::table::text::pass::{RecordPart, RecordPiece};
 use crate::table::text::places::Places;
 use crate::table::text::rows::Rows;
-use crate::table::text::shape::Shape;
+use crate::table::text::shape::RecordShape;
 use crate::table::types::{ColumnType, fill};
 use crate::table::value::Value;
 use crate::table::write::BatchForm;
@@ -186,12 +186,12 @@ impl BatchOptions {
 struct ArrayPlan<T> {
     table: Table,
     /// In the order of the table.
-    counts: Counts,
+    counts: TableCounts,
     missing: Option<T>,
     /// The columns of the file, in the order of the array; `None` if these are all in their order.
     picked: Option<Vec<usize>>,
     /// The shape of plain blocks.
-    plain: Shape,
+    plain: RecordShape,
     /// Memory that no worker uses now.
     idle: Mutex<Vec<(Rows, Places)>>,
 }
@@ -213,7 +213,7 @@ impl<T: Value> ArrayPlan<T> {
         let are_all = picked.iter().copied().eq(0..table.plan.shape(0).columns);
         let (counts, failed) = match counts(&table) {
             Ok(counts) => (counts, None),
-            Err(error) => (Counts::default(), Some(error)),
+            Err(error) => (TableCounts::default(), Some(error)),
         };
         let picked = (!are_all).then_some(picked);
         let mut plain = table.plan.shape(0).clone();
@@ -253,7 +253,7 @@ impl<T: Value> ArrayPlan<T> {
 
     /// Refuses a table with a fault in its records, and one of more values than there can be.
     fn check_room(&self) -> Result<()> {
-        let Shape { columns, dialect, ragged, .. } = self.table.plan.shape(0);
+        let RecordShape { columns, dialect, ragged, .. } = self.table.plan.shape(0);
         let len: u64 = self.table.files.iter().map(|file| file.text.len() + 1).sum();
         let has_ends = !matches!(dialect.between, Between::Json | Between::Fixed);
         // Each field but the last is followed by a byte, so some record has too few.
@@ -282,13 +282,13 @@ impl<T: Value> ArrayPlan<T> {
     }
 
     /// Returns what was found in the table.
-    fn report(&self, filled: &Filled) -> Result<TableReport> {
+    fn report(&self, filled: &ArrayTally) -> Result<TableReport> {
         let table = &self.table;
         let mut known = table.report();
         known.add(self.counts.lines);
         let kinds: Vec<_> =
             table.plan.columns.iter().filter_map(|column| column.told).collect();
-        let (none, Filled { nulls, changes }) = (vec![None; kinds.len()], filled);
+        let (none, ArrayTally { nulls, changes }) = (vec![None; kinds.len()], filled);
         Ok(TableReport {
             columns: read::columns(table, &kinds, &none, nulls, changes)?,
             rows: self.rows() as u64,
@@ -301,11 +301,11 @@ impl<T: Value> ArrayPlan<T> {
     fn first_fault(&self) -> Result<Option<Error>> {
         let shape = self.table.plan.shape(0);
         for file in 0..self.table.files.len() {
-            let passed = self.table.pass(file).each(&|piece: Piece<'_>| {
-                let mut found = Counts::default();
+            let passed = self.table.pass(file).each(&|piece: RecordPiece<'_>| {
+                let mut found = TableCounts::default();
                 let rows: usize = piece.parts().map(|part| found.add(file, part, shape)).sum();
                 let rows = if found.has_fault { 0 } else { rows * self.width() };
-                let filled = Filled::new(self.width());
+                let filled = ArrayTally::new(self.width());
                 self.parse(file, &piece, false, &mut vec![T::default(); rows], &filled)
                     .map_err(|problem| self.table.error(file, problem).into())
             });
@@ -317,9 +317,9 @@ impl<T: Value> ArrayPlan<T> {
     }
 
     /// Parses everything into its place in `out`.
-    fn fill(&self, mut out: &mut [T]) -> Result<Filled> {
+    fn fill(&self, mut out: &mut [T]) -> Result<ArrayTally> {
         let counts = &self.counts.blocks;
-        let filled = Filled::new(self.width());
+        let filled = ArrayTally::new(self.width());
         let mut places = Vec::with_capacity(counts.len());
         for count in counts {
             let (place, rest) =
@@ -332,7 +332,7 @@ impl<T: Value> ArrayPlan<T> {
             // Then quotes are not looked for again.
             let is_plain = pass.is_whole() && counts.iter().all(|count| count.is_plain);
             let pass = if is_plain { pass.without_quotes() } else { pass };
-            pass.each(&|piece: Piece<'_>| {
+            pass.each(&|piece: RecordPiece<'_>| {
                 let key = |count: &Count| (count.file, count.index);
                 let found = counts.binary_search_by_key(&(file, piece.index), key).ok();
                 let place = found.and_then(|at| places[at].lock().take()).unwrap_or_default();
@@ -348,17 +348,17 @@ impl<T: Value> ArrayPlan<T> {
     fn parse(
         &self,
         file: usize,
-        piece: &Piece<'_>,
+        piece: &RecordPiece<'_>,
         is_plain: bool,
         out: &mut [T],
-        filled: &Mutex<Filled>,
+        filled: &Mutex<ArrayTally>,
     ) -> std::result::Result<(), Problem> {
         let part = |out, part| self.part(file, part, is_plain, out, filled);
         let parsed = piece.parts().try_fold(out, part);
         match parsed {
             Some([]) => Ok(()),
             _ => {
-                let mut search = Search::new(&self.table.plan, self.table.plan.shape(0));
+                let mut search = FaultSearch::new(&self.table.plan, self.table.plan.shape(0));
                 let first =
                     piece.parts().find_map(|part| search.first(part.bytes, part.offset));
                 let at = piece.parts().next().map_or(0, |part| part.offset);
@@ -371,10 +371,10 @@ impl<T: Value> ArrayPlan<T> {
     fn part<'o>(
         &self,
         file: usize,
-        part: Part<'_>,
+        part: RecordPart<'_>,
         mut is_plain: bool,
         mut out: &'o mut [T],
-        filled: &Mutex<Filled>,
+        filled: &Mutex<ArrayTally>,
     ) -> Option<&'o mut [T]> {
         let (plan, width) = (&self.table.plan, self.width());
         let (mut gone, mut changes) = (Vec::new(), Vec::new());

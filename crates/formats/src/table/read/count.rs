@@ -14,9 +14,9 @@ use crate::error::Result;
 use crate::table::open::table::Table;
 use crate::table::options::Ragged;
 use crate::table::text::dialect::{Between, Dialect};
-use crate::table::text::pass::{Ended, Part, Piece};
+use crate::table::text::pass::{PassEnd, RecordPart, RecordPiece};
 use crate::table::text::rows::{self, Rows};
-use crate::table::text::shape::Shape;
+use crate::table::text::shape::RecordShape;
 
 /// A block of a file, and how many records it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,20 +30,20 @@ pub(in crate::table) struct Count {
 
 /// The records of a table.
 #[derive(Default)]
-pub(in crate::table) struct Counts {
+pub(in crate::table) struct TableCounts {
     /// In the order of the table.
     pub(in crate::table) blocks: Vec<Count>,
     /// Records that were set aside, by their files and offsets.
     pub(in crate::table) aside: Vec<(usize, u64)>,
-    pub(in crate::table) lines: rows::Counts,
+    pub(in crate::table) lines: rows::RecordCounts,
     /// Whether a text is not of records, so that they are not counted to the end.
     pub(in crate::table) has_fault: bool,
 }
 
 /// Counts the records of each block.
-pub(in crate::table) fn counts(table: &Table) -> Result<Counts> {
+pub(in crate::table) fn counts(table: &Table) -> Result<TableCounts> {
     match plain(table)? {
-        Some(blocks) => Ok(Counts { blocks, ..Counts::default() }),
+        Some(blocks) => Ok(TableCounts { blocks, ..TableCounts::default() }),
         None => split(table),
     }
 }
@@ -57,12 +57,12 @@ fn plain(table: &Table) -> Result<Option<Vec<Count>>> {
         if !pass.is_whole() || lines(b"", table.plan.shape(0)).is_none() {
             return Ok(None);
         }
-        pass.without_quotes().each(&|piece: Piece<'_>| {
+        pass.without_quotes().each(&|piece: RecordPiece<'_>| {
             let mut rows = piece.parts().map(|part| lines(part.bytes, table.plan.shape(0)));
             let Some(rows) = rows.try_fold(0, |sum, rows| Some(sum + rows?)) else {
                 // Relaxed: the end of the pass orders it.
                 are_plain.store(false, Ordering::Relaxed);
-                return Err(Ended::Enough);
+                return Err(PassEnd::Enough);
             };
             blocks.lock().push(Count { file, index: piece.index, rows, is_plain: true });
             Ok(())
@@ -77,12 +77,12 @@ fn plain(table: &Table) -> Result<Option<Vec<Count>>> {
 }
 
 /// Counts records by splitting those of blocks that are not plain.
-fn split(table: &Table) -> Result<Counts> {
+fn split(table: &Table) -> Result<TableCounts> {
     let shape = table.plan.shape(0);
-    let counts = Mutex::new(Counts::default());
+    let counts = Mutex::new(TableCounts::default());
     for file in 0..table.files.len() {
-        table.pass(file).each(&|piece: Piece<'_>| {
-            let mut found = Counts::default();
+        table.pass(file).each(&|piece: RecordPiece<'_>| {
+            let mut found = TableCounts::default();
             let (mut rows, mut is_plain) = (0, true);
             for part in piece.parts() {
                 let lines = lines(part.bytes, shape);
@@ -94,7 +94,7 @@ fn split(table: &Table) -> Result<Counts> {
             counts.aside.append(&mut found.aside);
             counts.lines += found.lines;
             counts.has_fault |= found.has_fault;
-            if counts.has_fault { Err(Ended::Enough) } else { Ok(()) }
+            if counts.has_fault { Err(PassEnd::Enough) } else { Ok(()) }
         })?;
     }
     let mut counts = counts.into_inner();
@@ -104,7 +104,7 @@ fn split(table: &Table) -> Result<Counts> {
 }
 
 /// Returns how many records a text has if each of its lines is one.
-fn lines(text: &[u8], shape: &Shape) -> Option<usize> {
+fn lines(text: &[u8], shape: &RecordShape) -> Option<usize> {
     let delimiter = match (shape.dialect.between, shape.ragged) {
         (Between::Byte(delimiter), Ragged::Refuse | Ragged::Pad) => delimiter,
         // Lines that begin with any blank are looked at.
@@ -117,13 +117,13 @@ fn lines(text: &[u8], shape: &Shape) -> Option<usize> {
     (!lines.odd).then(|| usize::try_from(lines.newlines).unwrap_or(usize::MAX) + last)
 }
 
-impl Counts {
+impl TableCounts {
     /// Adds what is not a record, and returns how many records there are before the first fault.
     pub(in crate::table) fn add(
         &mut self,
         file: usize,
-        part: Part<'_>,
-        shape: &Shape,
+        part: RecordPart<'_>,
+        shape: &RecordShape,
     ) -> usize {
         let (mut rows, mut at, mut count) = (Rows::default(), 0, 0);
         while at < part.bytes.len() {

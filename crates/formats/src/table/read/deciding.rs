@@ -5,23 +5,23 @@ use swath::machine::Mutex;
 use crate::error::Result;
 use crate::table::open::report::RecordLine;
 use crate::table::open::table::Table;
-use crate::table::text::pass::{Ended, Part, Pass, Piece};
+use crate::table::text::pass::{PassEnd, RecordPart, RecordPass, RecordPiece};
 use crate::table::text::places::Places;
 use crate::table::text::rows::Rows;
-use crate::table::types::{ColumnType, Kinds, State};
+use crate::table::types::{ColumnState, ColumnType, Kinds};
 
 /// A column whose deciding record is searched.
-struct Search {
+struct DecidingSearch {
     column: usize,
     seen: Kinds,
     /// The state at the end.
-    last: State,
+    last: ColumnState,
 }
 
 /// The columns whose records are searched, and those that are found.
 struct Searches<'t> {
     table: &'t Table,
-    left: Vec<Search>,
+    left: Vec<DecidingSearch>,
     found: Vec<(usize, (usize, u64))>,
     rows: Rows,
     places: Places,
@@ -34,7 +34,11 @@ impl Table {
         let search = |(column, kinds): (usize, Kinds)| {
             let is_searched = self.plan.columns[column].told.is_none()
                 && kinds.column_type() != ColumnType::Null;
-            is_searched.then(|| Search { column, seen: Kinds::MISSING, last: kinds.state() })
+            is_searched.then(|| DecidingSearch {
+                column,
+                seen: Kinds::MISSING,
+                last: kinds.state(),
+            })
         };
         let left = self.guesses.of(&all).into_iter().enumerate().filter_map(search).collect();
         let searches = Mutex::new(Searches {
@@ -47,8 +51,8 @@ impl Table {
         // In order, by one worker: mostly the first records decide.
         let read = self.options.read.clone().without_progress().with_workers(1);
         for file in 0..self.files.len() {
-            let pass = Pass { read: &read, ..self.pass(file) };
-            pass.each(&|piece: Piece<'_>| {
+            let pass = RecordPass { read: &read, ..self.pass(file) };
+            pass.each(&|piece: RecordPiece<'_>| {
                 let mut searches = searches.lock();
                 piece.parts().try_for_each(|part| searches.take(file, part))
             })?;
@@ -73,16 +77,16 @@ impl Table {
 }
 
 impl Searches<'_> {
-    fn take(&mut self, file: usize, part: Part<'_>) -> std::result::Result<(), Ended> {
+    fn take(&mut self, file: usize, part: RecordPart<'_>) -> std::result::Result<(), PassEnd> {
         let text = part.bytes;
         let mut at = 0;
         while at < part.bytes.len() {
             if self.left.is_empty() {
-                return Err(Ended::Enough);
+                return Err(PassEnd::Enough);
             }
             // The records have been read before, so there is no fault.
             let next = self.rows.fill(part.bytes, at, self.table.plan.shape(file));
-            at = next.map_err(|_| Ended::Enough)?;
+            at = next.map_err(|_| PassEnd::Enough)?;
             self.places.clear();
             for mut search in std::mem::take(&mut self.left) {
                 match self.row(text, file, &mut search) {
@@ -98,7 +102,7 @@ impl Searches<'_> {
     }
 
     /// Returns the row at hand whose value decides.
-    fn row(&mut self, text: &[u8], file: usize, search: &mut Search) -> Option<usize> {
+    fn row(&mut self, text: &[u8], file: usize, search: &mut DecidingSearch) -> Option<usize> {
         let column = &self.table.plan.columns[search.column];
         let rules = &self.table.plan.rules[column.rules];
         let field = self.table.plan.shape(file).field(column.index);

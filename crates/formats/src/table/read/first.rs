@@ -19,8 +19,8 @@ use swath::{Input, Output, ReadAt, ReadOptions, Reader, Source, SourceFacts};
 use super::batches::Batches;
 use crate::compressed::{DecompressOptions, Format};
 use crate::error::{Error, FormatReason, Result};
-use crate::input::{Grown, HEAD, Text, check_end};
-use crate::table::open::file::{self, File};
+use crate::input::{Grown, HEAD, InputText, check_end};
+use crate::table::open::file::{self, TableFile};
 use crate::table::open::table::Table;
 use crate::table::options::BatchOptions;
 
@@ -73,7 +73,7 @@ fn in_order(input: &Input, mut trial: Trial) -> Result<Batches> {
     if Format::is_certain(&bytes[..len]) {
         bytes.truncate(len);
         let rest =
-            Rest { head: bytes, rest: Mutex::new(reader), name: input.name().to_owned() };
+            StreamRest { head: bytes, rest: Mutex::new(reader), name: input.name().to_owned() };
         return unpacked(Source::custom(Arc::new(rest)), trial);
     }
     while len > 0 {
@@ -151,8 +151,8 @@ impl Trial {
 
     fn table(&mut self, cut: Option<Arc<AtomicBool>>) -> Result<Batches> {
         let bytes = Arc::new(std::mem::take(&mut self.text.bytes));
-        let text = Text::in_memory(Arc::clone(&bytes), &self.path, cut);
-        let file = text.and_then(|text| File::of(text, &self.options));
+        let text = InputText::in_memory(Arc::clone(&bytes), &self.path, cut);
+        let file = text.and_then(|text| TableFile::of(text, &self.options));
         let table = Table::of(std::iter::once(file), &self.options).and_then(self.make);
         self.text.bytes = Arc::unwrap_or_clone(bytes);
         table
@@ -186,13 +186,13 @@ impl Write for Tried {
 }
 
 /// A stream whose first bytes have been read, to be read in order.
-struct Rest {
+struct StreamRest {
     head: Vec<u8>,
     rest: Mutex<Reader>,
     name: PathBuf,
 }
 
-impl ReadAt for Rest {
+impl ReadAt for StreamRest {
     fn facts(&self) -> io::Result<SourceFacts> {
         Ok(SourceFacts::new(None))
     }

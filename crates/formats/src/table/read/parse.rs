@@ -12,24 +12,26 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use arrow_array::{Array, ArrayRef};
 use swath::machine::Mutex;
 
-use super::search::Search;
+use super::search::FaultSearch;
 use super::tally::Tallies;
-use crate::table::open::guesses::{Guesses, Seen};
-use crate::table::open::plan::{Column, Plan};
+use crate::table::open::guesses::{ColumnGuesses, Guesses};
+use crate::table::open::plan::{PlanColumn, TablePlan};
 use crate::table::open::table::Table;
 use crate::table::text::faults::{self, Problem};
-use crate::table::text::pass::{Part, Piece};
+use crate::table::text::pass::{RecordPart, RecordPiece};
 use crate::table::text::places::Places;
-use crate::table::text::rows::{Counts, Rows};
-use crate::table::text::shape::Shape;
-use crate::table::types::{Builder, ColumnType, Kinds, NestedType, Note, RawFields, Rules};
+use crate::table::text::rows::{RecordCounts, Rows};
+use crate::table::text::shape::RecordShape;
+use crate::table::types::{
+    Builder, ColumnType, FieldRules, Kinds, NestedType, Note, RawFields,
+};
 
 /// Values that are looked at after the first one that contradicts a type.
 const LOOK: usize = 1000;
 
 /// A column of some records.
 #[derive(Clone, Debug)]
-pub(in crate::table) struct Parsed {
+pub(in crate::table) struct ParsedColumn {
     pub(in crate::table) kind: ColumnType,
     pub(in crate::table) values: ArrayRef,
     pub(in crate::table) changes: Tallies,
@@ -37,19 +39,19 @@ pub(in crate::table) struct Parsed {
 
 /// The records of a block.
 #[derive(Debug)]
-pub(in crate::table) struct Block {
+pub(in crate::table) struct ParsedBlock {
     pub(in crate::table) rows: usize,
     /// The columns that were requested, in that order.
-    pub(in crate::table) columns: Vec<Parsed>,
+    pub(in crate::table) columns: Vec<ParsedColumn>,
     /// Where records begin that were set aside.
     pub(in crate::table) aside: Vec<u64>,
-    pub(in crate::table) counts: Counts,
+    pub(in crate::table) counts: RecordCounts,
 }
 
 /// Parses blocks.
 pub(in crate::table) struct Parser<'p> {
-    plan: &'p Plan,
-    shape: &'p Shape,
+    plan: &'p TablePlan,
+    shape: &'p RecordShape,
     file: usize,
     guesses: &'p Guesses,
     /// Memory that no worker uses now.
@@ -59,7 +61,7 @@ pub(in crate::table) struct Parser<'p> {
 }
 
 /// The columns of a block that are not parsed yet.
-struct Job<'j> {
+struct ParseJob<'j> {
     /// Indices of the requested columns among those of the plan.
     which: &'j [usize],
     /// What the values of each of them can be.
@@ -87,7 +89,7 @@ struct Run {
     changes: Vec<Tallies>,
     count: usize,
     aside: Vec<u64>,
-    counts: Counts,
+    counts: RecordCounts,
 }
 
 impl<'p> Parser<'p> {
@@ -101,17 +103,17 @@ impl<'p> Parser<'p> {
     /// Parses columns of the plan; what contradicts their types makes these wider.
     pub(in crate::table) fn block(
         &self,
-        piece: &Piece<'_>,
+        piece: &RecordPiece<'_>,
         which: &[usize],
-    ) -> Result<Block, Problem> {
+    ) -> Result<ParsedBlock, Problem> {
         // A file may lack most columns.
         let is_united = self.shape.fields.is_some();
         check_memory(piece, if is_united { self.plan.most_values() } else { 0 })?;
         let kinds = self.guesses.of(which);
         let nested = self.guesses.nested_of(which);
-        let mut job = Job { which, kinds, nested, todo: (0..which.len()).collect() };
+        let mut job = ParseJob { which, kinds, nested, todo: (0..which.len()).collect() };
         let mut found = vec![None; which.len()];
-        let mut parsed: Vec<Option<Parsed>> = Vec::new();
+        let mut parsed: Vec<Option<ParsedColumn>> = Vec::new();
         parsed.resize_with(which.len(), || None);
         loop {
             let run =
@@ -129,7 +131,8 @@ impl<'p> Parser<'p> {
                 match builder {
                     Some(builder) => {
                         let kind = self.kind(&job, slot);
-                        parsed[slot] = Some(Parsed { kind, values: builder.finish(), changes });
+                        parsed[slot] =
+                            Some(ParsedColumn { kind, values: builder.finish(), changes });
                     }
                     None => again.push(slot),
                 }
@@ -138,18 +141,18 @@ impl<'p> Parser<'p> {
             if again.is_empty() {
                 // Relaxed: a hint.
                 self.rows.store(run.count, Ordering::Relaxed);
-                self.guesses.add(which, Seen { kinds: job.kinds, nested: found });
+                self.guesses.add(which, ColumnGuesses { kinds: job.kinds, nested: found });
                 let columns = parsed.into_iter().flatten().collect();
                 let Run { aside, counts, .. } = run;
-                return Ok(Block { rows: run.count, columns, aside, counts });
+                return Ok(ParsedBlock { rows: run.count, columns, aside, counts });
             }
             job.todo = again;
         }
     }
 
     /// Returns the first fault of a block that has one.
-    fn first(&self, piece: &Piece<'_>, stopped: Stopped) -> Problem {
-        let mut search = Search::new(self.plan, self.shape);
+    fn first(&self, piece: &RecordPiece<'_>, stopped: Stopped) -> Problem {
+        let mut search = FaultSearch::new(self.plan, self.shape);
         let first = piece.parts().find_map(|part| search.first(part.bytes, part.offset));
         match (first, stopped) {
             (Some(first), _) => first,
@@ -160,19 +163,19 @@ impl<'p> Parser<'p> {
         }
     }
 
-    fn column(&self, job: &Job<'_>, slot: usize) -> &Column {
+    fn column(&self, job: &ParseJob<'_>, slot: usize) -> &PlanColumn {
         &self.plan.columns[job.which[slot]]
     }
 
-    fn kind(&self, job: &Job<'_>, slot: usize) -> ColumnType {
+    fn kind(&self, job: &ParseJob<'_>, slot: usize) -> ColumnType {
         self.plan.kind(self.column(job, slot), job.kinds[slot])
     }
 
-    fn builder(&self, job: &Job<'_>, slot: usize, capacity: usize) -> Builder {
+    fn builder(&self, job: &ParseJob<'_>, slot: usize, capacity: usize) -> Builder {
         Builder::with(job.nested[slot].as_deref(), self.kind(job, slot), capacity)
     }
 
-    fn run(&self, piece: &Piece<'_>, job: &mut Job<'_>) -> Result<Run, Stopped> {
+    fn run(&self, piece: &RecordPiece<'_>, job: &mut ParseJob<'_>) -> Result<Run, Stopped> {
         let capacity = self.rows.load(Ordering::Relaxed);
         let builder = |&slot: &usize| Some(self.builder(job, slot, capacity));
         let (rows, places) = self.idle.lock().pop().unwrap_or_default();
@@ -183,7 +186,7 @@ impl<'p> Parser<'p> {
             changes: vec![Tallies::default(); job.todo.len()],
             count: 0,
             aside: Vec::new(),
-            counts: Counts::default(),
+            counts: RecordCounts::default(),
         };
         for part in piece.parts() {
             let mut at = 0;
@@ -206,7 +209,12 @@ impl<'p> Parser<'p> {
     }
 
     /// Takes the rows at hand, column by column.
-    fn take(&self, part: Part<'_>, run: &mut Run, job: &mut Job<'_>) -> Result<(), Stopped> {
+    fn take(
+        &self,
+        part: RecordPart<'_>,
+        run: &mut Run,
+        job: &mut ParseJob<'_>,
+    ) -> Result<(), Stopped> {
         let Run { rows, places, builders, changes, .. } = run;
         places.clear();
         for (at, builder) in builders.iter_mut().enumerate() {
@@ -230,7 +238,7 @@ impl<'p> Parser<'p> {
         &self,
         fields: RawFields<'_>,
         builder: &mut Builder,
-        job: &mut Job<'_>,
+        job: &mut ParseJob<'_>,
         slot: usize,
         note: &mut Note<'_>,
     ) -> Result<bool, Stopped> {
@@ -288,7 +296,7 @@ impl<'p> Parser<'p> {
 /// Looks whether the values of a block would fit into memory: Arrow's buffers end the process if they do
 /// not. A short number is of a few bytes, its value is of eight, and buffers grow by copying; a byte of
 /// this text may become `times` of them.
-fn check_memory(piece: &Piece<'_>, times: u64) -> Result<(), Problem> {
+fn check_memory(piece: &RecordPiece<'_>, times: u64) -> Result<(), Problem> {
     const TIMES: usize = 16;
     const MORE: usize = 1 << 20;
     /// The call would take longer than parsing so few.
@@ -306,7 +314,7 @@ fn check_memory(piece: &Piece<'_>, times: u64) -> Result<(), Problem> {
 }
 
 /// Whether a field begins with a quote.
-fn has_quotes(fields: RawFields<'_>, rules: &Rules) -> bool {
+fn has_quotes(fields: RawFields<'_>, rules: &FieldRules) -> bool {
     let Some(quote) = rules.quoting.quote else { return false };
     let begins = |(&start, &end): (&u32, &u32)| {
         start < end && fields.text.get(start as usize) == Some(&quote)
@@ -315,7 +323,7 @@ fn has_quotes(fields: RawFields<'_>, rules: &Rules) -> bool {
 }
 
 /// Returns what the first of some fields can be.
-fn look(fields: RawFields<'_>, rules: &Rules, most: usize) -> Kinds {
+fn look(fields: RawFields<'_>, rules: &FieldRules, most: usize) -> Kinds {
     let mut scratch = Vec::new();
     let mut kinds = Kinds::MISSING;
     for (&start, &end) in fields.starts.iter().zip(fields.ends).take(most) {
@@ -326,7 +334,7 @@ fn look(fields: RawFields<'_>, rules: &Rules, most: usize) -> Kinds {
     kinds
 }
 
-impl Parsed {
+impl ParsedColumn {
     /// Returns the number of missing values.
     pub(in crate::table) fn nulls(&self) -> usize {
         match self.kind {

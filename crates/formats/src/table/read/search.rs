@@ -1,28 +1,28 @@
 //! Searches a block for its first fault, record by record and field by field.
 
-use crate::table::open::plan::{Column, Plan};
+use crate::table::open::plan::{PlanColumn, TablePlan};
 use crate::table::options::choices::Ragged;
-use crate::table::text::faults::{Problem, Refused, misfit, of_record, of_rows, split};
-use crate::table::text::record::{Line, Place, RecordFault};
+use crate::table::text::faults::{FieldRefusal, Problem, misfit, of_record, of_rows, split};
+use crate::table::text::record::{FieldPlace, RecordFault, RecordKind};
 use crate::table::text::rows::Rows;
-use crate::table::text::shape::Shape;
+use crate::table::text::shape::RecordShape;
 use crate::table::types::{Builder, ColumnType, Misfit};
 
 /// Rows whose values are kept while a block is searched for its first fault.
 const KEPT: usize = 1000;
 
 /// A search for the first fault in records.
-pub(in crate::table) struct Search<'p> {
-    plan: &'p Plan,
-    shape: &'p Shape,
+pub(in crate::table) struct FaultSearch<'p> {
+    plan: &'p TablePlan,
+    shape: &'p RecordShape,
     /// The columns of the plan, in the order of the file.
     order: Vec<usize>,
     /// A column of each type, to try values with.
     builders: Vec<Builder>,
 }
 
-impl<'p> Search<'p> {
-    pub(in crate::table) fn new(plan: &'p Plan, shape: &'p Shape) -> Self {
+impl<'p> FaultSearch<'p> {
+    pub(in crate::table) fn new(plan: &'p TablePlan, shape: &'p RecordShape) -> Self {
         let mut order: Vec<usize> = (0..plan.columns.len()).collect();
         order.sort_by_key(|&at| shape.field(plan.columns[at].index));
         Self { plan, shape, order, builders: builders(plan) }
@@ -44,8 +44,8 @@ impl<'p> Search<'p> {
                     records.end(at).unwrap_or(text.len())
                 }
                 Err(wrong) => return Some(split(wrong, record, base)),
-                Ok((Line::Skipped, next)) => next,
-                Ok((Line::Data, next)) => {
+                Ok((RecordKind::Skipped, next)) => next,
+                Ok((RecordKind::Data, next)) => {
                     if let Some(problem) = self.record(text, base, at, &places) {
                         return Some(problem);
                     }
@@ -71,7 +71,7 @@ impl<'p> Search<'p> {
                 Ok(next) => next,
             };
             if rows.count() == 1 {
-                let places: Vec<Place> = rows.row(0).collect();
+                let places: Vec<FieldPlace> = rows.row(0).collect();
                 if let Some(problem) = self.record(text, base, at, &places) {
                     return Some(problem);
                 }
@@ -89,7 +89,7 @@ impl<'p> Search<'p> {
         text: &[u8],
         base: u64,
         at: usize,
-        fields: &[Place],
+        fields: &[FieldPlace],
     ) -> Option<Problem> {
         let (plan, shape) = (self.plan, self.shape);
         let (columns, found, record) = (shape.columns, fields.len(), base + at as u64);
@@ -122,7 +122,7 @@ impl<'p> Search<'p> {
                 return Some(misfit(
                     record,
                     offset,
-                    Refused { column, told, raw, misfit: why, is_array: plan.is_array },
+                    FieldRefusal { column, told, raw, misfit: why, is_array: plan.is_array },
                 ));
             }
         }
@@ -130,11 +130,11 @@ impl<'p> Search<'p> {
     }
 }
 
-fn builders(plan: &Plan) -> Vec<Builder> {
-    let builder = |it: &Column| Builder::with(it.nested.as_deref(), kind(it), 0);
+fn builders(plan: &TablePlan) -> Vec<Builder> {
+    let builder = |it: &PlanColumn| Builder::with(it.nested.as_deref(), kind(it), 0);
     plan.columns.iter().map(builder).collect()
 }
 
-fn kind(column: &Column) -> ColumnType {
+fn kind(column: &PlanColumn) -> ColumnType {
     column.told.unwrap_or(ColumnType::Text)
 }

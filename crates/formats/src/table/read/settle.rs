@@ -13,13 +13,13 @@ use arrow_array::{Array, new_null_array};
 use arrow_schema::DataType;
 use swath::machine::{Mutex, memory_at_hand};
 
-use super::parse::{Block, Parsed, Parser};
+use super::parse::{ParsedBlock, ParsedColumn, Parser};
 use super::tally::Tallies;
 use crate::error::{Error, FormatReason, Result};
 use crate::table::open::guesses::Settled;
 use crate::table::open::table::Table;
 use crate::table::options::BatchOptions;
-use crate::table::text::pass::{Ended, Piece};
+use crate::table::text::pass::{PassEnd, RecordPiece};
 use crate::table::types::ColumnType;
 
 /// Bytes of values that are kept before the memory at hand is looked at, which takes half a millisecond.
@@ -30,19 +30,19 @@ const BLOCKS: u64 = 4;
 
 /// The memory in which values are kept. Once they need more, types alone are.
 #[derive(Debug, Default)]
-pub(in crate::table) struct Room {
+pub(in crate::table) struct ValueRoom {
     limit: OnceLock<u64>,
     bytes: AtomicU64,
 }
 
 /// A block of a file, parsed; its columns are in the order of the plan.
-pub(in crate::table) struct Part {
+pub(in crate::table) struct BlockPart {
     pub(in crate::table) file: usize,
     index: u64,
-    pub(in crate::table) block: Block,
+    pub(in crate::table) block: ParsedBlock,
 }
 
-impl Room {
+impl ValueRoom {
     /// For all values, however many there are.
     pub(in crate::table) fn unlimited() -> Self {
         Self { limit: u64::MAX.into(), ..Self::default() }
@@ -74,7 +74,7 @@ impl Room {
     }
 
     /// Keeps the values of a column, or frees them.
-    fn take(&self, column: &mut Parsed) {
+    fn take(&self, column: &mut ParsedColumn) {
         let bytes = column.values.get_array_memory_size() as u64;
         // Relaxed: a count.
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
@@ -88,8 +88,8 @@ impl Room {
 /// all values, some or all blocks lack theirs.
 pub(in crate::table) fn settled(
     table: &Table,
-    room: &Room,
-) -> Result<(Vec<ColumnType>, Vec<Part>)> {
+    room: &ValueRoom,
+) -> Result<(Vec<ColumnType>, Vec<BlockPart>)> {
     let mut parts = Vec::new();
     for file in 0..table.files.len() {
         first(table, file, room, &mut parts)?;
@@ -108,15 +108,20 @@ pub(in crate::table) fn settled(
 }
 
 /// Parses a file under the types known so far.
-fn first(table: &Table, file: usize, room: &Room, parts: &mut Vec<Part>) -> Result<()> {
+fn first(
+    table: &Table,
+    file: usize,
+    room: &ValueRoom,
+    parts: &mut Vec<BlockPart>,
+) -> Result<()> {
     let which: Vec<usize> = (0..table.plan.columns.len()).collect();
     let parser = Parser::new(table, file);
     let done = Mutex::new(Vec::new());
-    table.pass(file).each(&|piece: Piece<'_>| {
+    table.pass(file).each(&|piece: RecordPiece<'_>| {
         let mut block =
             parser.block(&piece, &which).map_err(|problem| table.error(file, problem))?;
         block.columns.iter_mut().for_each(|column| room.take(column));
-        done.lock().push(Part { file, index: piece.index, block });
+        done.lock().push(BlockPart { file, index: piece.index, block });
         Ok(())
     })?;
     let mut done = done.into_inner();
@@ -129,28 +134,33 @@ fn first(table: &Table, file: usize, room: &Room, parts: &mut Vec<Part>) -> Resu
 }
 
 /// Gives columns without values the types that they have elsewhere.
-fn fill(parts: &mut [Part], found: &Settled, room: &Room) {
-    for Part { block, .. } in parts {
+fn fill(parts: &mut [BlockPart], found: &Settled, room: &ValueRoom) {
+    for BlockPart { block, .. } in parts {
         let rows = if room.holds_all() { block.rows } else { 0 };
         let types = found.kinds.iter().zip(&found.types);
         for (column, (&kind, data_type)) in block.columns.iter_mut().zip(types) {
             // In quotes, what means a missing value may be a text.
             if column.kind == ColumnType::Null && column.kind != kind && !kind.is_text() {
                 let values = new_null_array(data_type, rows);
-                *column = Parsed { kind, values, changes: Tallies::default() };
+                *column = ParsedColumn { kind, values, changes: Tallies::default() };
             }
         }
     }
 }
 
 /// Parses again what has another type than the whole column; returns whether there was something.
-fn again(table: &Table, types: &Settled, room: &Room, parts: &mut [Part]) -> Result<bool> {
+fn again(
+    table: &Table,
+    types: &Settled,
+    room: &ValueRoom,
+    parts: &mut [BlockPart],
+) -> Result<bool> {
     let mut is_changed = false;
     for file in 0..table.files.len() {
         let first = parts.partition_point(|part| part.file < file);
         let after = parts.partition_point(|part| part.file <= file);
         let parts = &mut parts[first..after];
-        let narrow = |part: &Part| -> Vec<usize> {
+        let narrow = |part: &BlockPart| -> Vec<usize> {
             let is_narrow = |&at: &usize| {
                 let (column, kind) = (&part.block.columns[at], types.kinds[at]);
                 // Of nested values, those may only have been looked at.
@@ -168,12 +178,12 @@ fn again(table: &Table, types: &Settled, room: &Room, parts: &mut [Part]) -> Res
         for (part, job) in parts.iter_mut().zip(&jobs) {
             job.iter().for_each(|&column| forget(&mut part.block.columns[column]));
         }
-        let slots: Vec<Mutex<&mut Part>> = parts.iter_mut().map(Mutex::new).collect();
+        let slots: Vec<Mutex<&mut BlockPart>> = parts.iter_mut().map(Mutex::new).collect();
         let indices: Vec<u64> = slots.iter().map(|slot| slot.lock().index).collect();
         let parser = Parser::new(table, file);
-        table.pass(file).each(&|piece: Piece<'_>| {
+        table.pass(file).each(&|piece: RecordPiece<'_>| {
             if piece.index > last {
-                return Err(Ended::Enough);
+                return Err(PassEnd::Enough);
             }
             let Ok(at) = indices.binary_search(&piece.index) else { return Ok(()) };
             if jobs[at].is_empty() {
@@ -197,7 +207,7 @@ fn again(table: &Table, types: &Settled, room: &Room, parts: &mut [Part]) -> Res
 }
 
 /// Frees the values of a column.
-fn forget(column: &mut Parsed) {
+fn forget(column: &mut ParsedColumn) {
     column.values = new_null_array(&DataType::Null, 0);
 }
 

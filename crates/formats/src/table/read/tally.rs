@@ -12,26 +12,26 @@ type Record = (usize, u64);
 
 /// How many values there are, and the record of the first one.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::table) struct Tally {
+pub(in crate::table) struct ValueTally {
     count: u64,
     first: Option<Record>,
 }
 
 /// The values of a column that are not what their text says.
-pub(in crate::table) type Tallies = Losses<Tally>;
+pub(in crate::table) type Tallies = Losses<ValueTally>;
 
 /// The same for the report.
 pub(in crate::table) type ColumnChanges = Losses<Changes>;
 
 /// What is counted while an array is filled, in the order of the plan.
 #[derive(Debug)]
-pub(in crate::table) struct Filled {
+pub(in crate::table) struct ArrayTally {
     /// Missing values.
     pub(in crate::table) nulls: Vec<u64>,
     pub(in crate::table) changes: Vec<Tallies>,
 }
 
-impl Filled {
+impl ArrayTally {
     pub(in crate::table) fn new(width: usize) -> Mutex<Self> {
         Mutex::new(Self { nulls: vec![0; width], changes: vec![Tallies::default(); width] })
     }
@@ -58,7 +58,7 @@ impl Tallies {
         for (tally, bits) in self.all_mut().into_iter().zip(flags.all()) {
             if bits != 0 {
                 let first = Some(record(bits.trailing_zeros() as usize));
-                tally.join(Tally { count: bits.count_ones().into(), first });
+                tally.join(ValueTally { count: bits.count_ones().into(), first });
             }
         }
     }
@@ -93,7 +93,7 @@ pub(in crate::table) fn add_by_row(
     }
 }
 
-impl Tally {
+impl ValueTally {
     fn join(&mut self, other: Self) {
         self.count += other.count;
         self.first = match (self.first, other.first) {
@@ -110,7 +110,7 @@ impl Table {
         let kinds = self.guesses.of(&all).into_iter();
         // Where nothing else is in a column, its text says which each of them is.
         let counted = |(kinds, it): (Kinds, &Tallies)| match kinds.are_objects_or_arrays() {
-            true => Tallies { as_text: Tally::default(), ..*it },
+            true => Tallies { as_text: ValueTally::default(), ..*it },
             false => *it,
         };
         let tallies: Vec<Tallies> = kinds.zip(tallies).map(counted).collect();
@@ -118,7 +118,7 @@ impl Table {
         let mut records: Vec<Record> = firsts.collect();
         records.sort_unstable();
         let lines = self.lines(&records)?;
-        let changes = |Tally { count, first }| {
+        let changes = |ValueTally { count, first }| {
             let at = first.and_then(|first| records.binary_search(&first).ok());
             Changes { count, first: at.map(|at| lines[at]) }
         };

@@ -11,11 +11,11 @@ use super::rounds::{Made, Rounds};
 use crate::error::{Error, FormatReason, Result};
 
 /// A round, and what follows it.
-type Done = (Box<Rounds>, Result<Option<Vec<Made>>>);
+type RoundOutcome = (Box<Rounds>, Result<Option<Vec<Made>>>);
 
 /// A thread that parses the next round.
-pub(in crate::table) struct Ahead {
-    thread: Option<JoinHandle<Option<Done>>>,
+pub(in crate::table) struct RoundAhead {
+    thread: Option<JoinHandle<Option<RoundOutcome>>>,
     token: CancelToken,
     /// Whether the thread may wait for a pipe, which nothing interrupts.
     may_wait: bool,
@@ -24,7 +24,7 @@ pub(in crate::table) struct Ahead {
     path: PathBuf,
 }
 
-impl Ahead {
+impl RoundAhead {
     /// Starts to parse the next round. Gives the rounds back if no thread can be started, or if
     /// a callback could be called after the stream is dropped.
     pub(in crate::table) fn start(
@@ -51,7 +51,7 @@ impl Ahead {
     }
 
     /// Waits for the round. A panic of the thread goes on in the caller.
-    pub(in crate::table) fn wait(mut self) -> Result<Done> {
+    pub(in crate::table) fn wait(mut self) -> Result<RoundOutcome> {
         let thread = self.thread.take().filter(|_| self.process == process::id());
         match thread.map(JoinHandle::join) {
             Some(Ok(Some(done))) => Ok(done),
@@ -65,7 +65,7 @@ impl Ahead {
     }
 }
 
-impl Drop for Ahead {
+impl Drop for RoundAhead {
     fn drop(&mut self) {
         let Some(thread) = self.thread.take() else { return };
         if self.process != process::id() {

@@ -16,7 +16,7 @@ use crate::table::open::file;
 use crate::table::open::table::Table;
 use crate::table::options::BatchOptions;
 use crate::table::text::faults::Origin;
-use crate::table::text::state::{Lines, State};
+use crate::table::text::state::{LineState, Lines};
 
 /// Bytes whose values decide the types.
 const FIRST: u64 = if cfg!(test) { 1000 } else { 64 << 20 };
@@ -142,7 +142,7 @@ impl Pipe {
 /// Returns where the last record begins that may go on after the text.
 fn whole(table: &Table, data: u64, len: u64) -> Result<u64> {
     let (pass, dialect) = (table.pass(0), table.heads[0].dialect);
-    let (mut at, mut state, mut record) = (data, State::Start, data);
+    let (mut at, mut state, mut record) = (data, LineState::Start, data);
     let mut look = LOOK;
     while at < len {
         let some = pass.text(at, len.min(at + look))?;
@@ -156,7 +156,7 @@ fn whole(table: &Table, data: u64, len: u64) -> Result<u64> {
         let text = &some[..=newline];
         let lines = Lines { text, dialect, state };
         let end = lines.end();
-        if end == State::Start {
+        if end == LineState::Start {
             record = at + text.len() as u64;
         } else if let Some(last) = lines.last_record() {
             record = at + last as u64;

@@ -21,11 +21,11 @@ use crate::table::open::report::{SetAside, TableReport};
 use crate::table::open::table::Table;
 use crate::table::options::BatchOptions;
 use crate::table::read;
-use crate::table::read::parse::{Block, Parser};
-use crate::table::read::settle::{Part, Room, settled};
+use crate::table::read::parse::{ParsedBlock, Parser};
+use crate::table::read::settle::{BlockPart, ValueRoom, settled};
 use crate::table::read::tally::{ColumnChanges, Tallies};
-use crate::table::text::pass::{Pass, Piece};
-use crate::table::text::rows::Counts;
+use crate::table::text::pass::{RecordPass, RecordPiece};
+use crate::table::text::rows::RecordCounts;
 use crate::table::types::ColumnType;
 
 /// What a block gives.
@@ -37,7 +37,7 @@ pub(in crate::table) struct Made {
     /// In the same order.
     changes: Vec<ColumnChanges>,
     aside: SetAside,
-    counts: Counts,
+    counts: RecordCounts,
 }
 
 /// A table that is being streamed.
@@ -48,7 +48,7 @@ pub(in crate::table) struct Rounds {
     kinds: Vec<ColumnType>,
     schema: SchemaRef,
     /// What was kept of all files while types were found.
-    parsed: Vec<Part>,
+    parsed: Vec<BlockPart>,
     /// Of all rounds so far.
     rows: u64,
     /// In the order of the plan.
@@ -211,7 +211,7 @@ impl Rounds {
             read.read(self.table.files[0].text.source())?;
         }
         let mut made = Vec::with_capacity(self.parsed.len());
-        for Part { file, block, .. } in std::mem::take(&mut self.parsed) {
+        for BlockPart { file, block, .. } in std::mem::take(&mut self.parsed) {
             self.rows += block.rows as u64;
             made.push(self.made(file, block)?);
         }
@@ -236,13 +236,13 @@ impl Rounds {
 
     /// Parses the records that begin in an extent, and returns where the next one begins, or an
     /// earlier one.
-    fn blocks(&self, wanted: Extent) -> Result<(Vec<(u64, Block)>, u64)> {
+    fn blocks(&self, wanted: Extent) -> Result<(Vec<(u64, ParsedBlock)>, u64)> {
         let parser = Parser::new(&self.table, self.file);
         let which: Vec<usize> = (0..self.kinds.len()).collect();
         let done = Mutex::new((Vec::new(), self.record));
         let pass = self.table.pass(self.file);
-        let pass = Pass { data: self.record, wanted, read: &self.read, ..pass };
-        pass.each(&|piece: Piece<'_>| {
+        let pass = RecordPass { data: self.record, wanted, read: &self.read, ..pass };
+        pass.each(&|piece: RecordPiece<'_>| {
             let problem = |problem| self.table.error(self.file, problem);
             let block = parser.block(&piece, &which).map_err(problem)?;
             let end = piece.parts().last().map_or(0, |part| part.end());
@@ -254,7 +254,7 @@ impl Rounds {
         Ok(done.into_inner())
     }
 
-    fn made(&mut self, file: usize, mut block: Block) -> Result<Made> {
+    fn made(&mut self, file: usize, mut block: ParsedBlock) -> Result<Made> {
         let table = &self.table;
         let columns = block.columns.iter().zip(&self.kinds);
         if columns.into_iter().any(|(column, kind)| column.kind != *kind) {
@@ -283,7 +283,7 @@ impl Rounds {
 }
 
 /// Finds the types of all columns, and returns all blocks that were parsed for that, if there is room for them.
-fn types(table: &mut Table) -> Result<(Vec<ColumnType>, Vec<Part>)> {
+fn types(table: &mut Table) -> Result<(Vec<ColumnType>, Vec<BlockPart>)> {
     let is_told = |table: &Table| table.plan.columns.iter().all(|it| it.told.is_some());
     if is_told(table) && !table.has_all_keys && table.options.columns.is_none() {
         table.find_keys()?;
@@ -292,7 +292,7 @@ fn types(table: &mut Table) -> Result<(Vec<ColumnType>, Vec<Part>)> {
         return Ok((table.guesses.types(&table.plan), Vec::new()));
     }
     let (kinds, parts, rows) = table.with_all_keys(|table| {
-        let room = Room::little(table);
+        let room = ValueRoom::little(table);
         let (kinds, parts) = settled(table, &room)?;
         let rows = parts.iter().map(|part| part.block.rows as u64).sum();
         Ok((kinds, if room.holds_all() { parts } else { Vec::new() }, rows))

@@ -5,21 +5,21 @@ use std::collections::BinaryHeap;
 
 use super::range::ColumnRange;
 use crate::table::open::report::LISTED;
-use crate::table::read::parse::Block;
+use crate::table::read::parse::ParsedBlock;
 use crate::table::read::tally::Tallies;
-use crate::table::text::rows::Counts;
+use crate::table::text::rows::RecordCounts;
 use crate::table::types::ColumnType;
 
 /// The values of a column in some blocks that were parsed as the same type.
 #[derive(Clone, Debug)]
-struct Seen {
+struct ColumnFold {
     kind: ColumnType,
     nulls: u64,
     changes: Tallies,
     range: ColumnRange,
 }
 
-impl Seen {
+impl ColumnFold {
     /// The same values as another type; `None` if they have to be parsed as that.
     fn as_kind(&self, kind: ColumnType) -> Option<Self> {
         let range = match self.kind {
@@ -42,16 +42,16 @@ impl Seen {
 /// What is known about the blocks so far.
 pub(super) struct Folded {
     pub(super) rows: u64,
-    pub(super) counts: Counts,
+    pub(super) counts: RecordCounts,
     /// Of each column of the plan, for each type.
-    columns: Vec<Vec<Seen>>,
+    columns: Vec<Vec<ColumnFold>>,
     set_aside: u64,
     /// The first ones, as files and offsets.
     aside: BinaryHeap<(usize, u64)>,
 }
 
 /// Returns the ranges of all columns of a block.
-pub(super) fn of_block(block: &Block) -> Vec<ColumnRange> {
+pub(super) fn of_block(block: &ParsedBlock) -> Vec<ColumnRange> {
     block.columns.iter().map(|it| ColumnRange::of(&it.values, it.kind)).collect()
 }
 
@@ -60,7 +60,7 @@ impl Folded {
         let columns = vec![Vec::new(); columns];
         Self {
             rows: 0,
-            counts: Counts::default(),
+            counts: RecordCounts::default(),
             columns,
             set_aside: 0,
             aside: BinaryHeap::new(),
@@ -68,7 +68,7 @@ impl Folded {
     }
 
     /// Counts the records of a block.
-    pub(super) fn count(&mut self, file: usize, block: &Block) {
+    pub(super) fn count(&mut self, file: usize, block: &ParsedBlock) {
         self.rows += block.rows as u64;
         self.counts += block.counts;
         self.set_aside += block.aside.len() as u64;
@@ -81,10 +81,15 @@ impl Folded {
     }
 
     /// Adds the ranges of columns of a block.
-    pub(super) fn join(&mut self, which: &[usize], block: &Block, ranges: Vec<ColumnRange>) {
+    pub(super) fn join(
+        &mut self,
+        which: &[usize],
+        block: &ParsedBlock,
+        ranges: Vec<ColumnRange>,
+    ) {
         for ((&at, parsed), range) in which.iter().zip(&block.columns).zip(ranges) {
             let (kind, nulls, changes) = (parsed.kind, parsed.nulls() as u64, parsed.changes);
-            let seen = Seen { kind, nulls, changes, range };
+            let seen = ColumnFold { kind, nulls, changes, range };
             let column = &mut self.columns[at];
             match column.iter_mut().find(|it| it.kind == seen.kind) {
                 Some(same) => same.join(seen),
@@ -94,7 +99,7 @@ impl Folded {
     }
 
     /// Adds values of settled columns that are not what their text says.
-    pub(super) fn add_changes(&mut self, which: &[usize], block: &Block) {
+    pub(super) fn add_changes(&mut self, which: &[usize], block: &ParsedBlock) {
         for (&at, parsed) in which.iter().zip(&block.columns) {
             self.columns[at].iter_mut().for_each(|it| it.changes.join(&parsed.changes));
         }
@@ -126,7 +131,7 @@ impl Folded {
 
     /// Returns the values of each column that are not what their text says, once all are settled.
     pub(super) fn changes(&self) -> Vec<Tallies> {
-        let of = |column: &Vec<Seen>| column.last().map(|seen| seen.changes);
+        let of = |column: &Vec<ColumnFold>| column.last().map(|seen| seen.changes);
         self.columns.iter().map(|column| of(column).unwrap_or_default()).collect()
     }
 

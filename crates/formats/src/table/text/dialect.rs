@@ -1,7 +1,7 @@
 //! How records and fields of one table are written.
 
 use crate::table::options::choices::{Delimiter, LongDelimiter};
-use crate::table::types::Quoting;
+use crate::table::types::QuoteBytes;
 
 /// What separates the fields of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,9 +86,9 @@ impl Dialect {
     }
 
     /// How fields are quoted.
-    pub(in crate::table) fn quoting(&self) -> Quoting {
+    pub(in crate::table) fn quoting(&self) -> QuoteBytes {
         let is_json = self.between == Between::Json;
-        Quoting { quote: self.quote, escape: self.escape, is_json }
+        QuoteBytes { quote: self.quote, escape: self.escape, is_json }
     }
 
     /// Returns the delimiter for the report.

@@ -6,7 +6,7 @@ use encoding_rs::{Decoder, DecoderResult, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_125
 use swath::ReadOptions;
 
 use crate::error::{Error, FormatReason, Result};
-use crate::input::{Flaws, Text};
+use crate::input::{Flaws, InputText};
 use crate::table::options::{Encoding, EncodingErrors};
 
 /// Bytes that are decoded at a time.
@@ -28,18 +28,18 @@ struct Decoding {
 
 /// Decodes a text from the byte `begin` on.
 pub(in crate::table) fn decoded(
-    text: &Text,
+    text: &InputText,
     encoding: Encoding,
     errors: EncodingErrors,
     begin: u64,
-) -> Result<Text> {
+) -> Result<InputText> {
     let mut decoding = Decoding::new(encoding, errors, begin);
     each_block(text, begin, |bytes, is_last| decoding.take(bytes, is_last))?;
     text.decoded(decoding.out, decoding.flaws)
 }
 
 /// Whether a text from the byte `begin` on is UTF-8.
-pub(in crate::table) fn is_utf_8(text: &Text, begin: u64) -> Result<bool> {
+pub(in crate::table) fn is_utf_8(text: &InputText, begin: u64) -> Result<bool> {
     let mut decoding = Decoding::new(Encoding::Utf8, EncodingErrors::Refuse, begin);
     each_block(text, begin, |bytes, is_last| {
         decoding.out.clear();
@@ -51,7 +51,7 @@ pub(in crate::table) fn is_utf_8(text: &Text, begin: u64) -> Result<bool> {
 
 /// Passes on a text; `take` returns `None` if there is not enough memory.
 fn each_block(
-    text: &Text,
+    text: &InputText,
     begin: u64,
     mut take: impl FnMut(&[u8], bool) -> Option<()>,
 ) -> Result<()> {
@@ -70,7 +70,7 @@ fn each_block(
     }
 }
 
-fn no_memory(text: &Text) -> Error {
+fn no_memory(text: &InputText) -> Error {
     let detail = "there is not enough memory for the text in UTF-8";
     let error = Error::reading(text.path(), FormatReason::OutOfMemory, detail);
     error.hint("convert it to a file in UTF-8 first, with `iconv`")

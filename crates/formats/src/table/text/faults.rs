@@ -7,10 +7,10 @@ use swath::ReadOptions;
 
 use super::first_line::OddNumber;
 use super::record::RecordFault;
-use super::rows::Fault;
-use super::shape::Shape;
+use super::rows::RowFault;
+use super::shape::RecordShape;
 use crate::error::{Error, FormatReason};
-use crate::input::{Flaws, Text};
+use crate::input::{Flaws, InputText};
 use crate::table::json::JsonFaultAt;
 use crate::table::options::choices::Ragged;
 use crate::table::types::{ColumnType, Misfit};
@@ -54,7 +54,7 @@ pub(in crate::table) struct Problem {
 
 impl Problem {
     /// Turns it into an error. To count the lines, everything before the record is read once more.
-    pub(in crate::table) fn into_error(mut self, input: &Text, origin: Origin) -> Error {
+    pub(in crate::table) fn into_error(mut self, input: &InputText, origin: Origin) -> Error {
         // In a damaged stream, any byte may be wrong: then that is the fault.
         if let Err(error) = input.check_stream(self.offset) {
             return error;
@@ -102,7 +102,7 @@ impl Problem {
     }
 
     /// Says which text is outside of the columns, and at which position of its line.
-    fn show(&mut self, input: &Text) {
+    fn show(&mut self, input: &InputText) {
         const MOST: u64 = 400;
         let Ok(before) = input.some(self.record, self.offset - self.record) else { return };
         let Ok(after) = input.some(self.offset, MOST) else { return };
@@ -113,7 +113,7 @@ impl Problem {
     }
 
     /// Says which byte of the file is not of its encoding, if that is the fault.
-    fn say_where(&mut self, input: &Text, flaws: &Flaws) {
+    fn say_where(&mut self, input: &InputText, flaws: &Flaws) {
         /// What could not be decoded became this byte.
         const INVALID: u8 = 0xff;
         let Some(rest) = self.detail.strip_prefix(NOT_UTF_8) else { return };
@@ -196,7 +196,7 @@ pub(in crate::table) fn ragged(
 
 /// A field that is not a value of its column.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::table) struct Refused<'f> {
+pub(in crate::table) struct FieldRefusal<'f> {
     pub(in crate::table) column: &'f str,
     pub(in crate::table) told: ColumnType,
     pub(in crate::table) raw: &'f [u8],
@@ -206,8 +206,8 @@ pub(in crate::table) struct Refused<'f> {
 }
 
 /// Returns the fault of a field.
-pub(in crate::table) fn misfit(record: u64, offset: u64, refused: Refused<'_>) -> Problem {
-    let Refused { column: name, told, raw, misfit, is_array } = refused;
+pub(in crate::table) fn misfit(record: u64, offset: u64, refused: FieldRefusal<'_>) -> Problem {
+    let FieldRefusal { column: name, told, raw, misfit, is_array } = refused;
     let (reason, why) = match misfit {
         Misfit::Form => (FormatReason::Malformed, format!("not a value of type {told}")),
         Misfit::Range => {
@@ -272,7 +272,7 @@ fn shown(raw: &[u8]) -> String {
 }
 
 /// The same for a record of a table of this shape.
-pub(in crate::table) fn of_record(record: u64, found: usize, shape: &Shape) -> Problem {
+pub(in crate::table) fn of_record(record: u64, found: usize, shape: &RecordShape) -> Problem {
     let problem = ragged(record, found, shape.columns, shape.ragged);
     match shape.lacks_name && found == shape.columns + 1 {
         true => problem.of_short_header(),
@@ -282,15 +282,15 @@ pub(in crate::table) fn of_record(record: u64, found: usize, shape: &Shape) -> P
 
 /// Returns the fault that splitting found.
 pub(in crate::table) fn of_rows(
-    fault: Fault,
+    fault: RowFault,
     record: u64,
     base: u64,
-    shape: &Shape,
+    shape: &RecordShape,
 ) -> Problem {
     match fault {
-        Fault::Record(wrong) => split(wrong, record, base),
-        Fault::Ragged { at, found } => of_record(base + at as u64, found, shape),
-        Fault::Json { record, fault: JsonFaultAt { fault, at } } => {
+        RowFault::Record(wrong) => split(wrong, record, base),
+        RowFault::Ragged { at, found } => of_record(base + at as u64, found, shape),
+        RowFault::Json { record, fault: JsonFaultAt { fault, at } } => {
             let (detail, hint) = fault.words();
             Problem {
                 record: base + record as u64,
@@ -300,7 +300,7 @@ pub(in crate::table) fn of_rows(
                 hint,
             }
         }
-        Fault::TooLong => Problem {
+        RowFault::TooLong => Problem {
             record,
             offset: record,
             reason: FormatReason::TooLarge,

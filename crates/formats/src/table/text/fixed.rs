@@ -11,7 +11,7 @@
 use std::ops::{Range, RangeFrom};
 
 use super::dialect::trim;
-use super::place::{Place, RecordFault};
+use super::place::{FieldPlace, RecordFault};
 
 /// A column of fixed width: the characters of each line from `start` on, counted from 0, and before
 /// `end`, or up to the end of the line.
@@ -44,7 +44,7 @@ impl From<RangeFrom<usize>> for FixedColumn {
 
 /// Where the columns of a table are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::table) struct Layout {
+pub(in crate::table) struct FixedLayout {
     /// At least one, in order.
     columns: Vec<FixedColumn>,
     /// Whether text outside of them is passed over.
@@ -54,14 +54,14 @@ pub(in crate::table) struct Layout {
 }
 
 /// What is wrong, and a hint.
-type Refused = (String, &'static str);
+type LayoutFault = (String, &'static str);
 
 /// No line has more characters.
 const LONGEST: usize = 1 << 31;
 
-impl Layout {
+impl FixedLayout {
     /// Returns the layout with columns of these widths, without gaps.
-    pub(in crate::table) fn of_widths(widths: &[usize]) -> Result<Self, Refused> {
+    pub(in crate::table) fn of_widths(widths: &[usize]) -> Result<Self, LayoutFault> {
         let mut columns = Vec::with_capacity(widths.len());
         let mut start = 0_usize;
         for (index, &width) in widths.iter().enumerate() {
@@ -78,7 +78,9 @@ impl Layout {
     }
 
     /// Returns the layout with columns at these positions, which passes over all other text.
-    pub(in crate::table) fn of_positions(positions: &[FixedColumn]) -> Result<Self, Refused> {
+    pub(in crate::table) fn of_positions(
+        positions: &[FixedColumn],
+    ) -> Result<Self, LayoutFault> {
         check(positions)?;
         Ok(Self { columns: positions.to_vec(), passes_others: true, has_further: false })
     }
@@ -117,13 +119,13 @@ impl Layout {
         &self,
         text: &[u8],
         at: usize,
-        field: impl FnMut(Place),
+        field: impl FnMut(FieldPlace),
     ) -> Result<usize, RecordFault> {
-        let Line { text: line, next, is_ascii, fault } = Line::at(text, at);
+        let FixedLine { text: line, next, is_ascii, fault } = FixedLine::at(text, at);
         let split = match is_ascii {
             true => self.fields(|to| to.min(line.len()), line, at, field),
             false => {
-                let mut cursor = Cursor { line, at: 0, position: 0 };
+                let mut cursor = FixedCursor { line, at: 0, position: 0 };
                 self.fields(|to| cursor.seek(to), line, at, field)
             }
         };
@@ -138,7 +140,7 @@ impl Layout {
         mut seek: impl FnMut(usize) -> usize,
         line: &[u8],
         base: usize,
-        mut field: impl FnMut(Place),
+        mut field: impl FnMut(FieldPlace),
     ) -> Result<(), RecordFault> {
         let (mut before, mut further) = (0, None);
         for &FixedColumn { start, end } in &self.columns {
@@ -148,7 +150,7 @@ impl Layout {
             let raw = &line[start..end];
             let blanks = raw.len() - trim_start(raw).len();
             let start = base + start + blanks;
-            field(Place { start, end: start + trim(&raw[blanks..]).len() });
+            field(FieldPlace { start, end: start + trim(&raw[blanks..]).len() });
             before = end;
         }
         further.or(self.check(line, before, line.len(), base)?).into_iter().for_each(field);
@@ -162,7 +164,7 @@ impl Layout {
         from: usize,
         to: usize,
         base: usize,
-    ) -> Result<Option<Place>, RecordFault> {
+    ) -> Result<Option<FieldPlace>, RecordFault> {
         if self.passes_others || from >= to {
             return Ok(None);
         }
@@ -170,7 +172,7 @@ impl Layout {
         match trim_start(gap) {
             [] => Ok(None),
             rest if self.has_further => {
-                Ok(Some(Place { start: base + to - rest.len(), end: base + to }))
+                Ok(Some(FieldPlace { start: base + to - rest.len(), end: base + to }))
             }
             rest => Err(RecordFault::Outside(base + to - rest.len())),
         }
@@ -179,18 +181,18 @@ impl Layout {
 
 /// Positions at which lines have text.
 #[derive(Debug, Default)]
-pub(in crate::table) struct Found {
+pub(in crate::table) struct TextPositions {
     has_text: Vec<bool>,
 }
 
-impl Found {
+impl TextPositions {
     /// Adds the line at `at`, and returns where the next one begins.
     pub(in crate::table) fn add(
         &mut self,
         text: &[u8],
         at: usize,
     ) -> Result<usize, RecordFault> {
-        let Line { text: line, next, fault, .. } = Line::at(text, at);
+        let FixedLine { text: line, next, fault, .. } = FixedLine::at(text, at);
         if let Some(fault) = fault {
             return Err(fault);
         }
@@ -205,20 +207,20 @@ impl Found {
     }
 
     /// Returns the layout that all lines have.
-    pub(in crate::table) fn layout(&self) -> Layout {
-        Layout::of_text(&self.has_text)
+    pub(in crate::table) fn layout(&self) -> FixedLayout {
+        FixedLayout::of_text(&self.has_text)
     }
 }
 
 /// A line, up to the first fault in it.
-struct Line<'t> {
+struct FixedLine<'t> {
     text: &'t [u8],
     next: usize,
     is_ascii: bool,
     fault: Option<RecordFault>,
 }
 
-impl<'t> Line<'t> {
+impl<'t> FixedLine<'t> {
     fn at(text: &'t [u8], at: usize) -> Self {
         let rest = &text[at..];
         let (line, next) = match swath_simd::find(rest, b'\n') {
@@ -247,13 +249,13 @@ impl<'t> Line<'t> {
 }
 
 /// A place in a line of UTF-8.
-struct Cursor<'t> {
+struct FixedCursor<'t> {
     line: &'t [u8],
     at: usize,
     position: usize,
 }
 
-impl Cursor<'_> {
+impl FixedCursor<'_> {
     /// Goes on to a position, or to the end of the line, and returns the byte.
     fn seek(&mut self, to: usize) -> usize {
         while self.position < to && self.at < self.line.len() {
@@ -275,7 +277,7 @@ fn trim_start(mut bytes: &[u8]) -> &[u8] {
 }
 
 /// Refuses columns that are not in order, that overlap, or that are nothing.
-fn check(columns: &[FixedColumn]) -> Result<(), Refused> {
+fn check(columns: &[FixedColumn]) -> Result<(), LayoutFault> {
     const ORDER: &str = "pass `positions` as start and end, in order: the end is the position after the last one";
     if columns.is_empty() {
         let detail = "no column of fixed width is given".to_owned();
@@ -317,9 +319,9 @@ fn check(columns: &[FixedColumn]) -> Result<(), Refused> {
 mod tests {
     use super::*;
 
-    fn fields(layout: &Layout, line: &[u8]) -> Result<Vec<String>, RecordFault> {
+    fn fields(layout: &FixedLayout, line: &[u8]) -> Result<Vec<String>, RecordFault> {
         let mut fields = Vec::new();
-        let next = layout.split(line, 0, |Place { start, end }| {
+        let next = layout.split(line, 0, |FieldPlace { start, end }| {
             fields.push(String::from_utf8_lossy(&line[start..end]).into_owned());
         })?;
         assert_eq!(next, line.len());
@@ -328,7 +330,7 @@ mod tests {
 
     #[test]
     fn fields_are_the_characters_of_their_columns() {
-        let widths = Layout::of_widths(&[3, 2]).expect("right");
+        let widths = FixedLayout::of_widths(&[3, 2]).expect("right");
         let split = |line: &str| fields(&widths, line.as_bytes());
         assert_eq!(split("abcde\n"), Ok(vec!["abc".into(), "de".into()]));
         assert_eq!(split("\u{e9}b de \t\r\n"), Ok(vec!["\u{e9}b".into(), "de".into()]));
@@ -343,7 +345,7 @@ mod tests {
         assert_eq!(fields(&widths, b"ab\xff\rd\n"), Err(RecordFault::Encoding(2)));
         assert_eq!(fields(&widths, b"abcdef\xff\n"), Err(RecordFault::Outside(5)));
         let positions = [FixedColumn::from(1..2), FixedColumn::from(4..)];
-        let positions = Layout::of_positions(&positions).expect("right");
+        let positions = FixedLayout::of_positions(&positions).expect("right");
         let split = |line: &str| fields(&positions, line.as_bytes());
         assert_eq!(split("abcdefg\n"), Ok(vec!["b".into(), "efg".into()]));
         assert_eq!(split("\u{e9}\u{e9}\n"), Ok(vec!["\u{e9}".into(), String::new()]));
@@ -352,7 +354,7 @@ mod tests {
     #[test]
     fn columns_are_found_where_lines_have_text() {
         let found = |lines: &[&str]| {
-            let mut found = Found::default();
+            let mut found = TextPositions::default();
             lines.iter().for_each(|line| {
                 found.add(line.as_bytes(), 0).expect("right");
             });
@@ -366,7 +368,7 @@ mod tests {
     #[test]
     fn columns_that_overlap_or_are_nothing_are_refused() {
         let refused = |columns: &[FixedColumn]| {
-            Layout::of_positions(columns).map(drop).expect_err("wrong").0
+            FixedLayout::of_positions(columns).map(drop).expect_err("wrong").0
         };
         for (columns, words) in [
             (&[][..], "no column"),
@@ -378,9 +380,9 @@ mod tests {
         ] {
             assert!(refused(columns).contains(words), "{}", refused(columns));
         }
-        assert!(Layout::of_widths(&[1, 0]).is_err());
-        assert!(Layout::of_widths(&[]).is_err());
-        assert!(Layout::of_widths(&[usize::MAX, usize::MAX]).is_err());
-        assert!(Layout::of_positions(&[(0..3).into(), (3..).into()]).is_ok());
+        assert!(FixedLayout::of_widths(&[1, 0]).is_err());
+        assert!(FixedLayout::of_widths(&[]).is_err());
+        assert!(FixedLayout::of_widths(&[usize::MAX, usize::MAX]).is_err());
+        assert!(FixedLayout::of_positions(&[(0..3).into(), (3..).into()]).is_ok());
     }
 }

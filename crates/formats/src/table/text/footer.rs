@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 use swath::Extent;
 use swath::machine::Mutex;
 
-use super::pass::{Ended, Pass, Piece};
-use super::record::Records;
+use super::pass::{PassEnd, RecordPass, RecordPiece};
+use super::record::RecordText;
 use crate::error::{Error, FormatReason, Result};
 
 /// The most records that are skipped: where each begins is kept.
@@ -23,7 +23,7 @@ pub(in crate::table) const MOST: usize = 1_000_000;
 const LOOK: u64 = if cfg!(test) { 100 } else { 1 << 20 };
 
 /// Returns where the last `count` records before `end` begin, or all if there are fewer.
-pub(in crate::table) fn begin(pass: Pass<'_>, end: u64, count: usize) -> Result<u64> {
+pub(in crate::table) fn begin(pass: RecordPass<'_>, end: u64, count: usize) -> Result<u64> {
     pass.input.reached_end();
     let read = pass.read.clone().without_progress();
     let (data, mut look) = (pass.data, LOOK);
@@ -31,8 +31,8 @@ pub(in crate::table) fn begin(pass: Pass<'_>, end: u64, count: usize) -> Result<
         // The length of a long compressed text is not known before its end.
         let from = if end == u64::MAX { data } else { end.saturating_sub(look).max(data) };
         let last = Mutex::new(BTreeSet::new());
-        let pass = Pass { read: &read, wanted: Extent::between(from, end), ..pass };
-        pass.each(&|piece: Piece<'_>| {
+        let pass = RecordPass { read: &read, wanted: Extent::between(from, end), ..pass };
+        pass.each(&|piece: RecordPiece<'_>| {
             let mut last = last.lock();
             each_last(&pass, &piece, count, |at| {
                 last.insert(at);
@@ -51,23 +51,28 @@ pub(in crate::table) fn begin(pass: Pass<'_>, end: u64, count: usize) -> Result<
 }
 
 /// Whether as many records begin in the extent that the pass wants.
-pub(in crate::table) fn has_as_many(pass: Pass<'_>, count: usize) -> Result<bool> {
+pub(in crate::table) fn has_as_many(pass: RecordPass<'_>, count: usize) -> Result<bool> {
     let found = Mutex::new(0);
     // In order, by one worker: mostly the first ones are enough.
     let read = pass.read.clone().without_progress().with_workers(1);
-    let pass = Pass { read: &read, ..pass };
-    pass.each(&|piece: Piece<'_>| {
+    let pass = RecordPass { read: &read, ..pass };
+    pass.each(&|piece: RecordPiece<'_>| {
         let mut found = found.lock();
         each_last(&pass, &piece, count, |_| *found += 1);
-        if *found < count { Ok(()) } else { Err(Ended::Enough) }
+        if *found < count { Ok(()) } else { Err(PassEnd::Enough) }
     })?;
     let found = found.into_inner();
     Ok(found >= count)
 }
 
-fn each_last(pass: &Pass<'_>, piece: &Piece<'_>, count: usize, mut each: impl FnMut(u64)) {
+fn each_last(
+    pass: &RecordPass<'_>,
+    piece: &RecordPiece<'_>,
+    count: usize,
+    mut each: impl FnMut(u64),
+) {
     for part in piece.parts() {
-        let records = Records { text: part.bytes, dialect: pass.dialect, layout: None };
+        let records = RecordText { text: part.bytes, dialect: pass.dialect, layout: None };
         records.last(count).into_iter().for_each(|at| each(part.offset + at as u64));
     }
 }

@@ -2,22 +2,26 @@
 
 use swath::machine::Mutex;
 
-use super::pass::{Ended, Part, Pass, Piece};
+use super::pass::{PassEnd, RecordPart, RecordPass, RecordPiece};
 use super::rows::Rows;
-use super::shape::Shape;
+use super::shape::RecordShape;
 use crate::error::Result;
 
 /// Returns the byte of a file before which its first `limit` wanted rows begin, and no others, and how
 /// many rows there are.
-pub(in crate::table) fn end(pass: Pass<'_>, shape: &Shape, limit: u64) -> Result<(u64, u64)> {
+pub(in crate::table) fn end(
+    pass: RecordPass<'_>,
+    shape: &RecordShape,
+    limit: u64,
+) -> Result<(u64, u64)> {
     if limit == 0 {
         return Ok((pass.wanted.offset(), 0));
     }
-    let found = Mutex::new(Found { left: limit, end: None, known: pass.input.len() });
+    let found = Mutex::new(LimitState { left: limit, end: None, known: pass.input.len() });
     // In order, by one worker: limits are mostly small.
     let read = pass.read.clone().without_progress().with_workers(1);
-    let pass = Pass { read: &read, ..pass };
-    let ended = pass.each(&|piece: Piece<'_>| {
+    let pass = RecordPass { read: &read, ..pass };
+    let ended = pass.each(&|piece: RecordPiece<'_>| {
         let mut found = found.lock();
         piece.parts().try_for_each(|part| found.count(part, shape))
     });
@@ -30,16 +34,20 @@ pub(in crate::table) fn end(pass: Pass<'_>, shape: &Shape, limit: u64) -> Result
     Ok((end, limit - found.left))
 }
 
-struct Found {
+struct LimitState {
     left: u64,
     end: Option<u64>,
     /// How far the text was needed to know this.
     known: u64,
 }
 
-impl Found {
+impl LimitState {
     /// Counts rows until there are enough.
-    fn count(&mut self, part: Part<'_>, shape: &Shape) -> std::result::Result<(), Ended> {
+    fn count(
+        &mut self,
+        part: RecordPart<'_>,
+        shape: &RecordShape,
+    ) -> std::result::Result<(), PassEnd> {
         let (mut rows, mut at) = (Rows::default(), 0);
         while at < part.bytes.len() {
             let filled = rows.fill(part.bytes, at, shape);
@@ -49,13 +57,13 @@ impl Found {
                 self.end = Some(part.offset + rows.start(last) as u64 + 1);
                 self.known = part.offset + filled.unwrap_or(at) as u64;
                 self.left = 0;
-                return Err(Ended::Enough);
+                return Err(PassEnd::Enough);
             }
             self.left -= count;
             // A fault is found again when the rows are read.
             at = filled.map_err(|_| {
                 self.known = part.end();
-                Ended::Enough
+                PassEnd::Enough
             })?;
         }
         Ok(())

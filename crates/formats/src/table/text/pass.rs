@@ -18,26 +18,26 @@ use swath::{Block, Extent, ReadOptions};
 
 use super::dialect::Dialect;
 use super::faults::{self, Origin, Problem};
-use super::record::{RecordFault, Records};
-use super::state::{Lines, State, ends, possible};
+use super::record::{RecordFault, RecordText};
+use super::state::{LineState, Lines, ends, possible};
 use crate::error::{Error, Result};
-use crate::input::Text;
+use crate::input::InputText;
 
 /// Why a pass ended early.
 #[derive(Debug)]
-pub(in crate::table) enum Ended {
+pub(in crate::table) enum PassEnd {
     Failed(Error),
     /// Nothing that follows is needed.
     Enough,
 }
 
-impl From<swath::Error> for Ended {
+impl From<swath::Error> for PassEnd {
     fn from(error: swath::Error) -> Self {
         Self::Failed(error.into())
     }
 }
 
-impl From<Error> for Ended {
+impl From<Error> for PassEnd {
     fn from(error: Error) -> Self {
         Self::Failed(error)
     }
@@ -45,41 +45,41 @@ impl From<Error> for Ended {
 
 /// Whole records, in one or two texts.
 #[derive(Debug)]
-pub(in crate::table) struct Piece<'b> {
+pub(in crate::table) struct RecordPiece<'b> {
     /// Counts blocks; the same in every pass over the same text.
     pub(in crate::table) index: u64,
     /// The record that began in an earlier block, up to its end.
-    pub(in crate::table) head: Option<Part<'b>>,
+    pub(in crate::table) head: Option<RecordPart<'b>>,
     /// The records after it.
-    pub(in crate::table) body: Option<Part<'b>>,
+    pub(in crate::table) body: Option<RecordPart<'b>>,
 }
 
 /// Whole records that follow each other.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::table) struct Part<'b> {
+pub(in crate::table) struct RecordPart<'b> {
     pub(in crate::table) bytes: &'b [u8],
     /// Where they begin in the text.
     pub(in crate::table) offset: u64,
 }
 
-impl Part<'_> {
+impl RecordPart<'_> {
     /// Returns where the records after them begin.
     pub(in crate::table) fn end(&self) -> u64 {
         self.offset + self.bytes.len() as u64
     }
 }
 
-impl<'b> Piece<'b> {
+impl<'b> RecordPiece<'b> {
     /// Returns its texts.
-    pub(in crate::table) fn parts(&self) -> impl Iterator<Item = Part<'b>> + Clone {
+    pub(in crate::table) fn parts(&self) -> impl Iterator<Item = RecordPart<'b>> + Clone {
         self.head.into_iter().chain(self.body)
     }
 }
 
 /// What is passed over, and how.
 #[derive(Clone, Copy)]
-pub(in crate::table) struct Pass<'p> {
-    pub(in crate::table) input: &'p Text,
+pub(in crate::table) struct RecordPass<'p> {
+    pub(in crate::table) input: &'p InputText,
     pub(in crate::table) read: &'p ReadOptions,
     /// 0 for the usual size.
     pub(in crate::table) block_size: u64,
@@ -99,7 +99,7 @@ struct Looked {
     offset: u64,
     len: u64,
     /// Where each possible state leads, as far as that is known.
-    ends: Vec<Option<State>>,
+    ends: Vec<Option<LineState>>,
     /// The block, if one of them is not known, or does not lead to a new record.
     bytes: Option<Bytes>,
 }
@@ -107,7 +107,7 @@ struct Looked {
 /// Where a block begins and ends, once that is known.
 #[derive(Debug)]
 struct Turn {
-    begins: State,
+    begins: LineState,
     /// Where the record began that is open at the first byte.
     open: u64,
     /// That record up to the first byte, if it ends in the block.
@@ -121,7 +121,7 @@ struct Turn {
 /// What is known about the place that has been reached, in the order of the file.
 #[derive(Debug)]
 struct Reached {
-    state: State,
+    state: LineState,
     /// Where the record begins that is open there.
     open: u64,
     /// What is known of that record.
@@ -131,15 +131,15 @@ struct Reached {
 /// Of a record that is open, copying fewer bytes takes less time than other memory for the next block.
 const FEW: usize = 64 << 10;
 
-impl<'p> Pass<'p> {
+impl<'p> RecordPass<'p> {
     /// Calls `each` for all pieces, from any worker and in any order. The error is the first one in
     /// the order of the text.
     pub(in crate::table) fn each(
         &self,
-        each: &(dyn Fn(Piece<'_>) -> std::result::Result<(), Ended> + Sync),
+        each: &(dyn Fn(RecordPiece<'_>) -> std::result::Result<(), PassEnd> + Sync),
     ) -> Result<()> {
         let before = Vec::new();
-        let reached = Mutex::new(Reached { state: State::Start, open: self.data, before });
+        let reached = Mutex::new(Reached { state: LineState::Start, open: self.data, before });
         let ended = if self.dialect.has_long_lines() {
             self.long_lines(&reached, each)
         } else {
@@ -147,22 +147,22 @@ impl<'p> Pass<'p> {
         };
         match ended {
             Ok(()) => self.last(reached.into_inner(), each),
-            Err(Ended::Enough) => Ok(()),
-            Err(Ended::Failed(error)) => Err(error),
+            Err(PassEnd::Enough) => Ok(()),
+            Err(PassEnd::Failed(error)) => Err(error),
         }
     }
 
     /// Every newline ends a record.
     fn short_lines(
         &self,
-        each: &(dyn Fn(Piece<'_>) -> std::result::Result<(), Ended> + Sync),
-    ) -> std::result::Result<(), Ended> {
+        each: &(dyn Fn(RecordPiece<'_>) -> std::result::Result<(), PassEnd> + Sync),
+    ) -> std::result::Result<(), PassEnd> {
         let records = self.records(self.data);
         let records =
             if self.is_whole() { records } else { records.with_starting_in(self.wanted) };
         let piece = |block: Block<'_>| {
-            let body = Some(Part { bytes: block.bytes, offset: block.offset });
-            each(Piece { index: block.index, head: None, body })
+            let body = Some(RecordPart { bytes: block.bytes, offset: block.offset });
+            each(RecordPiece { index: block.index, head: None, body })
         };
         records.map_blocks(piece).map(drop)
     }
@@ -172,8 +172,8 @@ impl<'p> Pass<'p> {
     fn long_lines(
         &self,
         reached: &Mutex<Reached>,
-        each: &(dyn Fn(Piece<'_>) -> std::result::Result<(), Ended> + Sync),
-    ) -> std::result::Result<(), Ended> {
+        each: &(dyn Fn(RecordPiece<'_>) -> std::result::Result<(), PassEnd> + Sync),
+    ) -> std::result::Result<(), PassEnd> {
         let turn = |looked: Looked| {
             let mut reached = reached.lock();
             Ok(self.turn(&looked, &mut reached))
@@ -225,7 +225,7 @@ impl<'p> Pass<'p> {
 
     fn look(&self, block: Block<'_>) -> Looked {
         let ends = ends(block.bytes, self.dialect);
-        let is_open = ends.iter().any(|&end| end != Some(State::Start));
+        let is_open = ends.iter().any(|&end| end != Some(LineState::Start));
         let bytes = is_open.then(|| block.to_bytes());
         Looked { offset: block.offset, len: block.bytes.len() as u64, ends, bytes }
     }
@@ -242,7 +242,7 @@ impl<'p> Pass<'p> {
         let state = looked.ends[found.unwrap_or(0)].unwrap_or_else(|| lines.end());
         let mut until = looked.offset + looked.len;
         reached.state = state;
-        if state == State::Start {
+        if state == LineState::Start {
             before = std::mem::take(&mut reached.before);
             reached.open = until;
         } else {
@@ -263,28 +263,28 @@ impl<'p> Pass<'p> {
         &self,
         block: Block<'_>,
         turn: Turn,
-        each: &(dyn Fn(Piece<'_>) -> std::result::Result<(), Ended> + Sync),
-    ) -> std::result::Result<(), Ended> {
+        each: &(dyn Fn(RecordPiece<'_>) -> std::result::Result<(), PassEnd> + Sync),
+    ) -> std::result::Result<(), PassEnd> {
         if turn.is_after {
-            return Err(Ended::Enough);
+            return Err(PassEnd::Enough);
         }
         let end = block.offset + block.bytes.len() as u64;
         if end <= self.wanted.offset() || turn.until <= turn.open {
             return Ok(());
         }
         let head = match turn.begins {
-            State::Start => Vec::new(),
-            State::Plain | State::Quoted => self.head(block, &turn.before.concat()),
+            LineState::Start => Vec::new(),
+            LineState::Plain | LineState::Quoted => self.head(block, &turn.before.concat()),
         };
-        let open = Part { bytes: &head, offset: turn.open };
+        let open = RecordPart { bytes: &head, offset: turn.open };
         let from = if head.is_empty() { block.offset } else { open.end() };
         let range = to_usize(from - block.offset)..to_usize(turn.until - block.offset);
-        let body = Part { bytes: &block.bytes[range], offset: from };
+        let body = RecordPart { bytes: &block.bytes[range], offset: from };
         let head = self.trimmed(open).filter(|head| !head.bytes.is_empty());
         let body = self.trimmed(body).filter(|body| !body.bytes.is_empty());
         match (head, body) {
             (None, None) => Ok(()),
-            (head, body) => each(Piece { index: block.index, head, body }),
+            (head, body) => each(RecordPiece { index: block.index, head, body }),
         }
     }
 
@@ -294,7 +294,7 @@ impl<'p> Pass<'p> {
         loop {
             let some = &block.bytes[..block.bytes.len().min(len)];
             let mut head = [before, some].concat();
-            let end = Records { text: &head, dialect: self.dialect, layout: None }.end(0);
+            let end = RecordText { text: &head, dialect: self.dialect, layout: None }.end(0);
             // An end at the last byte known may be one only because nothing is known to follow.
             match end.filter(|&end| end < head.len() || some.len() == block.bytes.len()) {
                 Some(end) => {
@@ -314,12 +314,12 @@ impl<'p> Pass<'p> {
     }
 
     /// Cuts off records that are not wanted.
-    fn trimmed<'b>(&self, part: Part<'b>) -> Option<Part<'b>> {
+    fn trimmed<'b>(&self, part: RecordPart<'b>) -> Option<RecordPart<'b>> {
         let (from, to) = (self.wanted.offset(), self.wanted.end());
         if from <= part.offset && part.end() <= to {
             return Some(part);
         }
-        let records = Records { text: part.bytes, dialect: self.dialect, layout: None };
+        let records = RecordText { text: part.bytes, dialect: self.dialect, layout: None };
         let (mut at, mut begin) = (0, None);
         while at < part.bytes.len() && part.offset + (at as u64) < to {
             if part.offset + at as u64 >= from {
@@ -328,28 +328,28 @@ impl<'p> Pass<'p> {
             at = records.end(at).unwrap_or(part.bytes.len());
         }
         let begin = begin?;
-        Some(Part { bytes: &part.bytes[begin..at], offset: part.offset + begin as u64 })
+        Some(RecordPart { bytes: &part.bytes[begin..at], offset: part.offset + begin as u64 })
     }
 
     /// What is open at the end of the text.
     fn last(
         &self,
         reached: Reached,
-        each: &(dyn Fn(Piece<'_>) -> std::result::Result<(), Ended> + Sync),
+        each: &(dyn Fn(RecordPiece<'_>) -> std::result::Result<(), PassEnd> + Sync),
     ) -> Result<()> {
         let is_wanted = (self.wanted.offset()..self.wanted.end()).contains(&reached.open);
-        if reached.state == State::Start || !is_wanted {
+        if reached.state == LineState::Start || !is_wanted {
             return Ok(());
         }
-        if reached.state == State::Quoted {
+        if reached.state == LineState::Quoted {
             return Err(self.unclosed(reached.open)?);
         }
         // The last newline is escaped, and the text ends after it.
         let text = reached.before.concat();
-        let part = Part { bytes: &text, offset: reached.open };
+        let part = RecordPart { bytes: &text, offset: reached.open };
         let Some(body) = self.trimmed(part) else { return Ok(()) };
-        match each(Piece { index: u64::MAX, head: None, body: Some(body) }) {
-            Err(Ended::Failed(error)) => Err(error),
+        match each(RecordPiece { index: u64::MAX, head: None, body: Some(body) }) {
+            Err(PassEnd::Failed(error)) => Err(error),
             _ => Ok(()),
         }
     }
@@ -357,7 +357,7 @@ impl<'p> Pass<'p> {
     /// Returns the error for a quote that is not closed, in the record that begins at `record`.
     fn unclosed(&self, record: u64) -> Result<Error> {
         const LOOK: u64 = 1 << 20;
-        let (mut at, mut state, mut quote) = (record, State::Start, record);
+        let (mut at, mut state, mut quote) = (record, LineState::Start, record);
         let (end, mut look) = (self.input.len(), LOOK);
         while at < end {
             let some = self.text(at, end.min(at + look))?;
@@ -385,7 +385,7 @@ impl<'p> Pass<'p> {
         const LONGEST: u64 = 64 << 20;
         if quote - record <= LONGEST {
             let text = self.text(record, quote + 1)?;
-            let records = Records { text: &text, dialect: self.dialect, layout: None };
+            let records = RecordText { text: &text, dialect: self.dialect, layout: None };
             if let Err(wrong) = records.split(0, |_| {}) {
                 return Ok(faults::split(wrong, record, record));
             }

@@ -33,12 +33,12 @@ impl RecordFault {
 
 /// Where a field of a record begins and ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::table) struct Place {
+pub(in crate::table) struct FieldPlace {
     pub(in crate::table) start: usize,
     pub(in crate::table) end: usize,
 }
 
-impl Place {
+impl FieldPlace {
     /// Returns the bytes of the field.
     pub(in crate::table) fn of(self, text: &[u8]) -> &[u8] {
         &text[self.start..self.end]

@@ -1,14 +1,14 @@
 //! The first bytes of a text.
 
 use super::dialect::Dialect;
-use super::record::Records;
+use super::record::RecordText;
 use crate::error::{Error, FormatReason, Result};
-use crate::input::Text;
+use crate::input::InputText;
 use crate::memory::room_for;
 
 /// The first bytes of a text, as many as were needed so far.
 pub(in crate::table) struct Prefix<'t> {
-    input: &'t Text,
+    input: &'t InputText,
     /// Where they begin in the text.
     pub(in crate::table) base: u64,
     pub(in crate::table) bytes: Vec<u8>,
@@ -22,7 +22,11 @@ const FIRST: u64 = (1 << 20) + (256 << 10);
 pub(in crate::table) const LONG: usize = 64 << 20;
 
 impl<'t> Prefix<'t> {
-    pub(in crate::table) fn new(input: &'t Text, base: u64, footer: usize) -> Result<Self> {
+    pub(in crate::table) fn new(
+        input: &'t InputText,
+        base: u64,
+        footer: usize,
+    ) -> Result<Self> {
         let mut prefix = Self { input, base, bytes: Vec::new(), footer };
         prefix.grow()?;
         Ok(prefix)
@@ -43,7 +47,7 @@ impl<'t> Prefix<'t> {
             return &self.bytes;
         }
         // More records may follow: then these are not the last.
-        let records = Records { text: &self.bytes, dialect, layout: None };
+        let records = RecordText { text: &self.bytes, dialect, layout: None };
         let last = records.last(self.footer.saturating_add(1));
         &self.bytes[..last.get(1).copied().unwrap_or(self.bytes.len())]
     }

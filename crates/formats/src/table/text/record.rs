@@ -10,12 +10,12 @@
 use std::collections::VecDeque;
 
 use super::dialect::{Between, Dialect};
-use super::fixed::Layout;
-pub(in crate::table) use super::place::{Place, RecordFault};
+use super::fixed::FixedLayout;
+pub(in crate::table) use super::place::{FieldPlace, RecordFault};
 
 /// What a record is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::table) enum Line {
+pub(in crate::table) enum RecordKind {
     /// A line without data: empty, or a comment.
     Skipped,
     /// A record, whose fields were passed to the closure.
@@ -24,11 +24,11 @@ pub(in crate::table) enum Line {
 
 /// A text that begins with a record.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::table) struct Records<'t> {
+pub(in crate::table) struct RecordText<'t> {
     pub(in crate::table) text: &'t [u8],
     pub(in crate::table) dialect: Dialect,
     /// Where columns of fixed width are; `None` in other forms, and where only lines matter.
-    pub(in crate::table) layout: Option<&'t Layout>,
+    pub(in crate::table) layout: Option<&'t FixedLayout>,
 }
 
 /// What follows a field.
@@ -37,20 +37,20 @@ enum Next {
     Record(usize),
 }
 
-impl<'t> Records<'t> {
+impl<'t> RecordText<'t> {
     /// Splits the record that begins at `at`, which is before the end, and returns what it is and
     /// where the next one begins.
     pub(in crate::table) fn split(
         &self,
         at: usize,
-        mut field: impl FnMut(Place),
-    ) -> Result<(Line, usize), RecordFault> {
+        mut field: impl FnMut(FieldPlace),
+    ) -> Result<(RecordKind, usize), RecordFault> {
         if let Some(next) = self.skipped(at)? {
-            return Ok((Line::Skipped, next));
+            return Ok((RecordKind::Skipped, next));
         }
         if let Some(layout) = self.layout {
             let next = layout.split(self.text, at, field)?;
-            return Ok((Line::Data, next));
+            return Ok((RecordKind::Data, next));
         }
         let mut start = match self.dialect.between {
             Between::Blanks => self.after_blanks(at),
@@ -58,10 +58,10 @@ impl<'t> Records<'t> {
         };
         loop {
             let (end, next) = self.field(start)?;
-            field(Place { start, end });
+            field(FieldPlace { start, end });
             match next {
                 Next::Field(next) => start = next,
-                Next::Record(next) => return Ok((Line::Data, next)),
+                Next::Record(next) => return Ok((RecordKind::Data, next)),
             }
         }
     }
@@ -279,7 +279,7 @@ mod tests {
     };
 
     fn fields(text: &str, dialect: Dialect) -> Result<Vec<Vec<String>>, RecordFault> {
-        let records = Records { text: text.as_bytes(), dialect, layout: None };
+        let records = RecordText { text: text.as_bytes(), dialect, layout: None };
         let (mut at, mut rows) = (0, Vec::new());
         while at < text.len() {
             let mut row = Vec::new();
@@ -288,7 +288,7 @@ mod tests {
             })?;
             assert_eq!(records.end(at), Some(next), "{text:?}");
             at = next;
-            if line == Line::Data {
+            if line == RecordKind::Data {
                 rows.push(row);
             }
         }
@@ -339,7 +339,7 @@ mod tests {
         for (text, is_cut) in
             [("\"a\" ", true), ("\"a\"  |", true), ("\"a\" |\n", false), ("\"a\" |x", false)]
         {
-            let records = Records { text: text.as_bytes(), dialect, layout: None };
+            let records = RecordText { text: text.as_bytes(), dialect, layout: None };
             let is_known = match records.split(0, |_| {}) {
                 Ok((_, next)) => next < text.len(),
                 Err(wrong) => !records.may_end_later(wrong),

@@ -14,14 +14,14 @@ use std::ops::AddAssign;
 use swath_simd::{Cuts, LONGEST_DELIMITER, WordLines, WordPlaces, find};
 
 use super::dialect::{Between, Dialect};
-use super::record::{Line, Place, RecordFault};
-use super::shape::Shape;
-use crate::table::json::{Cells, JsonFaultAt, Members};
+use super::record::{FieldPlace, RecordFault, RecordKind};
+use super::shape::RecordShape;
+use crate::table::json::{Cells, JsonFaultAt, ObjectMembers};
 use crate::table::options::choices::Ragged;
 
 /// What is wrong with a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::table) enum Fault {
+pub(in crate::table) enum RowFault {
     Record(RecordFault),
     /// The record that begins at `at` has this many fields.
     Ragged {
@@ -39,14 +39,14 @@ pub(in crate::table) enum Fault {
 
 /// What is counted in records.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::table) struct Counts {
+pub(in crate::table) struct RecordCounts {
     /// Lines that were skipped as comments.
     pub(in crate::table) comments: u64,
     /// Records whose further fields were dropped.
     pub(in crate::table) dropped: u64,
 }
 
-impl AddAssign for Counts {
+impl AddAssign for RecordCounts {
     fn add_assign(&mut self, other: Self) {
         self.comments += other.comments;
         self.dropped += other.dropped;
@@ -65,10 +65,10 @@ pub(in crate::table) struct Rows {
     begins: Vec<u32>,
     /// Where records begin that were set aside.
     pub(in crate::table) aside: Vec<usize>,
-    pub(in crate::table) counts: Counts,
+    pub(in crate::table) counts: RecordCounts,
     cuts: Cuts,
     words: WordPlaces,
-    members: Members,
+    members: ObjectMembers,
     /// Whether the ends of all fields are those in `cuts`.
     is_plain: bool,
 }
@@ -98,8 +98,8 @@ impl Rows {
         &mut self,
         text: &[u8],
         at: usize,
-        shape: &Shape,
-    ) -> Result<usize, Fault> {
+        shape: &RecordShape,
+    ) -> Result<usize, RowFault> {
         self.fill_before(text, at, text.len().min(at.saturating_add(PIECE)), shape)
     }
 
@@ -109,13 +109,13 @@ impl Rows {
         text: &[u8],
         at: usize,
         end: usize,
-        shape: &Shape,
-    ) -> Result<usize, Fault> {
+        shape: &RecordShape,
+    ) -> Result<usize, RowFault> {
         self.begin(shape);
         self.gap = short(shape.dialect.delimiter_bytes().len().max(1));
         // Also where a field would begin that is not there.
         if u32::try_from(text.len().saturating_add(LONGEST_DELIMITER)).is_err() {
-            return Err(Fault::TooLong);
+            return Err(RowFault::TooLong);
         }
         if let Some(keys) = &shape.keys {
             self.members.begin(keys);
@@ -144,7 +144,7 @@ impl Rows {
         &mut self,
         text: &[u8],
         at: usize,
-        shape: &Shape,
+        shape: &RecordShape,
     ) -> Option<usize> {
         let (Between::Byte(delimiter), Ragged::Refuse) = (shape.dialect.between, shape.ragged)
         else {
@@ -176,19 +176,19 @@ impl Rows {
         Some(end)
     }
 
-    fn begin(&mut self, shape: &Shape) {
+    fn begin(&mut self, shape: &RecordShape) {
         self.columns = shape.columns;
         self.starts.clear();
         self.ends.clear();
         self.begins.clear();
         self.aside.clear();
-        self.counts = Counts::default();
+        self.counts = RecordCounts::default();
         self.is_plain = false;
     }
 
     /// Adds records of words between blanks that begin from `at` on and before `end`, up to the first that
     /// needs more care, and returns where that begins.
-    fn add_words(&mut self, text: &[u8], at: usize, end: usize, shape: &Shape) -> usize {
+    fn add_words(&mut self, text: &[u8], at: usize, end: usize, shape: &RecordShape) -> usize {
         let Dialect { quote, escape, comment, .. } = shape.dialect;
         let last = end.saturating_sub(1).max(at);
         let until = find(&text[last..], b'\n').map_or(text.len(), |len| last + len + 1);
@@ -229,8 +229,8 @@ impl Rows {
         text: &[u8],
         at: usize,
         end: usize,
-        shape: &Shape,
-    ) -> Result<usize, Fault> {
+        shape: &RecordShape,
+    ) -> Result<usize, RowFault> {
         let mut cells = Cells {
             starts: std::mem::take(&mut self.begins),
             ends: std::mem::take(&mut self.ends),
@@ -258,7 +258,7 @@ impl Rows {
                     if found.is_new() {
                         shape.keys.iter().for_each(|keys| keys.refuse());
                     }
-                    fault = Some(Fault::Json { record: at, fault: found });
+                    fault = Some(RowFault::Json { record: at, fault: found });
                     break;
                 }
             }
@@ -268,7 +268,13 @@ impl Rows {
     }
 
     /// Whether the line at `at`, which has this fault, is left out.
-    fn is_aside(&self, text: &[u8], at: usize, fault: JsonFaultAt, shape: &Shape) -> bool {
+    fn is_aside(
+        &self,
+        text: &[u8],
+        at: usize,
+        fault: JsonFaultAt,
+        shape: &RecordShape,
+    ) -> bool {
         // A new key says nothing about what follows it.
         let is_wrong = || !fault.is_new() || !self.members.is_object(text, at);
         shape.ragged == Ragged::SetAside && is_wrong()
@@ -290,10 +296,10 @@ impl Rows {
     }
 
     /// Returns the fields of a row, of which those that are not there end before they begin.
-    pub(in crate::table) fn row(&self, row: usize) -> impl Iterator<Item = Place> {
+    pub(in crate::table) fn row(&self, row: usize) -> impl Iterator<Item = FieldPlace> {
         let fields = row * self.columns..(row + 1) * self.columns;
         let places = self.begins[fields.clone()].iter().zip(&self.ends[fields]);
-        places.map(|(&start, &end)| Place { start: start as usize, end: end as usize })
+        places.map(|(&start, &end)| FieldPlace { start: start as usize, end: end as usize })
     }
 
     /// Adds records that begin from `at` on and before `end`, at least one, and returns where the
@@ -304,8 +310,8 @@ impl Rows {
         at: usize,
         end: usize,
         window: &mut usize,
-        shape: &Shape,
-    ) -> Result<usize, Fault> {
+        shape: &RecordShape,
+    ) -> Result<usize, RowFault> {
         let mut cuts = std::mem::take(&mut self.cuts);
         let until = end.min(at.saturating_add(*window));
         let searched = cuts.find(text, at, until, shape.marks());
@@ -327,8 +333,8 @@ impl Rows {
         at: usize,
         cuts: &mut Cuts,
         has_returns: bool,
-        shape: &Shape,
-    ) -> Result<(usize, bool), Fault> {
+        shape: &RecordShape,
+    ) -> Result<(usize, bool), RowFault> {
         let columns = shape.columns;
         let (mut start, mut first) = (at, 0);
         let newlines = cuts.newlines.as_slice();
@@ -393,12 +399,12 @@ impl Rows {
     }
 
     /// Adds the record that begins at `at`, and returns where the next one begins.
-    fn add(&mut self, text: &[u8], at: usize, shape: &Shape) -> Result<usize, Fault> {
+    fn add(&mut self, text: &[u8], at: usize, shape: &RecordShape) -> Result<usize, RowFault> {
         let records = shape.records(text);
         let has_begins = matches!(shape.dialect.between, Between::Blanks | Between::Fixed);
         let before = self.ends.len();
         let mut found = 0;
-        let split = records.split(at, |Place { start, end }| {
+        let split = records.split(at, |FieldPlace { start, end }| {
             found += 1;
             if found <= shape.columns {
                 self.ends.push(short(end));
@@ -412,9 +418,9 @@ impl Rows {
                 self.set_aside(at, before, has_begins);
                 return Ok(records.end(at).unwrap_or(text.len()));
             }
-            split => split.map_err(Fault::Record)?,
+            split => split.map_err(RowFault::Record)?,
         };
-        if line == Line::Skipped {
+        if line == RecordKind::Skipped {
             self.counts.comments += u64::from(records.is_comment(at));
             return Ok(next);
         }
@@ -432,7 +438,7 @@ impl Rows {
         }
         match shape.ragged {
             Ragged::SetAside => self.set_aside(at, before, has_begins),
-            _ => return Err(Fault::Ragged { at, found }),
+            _ => return Err(RowFault::Ragged { at, found }),
         }
         Ok(next)
     }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use swath_simd::CutMarks;
 
 use super::dialect::{Between, Dialect};
-use super::fixed::Layout;
-use super::record::Records;
+use super::fixed::FixedLayout;
+use super::record::RecordText;
 use crate::table::json::Keys;
 use crate::table::options::choices::Ragged;
 
 /// How the records of a file become rows.
 #[derive(Clone, Debug)]
-pub(in crate::table) struct Shape {
+pub(in crate::table) struct RecordShape {
     pub(in crate::table) dialect: Dialect,
     /// Columns of the file.
     pub(in crate::table) columns: usize,
@@ -20,18 +20,18 @@ pub(in crate::table) struct Shape {
     /// The columns of JSON.
     pub(in crate::table) keys: Option<Arc<Keys>>,
     /// Where columns of fixed width are.
-    pub(in crate::table) layout: Option<Arc<Layout>>,
+    pub(in crate::table) layout: Option<Arc<FixedLayout>>,
     /// Whether the first record after the names has one field more than they are.
     pub(in crate::table) lacks_name: bool,
     /// Which column each field is of, if columns of files are united by name.
-    pub(in crate::table) fields: Option<Fields>,
+    pub(in crate::table) fields: Option<ShapeFields>,
 }
 
 /// Columns and their fields in a file, by column; those that the file lacks are not there.
 #[derive(Clone, Debug)]
-pub(in crate::table) struct Fields(Vec<(usize, usize)>);
+pub(in crate::table) struct ShapeFields(Vec<(usize, usize)>);
 
-impl Fields {
+impl ShapeFields {
     /// Takes the column of each field.
     pub(in crate::table) fn new(columns: &[usize]) -> Self {
         let mut fields: Vec<_> = columns.iter().copied().zip(0..).collect();
@@ -45,15 +45,15 @@ impl Fields {
     }
 }
 
-impl Shape {
+impl RecordShape {
     /// Returns which field of a record is of a column, if the file has it.
     pub(in crate::table) fn field(&self, column: usize) -> Option<usize> {
         self.fields.as_ref().map_or(Some(column), |fields| fields.of(column))
     }
 
     /// Returns the records of a text that begins with one.
-    pub(in crate::table) fn records<'t>(&'t self, text: &'t [u8]) -> Records<'t> {
-        Records { text, dialect: self.dialect, layout: self.layout.as_deref() }
+    pub(in crate::table) fn records<'t>(&'t self, text: &'t [u8]) -> RecordText<'t> {
+        RecordText { text, dialect: self.dialect, layout: self.layout.as_deref() }
     }
 
     /// The bytes that mean something.

@@ -16,7 +16,7 @@ use super::dialect::{Between, Dialect};
 
 /// Where a line begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::table) enum State {
+pub(in crate::table) enum LineState {
     /// With a record.
     #[default]
     Start,
@@ -31,12 +31,12 @@ pub(in crate::table) enum State {
 pub(in crate::table) struct Lines<'t> {
     pub(in crate::table) text: &'t [u8],
     pub(in crate::table) dialect: Dialect,
-    pub(in crate::table) state: State,
+    pub(in crate::table) state: LineState,
 }
 
 /// What was met on the way through the lines.
-struct Walk {
-    state: State,
+struct LineWalk {
+    state: LineState,
     /// Everything before this byte has been looked at.
     at: usize,
     /// The last byte that was escaped.
@@ -49,7 +49,7 @@ struct Walk {
 
 impl Lines<'_> {
     /// Returns the state after the last byte.
-    pub(in crate::table) fn end(&self) -> State {
+    pub(in crate::table) fn end(&self) -> LineState {
         self.walk(false).state
     }
 
@@ -59,14 +59,15 @@ impl Lines<'_> {
     }
 
     /// Returns where the last record begins that begins here, if the state at the end is not
-    /// [`State::Start`].
+    /// [`LineState::Start`].
     pub(in crate::table) fn last_record(&self) -> Option<usize> {
         self.walk(true).record
     }
 
-    fn walk(&self, is_searching: bool) -> Walk {
-        let record = (self.state == State::Start).then_some(0);
-        let mut walk = Walk { state: self.state, at: 0, literal: None, quote: None, record };
+    fn walk(&self, is_searching: bool) -> LineWalk {
+        let record = (self.state == LineState::Start).then_some(0);
+        let mut walk =
+            LineWalk { state: self.state, at: 0, literal: None, quote: None, record };
         match (self.dialect.quote, self.dialect.escape) {
             (None, None) => {}
             (Some(byte), None) | (None, Some(byte)) => {
@@ -87,18 +88,18 @@ impl Lines<'_> {
     }
 
     /// A quote or an escape.
-    fn meet(&self, at: usize, walk: &mut Walk, is_searching: bool) {
+    fn meet(&self, at: usize, walk: &mut LineWalk, is_searching: bool) {
         if at < walk.at {
             return;
         }
         let byte = self.text[at];
-        if walk.state == State::Quoted {
+        if walk.state == LineState::Quoted {
             if Some(byte) == self.dialect.escape {
                 (walk.literal, walk.at) = (Some(at + 1), at + 2);
             } else if self.text.get(at + 1) == Some(&byte) {
                 walk.at = at + 2;
             } else {
-                (walk.state, walk.quote, walk.at) = (State::Plain, None, at + 1);
+                (walk.state, walk.quote, walk.at) = (LineState::Plain, None, at + 1);
             }
             return;
         }
@@ -108,18 +109,18 @@ impl Lines<'_> {
             return;
         }
         if Some(byte) == self.dialect.escape {
-            (walk.state, walk.literal, walk.at) = (State::Plain, Some(at + 1), at + 2);
+            (walk.state, walk.literal, walk.at) = (LineState::Plain, Some(at + 1), at + 2);
         } else if self.begins_field(at, walk) {
-            (walk.state, walk.quote, walk.at) = (State::Quoted, Some(at), at + 1);
+            (walk.state, walk.quote, walk.at) = (LineState::Quoted, Some(at), at + 1);
         } else {
             walk.at = at + 1;
         }
     }
 
     /// Whether a field begins at `at`, outside quotes.
-    fn begins_field(&self, at: usize, walk: &Walk) -> bool {
+    fn begins_field(&self, at: usize, walk: &LineWalk) -> bool {
         match at.checked_sub(1) {
-            None => self.state == State::Start,
+            None => self.state == LineState::Start,
             Some(before) if walk.literal == Some(before) => false,
             Some(before) => {
                 let passed = &self.text[walk.at.min(before)..at];
@@ -149,18 +150,18 @@ impl Lines<'_> {
 
     /// Finds the last newline between what has been looked at and `at`, and returns whether the line
     /// after it is a comment.
-    fn pass_lines(&self, at: usize, walk: &mut Walk) -> bool {
+    fn pass_lines(&self, at: usize, walk: &mut LineWalk) -> bool {
         let passed = &self.text[walk.at.min(at)..at];
         if let Some(newline) = passed.iter().rposition(|&byte| byte == b'\n') {
-            (walk.at, walk.state) = (walk.at + newline + 1, State::Start);
+            (walk.at, walk.state) = (walk.at + newline + 1, LineState::Start);
             walk.record = Some(walk.at);
         }
-        let is_start = walk.state == State::Start && walk.record == Some(walk.at);
+        let is_start = walk.state == LineState::Start && walk.record == Some(walk.at);
         is_start && self.dialect.begins_comment(&self.text[walk.at..])
     }
 
-    fn finish(&self, walk: &mut Walk, is_searching: bool) {
-        if walk.state == State::Quoted {
+    fn finish(&self, walk: &mut LineWalk, is_searching: bool) {
+        if walk.state == LineState::Quoted {
             return;
         }
         let len = self.text.len();
@@ -170,15 +171,15 @@ impl Lines<'_> {
         }
         let is_escaped = walk.literal.is_some_and(|literal| literal + 1 == len);
         walk.state = match is_escaped {
-            true => State::Plain,
+            true => LineState::Plain,
             false if len == 0 => self.state,
-            false => State::Start,
+            false => LineState::Start,
         };
     }
 }
 
 /// Returns the states to which those lead in which a block may begin, as far as vectors can tell.
-pub(in crate::table) fn ends(text: &[u8], dialect: Dialect) -> Vec<Option<State>> {
+pub(in crate::table) fn ends(text: &[u8], dialect: Dialect) -> Vec<Option<LineState>> {
     if let Between::Blanks | Between::Text(_) = dialect.between {
         return slow_ends(text, dialect);
     }
@@ -193,31 +194,31 @@ pub(in crate::table) fn ends(text: &[u8], dialect: Dialect) -> Vec<Option<State>
         return slow_ends(text, dialect);
     }
     let states = if found.is_odd {
-        [State::Quoted, State::Start]
+        [LineState::Quoted, LineState::Start]
     } else {
-        [State::Start, State::Quoted]
+        [LineState::Start, LineState::Quoted]
     };
     vec![found.is_plain.then_some(states[0]), found.is_inverse.then_some(states[1])]
 }
 
-fn slow_ends(text: &[u8], dialect: Dialect) -> Vec<Option<State>> {
-    let lines = |&state: &State| Some(Lines { text, dialect, state }.end());
+fn slow_ends(text: &[u8], dialect: Dialect) -> Vec<Option<LineState>> {
+    let lines = |&state: &LineState| Some(Lines { text, dialect, state }.end());
     possible(dialect).iter().map(lines).collect()
 }
 
 /// The states in which a block may begin.
-pub(in crate::table) fn possible(dialect: Dialect) -> &'static [State] {
+pub(in crate::table) fn possible(dialect: Dialect) -> &'static [LineState] {
     match dialect {
-        Dialect { quote: None, escape: None, .. } => &[State::Start],
-        Dialect { escape: None, .. } => &[State::Start, State::Quoted],
-        Dialect { quote: None, .. } => &[State::Start, State::Plain],
-        _ => &[State::Start, State::Plain, State::Quoted],
+        Dialect { quote: None, escape: None, .. } => &[LineState::Start],
+        Dialect { escape: None, .. } => &[LineState::Start, LineState::Quoted],
+        Dialect { quote: None, .. } => &[LineState::Start, LineState::Plain],
+        _ => &[LineState::Start, LineState::Plain, LineState::Quoted],
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::Records;
+    use super::super::record::RecordText;
     use super::*;
     use crate::table::options::choices::LongDelimiter;
 
@@ -244,7 +245,7 @@ mod tests {
                 .map(|_| b"\n\n\",, a\\#\""[usize::try_from(bits() % 10).unwrap_or(0)])
                 .collect();
             text.push(b'\n');
-            let records = Records { text: &text, dialect, layout: None };
+            let records = RecordText { text: &text, dialect, layout: None };
             let (mut at, mut begin) = (0, 0);
             let mut open = None;
             while at < text.len() {
@@ -261,10 +262,10 @@ mod tests {
             let ends: Vec<usize> =
                 (0..text.len()).filter(|&at| text[at] == b'\n').map(|at| at + 1).collect();
             let cut = ends[usize::try_from(bits()).unwrap_or(0) % ends.len()];
-            let first = Lines { text: &text[..cut], dialect, state: State::Start };
+            let first = Lines { text: &text[..cut], dialect, state: LineState::Start };
             let state = first.end();
             let second = Lines { text: &text[cut..], dialect, state };
-            let all = Lines { text: &text, dialect, state: State::Start };
+            let all = Lines { text: &text, dialect, state: LineState::Start };
             assert_eq!(second.end(), all.end(), "{:?} {cut} {dialect:?}", shown(&text));
             for (found, &state) in super::ends(&text, dialect).iter().zip(possible(dialect)) {
                 let right = Lines { text: &text, dialect, state }.end();
@@ -275,13 +276,13 @@ mod tests {
                 );
             }
             let wanted = match open {
-                Some(_) => all.end() == State::Quoted,
-                None => all.end() != State::Quoted,
+                Some(_) => all.end() == LineState::Quoted,
+                None => all.end() != LineState::Quoted,
             };
             assert!(wanted, "{:?} {dialect:?}", shown(&text));
             if let Some(open) = open {
                 assert_eq!(all.last_record(), Some(open), "{:?} {dialect:?}", shown(&text));
-            } else if all.end() == State::Plain {
+            } else if all.end() == LineState::Plain {
                 assert_eq!(all.last_record(), Some(begin), "{:?} {dialect:?}", shown(&text));
             }
         }

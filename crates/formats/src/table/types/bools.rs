@@ -6,12 +6,12 @@ use arrow_array::{ArrayRef, BooleanArray};
 use arrow_buffer::NullBuffer;
 use swath_simd::Tokens;
 
-use super::field::{Field, RawFields};
+use super::field::{RawFields, TextField};
 use super::fill::Fill;
 use super::flags::{Flags, Note};
 use super::loops::{self, Parse};
-use super::misfit::{Fit, Misfit, MisfitAt};
-use super::rules::{Rules, Words};
+use super::misfit::{FieldFit, Misfit, MisfitAt};
+use super::rules::{FieldRules, WordSet};
 use super::validity::Validity;
 
 /// A column of booleans.
@@ -29,21 +29,21 @@ struct ParseBools;
 impl Parse for ParseBools {
     type Value = bool;
 
-    fn is_plain(&self, rules: &Rules) -> bool {
+    fn is_plain(&self, rules: &FieldRules) -> bool {
         let is_null = |word: &[u8]| rules.nulls.has(word);
         !rules.nulls.meets(&rules.trues)
             && !rules.nulls.meets(&rules.falses)
             && !(rules.quoting.is_json && (is_null(b"true") || is_null(b"false")))
     }
 
-    fn takes_strings(&self, rules: &Rules) -> bool {
+    fn takes_strings(&self, rules: &FieldRules) -> bool {
         !rules.quoting.is_json
     }
 
     fn many(
         &self,
         tokens: Tokens<'_>,
-        rules: &Rules,
+        rules: &FieldRules,
         out: &mut [bool],
         _: &mut Flags,
     ) -> usize {
@@ -51,7 +51,7 @@ impl Parse for ParseBools {
         let mut count = 0;
         for ((&start, &end), slot) in places {
             let (start, end) = (start as usize, end as usize);
-            let is_word = |words: &Words, json: &[u8]| {
+            let is_word = |words: &WordSet, json: &[u8]| {
                 let is_json =
                     rules.quoting.is_json && tokens.text.get(start..end) == Some(json);
                 start < end && (is_json || words.has_at(tokens.text, start, end))
@@ -65,13 +65,18 @@ impl Parse for ParseBools {
         count
     }
 
-    fn one(&self, field: Field<'_>, rules: &Rules, _: &mut Flags) -> Result<bool, Misfit> {
+    fn one(
+        &self,
+        field: TextField<'_>,
+        rules: &FieldRules,
+        _: &mut Flags,
+    ) -> Result<bool, Misfit> {
         rules.boolean(field).ok_or_else(|| Misfit::of(field.bytes))
     }
 }
 
 impl Fill for Bools {
-    fn push(&mut self, field: Field<'_>, rules: &Rules, _: &mut Note<'_>) -> Fit {
+    fn push(&mut self, field: TextField<'_>, rules: &FieldRules, _: &mut Note<'_>) -> FieldFit {
         self.0.push(ParseBools.one(field, rules, &mut Flags::default())?);
         Ok(())
     }
@@ -83,7 +88,7 @@ impl Fill for Bools {
     fn push_all(
         &mut self,
         fields: RawFields<'_>,
-        rules: &Rules,
+        rules: &FieldRules,
         validity: &mut Validity,
         note: &mut Note<'_>,
     ) -> Result<(), MisfitAt> {

@@ -2,12 +2,12 @@
 
 use arrow_array::ArrayRef;
 
-use super::field::{Field, RawFields};
+use super::field::{RawFields, TextField};
 use super::fill::{Fill, push_or_missing};
 use super::flags::Note;
 use super::misfit::{Misfit, MisfitAt};
 use super::nested::NestedType;
-use super::rules::Rules;
+use super::rules::FieldRules;
 use super::validity::Validity;
 
 /// A column that grows field by field.
@@ -45,8 +45,8 @@ impl Builder {
     /// Says why the field is not a value of this type; nothing is appended then.
     pub(in crate::table) fn push(
         &mut self,
-        field: Field<'_>,
-        rules: &Rules,
+        field: TextField<'_>,
+        rules: &FieldRules,
         note: &mut Note<'_>,
     ) -> Result<(), Misfit> {
         match push_or_missing(&mut *self.values, field, rules, note)? {
@@ -65,7 +65,7 @@ impl Builder {
     pub(in crate::table) fn push_all(
         &mut self,
         fields: RawFields<'_>,
-        rules: &Rules,
+        rules: &FieldRules,
         note: &mut Note<'_>,
     ) -> Result<(), MisfitAt> {
         self.values.push_all(fields, rules, &mut self.validity, note)

@@ -7,27 +7,32 @@ use arrow_array::builder::StringDictionaryBuilder;
 use arrow_array::types::Int32Type;
 use arrow_buffer::NullBuffer;
 
-use super::field::Field;
+use super::field::TextField;
 use super::fill::Fill;
 use super::flags::{Note, note_nested};
-use super::misfit::{Fit, Misfit};
-use super::rules::Rules;
+use super::misfit::{FieldFit, Misfit};
+use super::rules::FieldRules;
 
 /// Different texts, and the index of one for each value.
-pub(super) struct Dictionary(StringDictionaryBuilder<Int32Type>);
+pub(super) struct TextDictionary(StringDictionaryBuilder<Int32Type>);
 
-impl Dictionary {
+impl TextDictionary {
     pub(super) fn new() -> Self {
         Self(StringDictionaryBuilder::new())
     }
 }
 
-impl Fill for Dictionary {
+impl Fill for TextDictionary {
     fn is_text(&self) -> bool {
         true
     }
 
-    fn push(&mut self, field: Field<'_>, rules: &Rules, note: &mut Note<'_>) -> Fit {
+    fn push(
+        &mut self,
+        field: TextField<'_>,
+        rules: &FieldRules,
+        note: &mut Note<'_>,
+    ) -> FieldFit {
         let text = std::str::from_utf8(field.bytes).map_err(|_| Misfit::Encoding)?;
         note_nested(field, rules, note);
         self.0.append(text).map(drop).map_err(|_| Misfit::Room)

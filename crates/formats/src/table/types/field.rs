@@ -6,14 +6,14 @@ use crate::table::json::{decode, unquoted};
 
 /// A field without its quotes and escapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::table) struct Field<'t> {
+pub(in crate::table) struct TextField<'t> {
     pub(in crate::table) bytes: &'t [u8],
     pub(in crate::table) is_quoted: bool,
     /// With its quotes and escapes: an unquoted word for a missing value is compared with this.
     pub(in crate::table) raw: &'t [u8],
 }
 
-impl<'t> Field<'t> {
+impl<'t> TextField<'t> {
     /// Returns the bytes without the blanks around them, unless they are quoted.
     pub(in crate::table) fn trimmed(self) -> &'t [u8] {
         if self.is_quoted { self.bytes } else { trim(self.bytes) }
@@ -22,14 +22,14 @@ impl<'t> Field<'t> {
 
 /// Which bytes quote and escape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::table) struct Quoting {
+pub(in crate::table) struct QuoteBytes {
     pub(in crate::table) quote: Option<u8>,
     pub(in crate::table) escape: Option<u8>,
     /// Fields are values of JSON, and quoted if they are strings.
     pub(in crate::table) is_json: bool,
 }
 
-impl Quoting {
+impl QuoteBytes {
     /// Returns the field that a raw one stands for; `scratch` holds it if bytes had to be removed.
     ///
     /// The reader has checked that a quoted field is closed, and that blanks follow at most.
@@ -37,7 +37,7 @@ impl Quoting {
         self,
         raw: &'t [u8],
         scratch: &'t mut Vec<u8>,
-    ) -> Field<'t> {
+    ) -> TextField<'t> {
         if self.is_json {
             return json(raw, scratch);
         }
@@ -46,14 +46,14 @@ impl Quoting {
         let is_special =
             |byte: &u8| Some(*byte) == self.escape || (is_quoted && Some(*byte) == self.quote);
         let Some(special) = inner.iter().position(is_special) else {
-            return Field { bytes: inner, is_quoted, raw };
+            return TextField { bytes: inner, is_quoted, raw };
         };
         let is_closing = is_quoted && Some(inner[special]) != self.escape;
         if is_closing && inner.get(special + 1).copied() != self.quote {
-            return Field { bytes: &inner[..special], is_quoted, raw };
+            return TextField { bytes: &inner[..special], is_quoted, raw };
         }
         self.unescape(inner, is_quoted, scratch);
-        Field { bytes: scratch, is_quoted, raw }
+        TextField { bytes: scratch, is_quoted, raw }
     }
 
     /// Copies what is inside the quotes, or all.
@@ -94,16 +94,16 @@ fn undouble(inner: &[u8], quote: u8, scratch: &mut Vec<u8>) {
 }
 
 /// Returns what a value of JSON is.
-fn json<'t>(raw: &'t [u8], scratch: &'t mut Vec<u8>) -> Field<'t> {
+fn json<'t>(raw: &'t [u8], scratch: &'t mut Vec<u8>) -> TextField<'t> {
     let Some(inner) = unquoted(raw) else {
-        return Field { bytes: raw, is_quoted: false, raw };
+        return TextField { bytes: raw, is_quoted: false, raw };
     };
     if swath_simd::find(inner, b'\\').is_none() {
-        return Field { bytes: inner, is_quoted: true, raw };
+        return TextField { bytes: inner, is_quoted: true, raw };
     }
     scratch.clear();
     decode(inner, scratch);
-    Field { bytes: scratch, is_quoted: true, raw }
+    TextField { bytes: scratch, is_quoted: true, raw }
 }
 
 /// Fields of one column in a text, in the order of rows: the bytes from `starts[i]` up to
@@ -170,16 +170,16 @@ pub(super) fn trim(mut bytes: &[u8]) -> &[u8] {
 mod tests {
     use super::*;
 
-    fn check(raw: &str, quoting: Quoting, bytes: &str, is_quoted: bool) {
+    fn check(raw: &str, quoting: QuoteBytes, bytes: &str, is_quoted: bool) {
         let mut scratch = Vec::new();
         let found = quoting.field(raw.as_bytes(), &mut scratch);
-        let wanted = Field { bytes: bytes.as_bytes(), is_quoted, raw: raw.as_bytes() };
+        let wanted = TextField { bytes: bytes.as_bytes(), is_quoted, raw: raw.as_bytes() };
         assert_eq!(found, wanted, "{raw}");
     }
 
     #[test]
     fn quotes_and_escapes_are_undone() {
-        let quoting = Quoting { quote: Some(b'"'), escape: None, is_json: false };
+        let quoting = QuoteBytes { quote: Some(b'"'), escape: None, is_json: false };
         check("", quoting, "", false);
         check(" a b ", quoting, " a b ", false);
         check("a\"b", quoting, "a\"b", false);
@@ -190,13 +190,13 @@ mod tests {
         check("\"a\"\"b\"\"\"", quoting, "a\"b\"", true);
         check("\"\"\"\"", quoting, "\"", true);
         check("a\\b", quoting, "a\\b", false);
-        let quoting = Quoting { quote: Some(b'\''), escape: Some(b'\\'), is_json: false };
+        let quoting = QuoteBytes { quote: Some(b'\''), escape: Some(b'\\'), is_json: false };
         check("a\\,b", quoting, "a,b", false);
         check("a\\\\", quoting, "a\\", false);
         check("'a\\'b'", quoting, "a'b", true);
         check("'a''b\\\\' ", quoting, "a'b\\", true);
         check("\\'a'", quoting, "'a'", false);
         check("a\\", quoting, "a\\", false);
-        check("\"a\"", Quoting::default(), "\"a\"", false);
+        check("\"a\"", QuoteBytes::default(), "\"a\"", false);
     }
 }

@@ -3,11 +3,11 @@
 use arrow_array::ArrayRef;
 use arrow_buffer::NullBuffer;
 
-use super::field::{Field, RawFields};
+use super::field::{RawFields, TextField};
 use super::flags::Note;
-use super::misfit::{Fit, Misfit, MisfitAt};
+use super::misfit::{FieldFit, Misfit, MisfitAt};
 use super::nested::NestedType;
-use super::rules::Rules;
+use super::rules::FieldRules;
 use super::validity::Validity;
 
 /// Values of one type, whose validity is kept beside them.
@@ -18,7 +18,12 @@ pub(super) trait Fill: Send {
     }
 
     /// Appends a field that is not missing, and notes values in it that are not what their text says, with index 0.
-    fn push(&mut self, field: Field<'_>, rules: &Rules, note: &mut Note<'_>) -> Fit;
+    fn push(
+        &mut self,
+        field: TextField<'_>,
+        rules: &FieldRules,
+        note: &mut Note<'_>,
+    ) -> FieldFit;
 
     /// Appends a missing value.
     fn push_missing(&mut self);
@@ -27,7 +32,7 @@ pub(super) trait Fill: Send {
     fn push_all(
         &mut self,
         fields: RawFields<'_>,
-        rules: &Rules,
+        rules: &FieldRules,
         validity: &mut Validity,
         note: &mut Note<'_>,
     ) -> Result<(), MisfitAt> {
@@ -63,8 +68,8 @@ pub(super) trait Fill: Send {
 /// Appends a field, unless it is missing.
 pub(super) fn push_or_missing<F: Fill + ?Sized>(
     values: &mut F,
-    field: Field<'_>,
-    rules: &Rules,
+    field: TextField<'_>,
+    rules: &FieldRules,
     note: &mut Note<'_>,
 ) -> Result<Option<()>, Misfit> {
     let is_text = field.is_quoted && values.is_text() && !rules.quoting.is_json;

@@ -1,7 +1,7 @@
 //! Which values are not what their text says.
 
-use super::field::Field;
-use super::rules::Rules;
+use super::field::TextField;
+use super::rules::FieldRules;
 
 /// Something for each way in which values are not what their text says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl Flags {
 }
 
 /// Notes a text that is an object or an array, with index 0.
-pub(super) fn note_nested(field: Field<'_>, rules: &Rules, note: &mut Note<'_>) {
+pub(super) fn note_nested(field: TextField<'_>, rules: &FieldRules, note: &mut Note<'_>) {
     if rules.has_nested(field.raw) {
         note(0, Flags { as_text: 1, ..Flags::default() });
     }

@@ -11,17 +11,17 @@ use swath_simd::{Moment, Tokens};
 
 use super::column_type::ColumnType;
 use super::epoch::Epoch;
-use super::layout::Layout;
+use super::layout::FormatLayout;
 use super::time;
 
 /// A form that dates or timestamps are written in.
 #[derive(Clone, Debug)]
-pub(in crate::table) struct Format {
+pub(in crate::table) struct MomentFormat {
     /// If it is a number since 1970; then there are no items.
     epoch: Option<Epoch>,
     items: Vec<Item<'static>>,
     /// If all parts have a fixed width.
-    layout: Option<Layout>,
+    layout: Option<FormatLayout>,
     has_time: bool,
     has_zone: bool,
     fraction: Fraction,
@@ -42,7 +42,7 @@ const ANY_ZONE: &str = "%#z";
 /// Digits of a fraction that a time can have.
 const DIGITS: usize = 9;
 
-impl Format {
+impl MomentFormat {
     /// Reads directives such as `%d.%m.%Y`, or `epoch_ms`. As in most languages, `%f` after a point or a
     /// comma is a fraction: `.5` is half a second.
     ///
@@ -70,7 +70,7 @@ impl Format {
         if !has(&is_date) {
             return Err(format!("`{text}` has no date"));
         }
-        let layout = Layout::new(&items);
+        let layout = FormatLayout::new(&items);
         if let Some(any) = StrftimeItems::new(ANY_ZONE).next() {
             let is_zone = |item: &&mut Item<'_>| **item == Item::Fixed(Fixed::TimezoneOffset);
             items.iter_mut().filter(is_zone).for_each(|item| *item = any.clone());
@@ -158,7 +158,7 @@ impl Format {
     }
 }
 
-impl Format {
+impl MomentFormat {
     /// Replaces the comma before a fraction by a point; `None` if the fraction has too many digits.
     fn with_point<'t>(&self, text: &'t str) -> Option<Cow<'t, str>> {
         let text = match (self.fraction, text.rfind(',')) {
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     fn read(format: &str, text: &str) -> Option<i64> {
-        let format = Format::new(format).expect("directives");
+        let format = MomentFormat::new(format).expect("directives");
         time::exactly(format.moment(text.as_bytes())?, TimeUnit::Microsecond).ok()
     }
 
@@ -321,7 +321,8 @@ mod tests {
 
     #[test]
     fn a_format_says_which_type_it_gives() {
-        let of = |text: &str| Format::new(text).map(|format| format.column_type().to_string());
+        let of =
+            |text: &str| MomentFormat::new(text).map(|format| format.column_type().to_string());
         assert_eq!(of("%d.%m.%Y"), Ok("date".into()));
         assert_eq!(of("%F %T"), Ok("timestamp[us]".into()));
         assert_eq!(of("%s"), Ok("timestamp[us]".into()));
@@ -335,7 +336,7 @@ mod tests {
         for text in ["%F %T%f", "%f%F", "%F %T %f"] {
             assert!(of(text).is_err_and(|why| why.contains("%f without a point")), "{text}");
         }
-        let format = Format::new("%F").expect("a date");
+        let format = MomentFormat::new("%F").expect("a date");
         assert!(format.suits(ColumnType::Timestamp(TimeUnit::Second)));
         assert!(!format.suits(ColumnType::Zoned(TimeUnit::Second)));
     }

@@ -6,7 +6,7 @@ use swath_simd::Tokens;
 
 use super::field::{RawFields, is_blank, trim};
 use super::number::usual_form;
-use super::rules::{ByteSet, Rules};
+use super::rules::{ByteSet, FieldRules};
 use crate::table::json::unquoted as unquoted_json;
 
 /// Fields that are gathered at a time: as many as a word of the validity has bits.
@@ -28,7 +28,7 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    pub(super) fn new(rules: &Rules, is_rewritten: bool) -> Self {
+    pub(super) fn new(rules: &FieldRules, is_rewritten: bool) -> Self {
         Self {
             starts: [0; BATCH],
             ends: [0; BATCH],
@@ -62,7 +62,7 @@ impl Gathered {
     pub(super) fn carefully(
         &mut self,
         fields: RawFields<'_>,
-        rules: &Rules,
+        rules: &FieldRules,
         takes_strings: bool,
     ) -> (u64, bool) {
         let (mut there, mut is_odd) = (0, false);
@@ -112,7 +112,12 @@ impl Gathered {
 
     /// Appends the usual form of a token, and something that ends it, if tokens are rewritten.
     /// Returns its place; one that has no usual form becomes empty, which no parser takes.
-    fn rewritten(&mut self, text: &[u8], token: Range<usize>, rules: &Rules) -> Range<usize> {
+    fn rewritten(
+        &mut self,
+        text: &[u8],
+        token: Range<usize>,
+        rules: &FieldRules,
+    ) -> Range<usize> {
         let Some(copies) = &mut self.rewritten else { return token };
         let (start, len) = (copies.len(), token.len());
         let chunk = text[token.start..].first_chunk::<CHUNK>().filter(|_| len < CHUNK);
@@ -142,7 +147,7 @@ fn with_point(chunk: &[u8; CHUNK], decimal: u8) -> [u8; CHUNK] {
 }
 
 /// Returns where a field begins and ends without its blanks or its quotes.
-fn bare(raw: &[u8], rules: &Rules) -> (usize, usize) {
+fn bare(raw: &[u8], rules: &FieldRules) -> (usize, usize) {
     let is_quoted =
         rules.quoting.quote.is_some() && raw.first() == rules.quoting.quote.as_ref();
     let inner = if is_quoted { unquoted(raw, rules) } else { trim(raw) };
@@ -161,7 +166,7 @@ fn bare_json(raw: &[u8], takes_strings: bool) -> (usize, usize) {
 }
 
 /// Returns what is in quotes; all if the last byte is not a quote.
-fn unquoted<'r>(raw: &'r [u8], rules: &Rules) -> &'r [u8] {
+fn unquoted<'r>(raw: &'r [u8], rules: &FieldRules) -> &'r [u8] {
     match trim(raw) {
         [_, inner @ .., last] if Some(*last) == rules.quoting.quote => inner,
         _ => raw,

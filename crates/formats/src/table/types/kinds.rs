@@ -16,9 +16,9 @@ use arrow_schema::TimeUnit;
 use swath_simd::Moment;
 
 use super::column_type::ColumnType;
-use super::field::Field;
+use super::field::TextField;
 use super::number::{Number, is_number};
-use super::rules::Rules;
+use super::rules::FieldRules;
 use super::time;
 
 /// What some fields can be. [`join`](Self::join) gives what more of them can be.
@@ -54,7 +54,7 @@ const QUOTED: u8 = 2;
 
 /// What a column is so far. Two that become text may still differ in what they can become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::table) enum State {
+pub(in crate::table) enum ColumnState {
     /// All fields are missing.
     Missing,
     /// All fields are missing, some of them only unless this is a text.
@@ -74,7 +74,7 @@ impl Kinds {
     pub(super) const DECIMAL: Self = Self { types: F64, seen: VALUE };
 
     /// Returns what a field can be, if the type of its column is not told.
-    pub(in crate::table) fn of(field: Field<'_>, rules: &Rules) -> Self {
+    pub(in crate::table) fn of(field: TextField<'_>, rules: &FieldRules) -> Self {
         if rules.is_missing(field) {
             let is_open = field.is_quoted && !rules.quoting.is_json;
             let seen = if is_open { QUOTED } else { 0 };
@@ -131,15 +131,15 @@ impl Kinds {
     /// Returns the type that holds all fields.
     pub(in crate::table) fn column_type(self) -> ColumnType {
         match self.state() {
-            State::Missing => ColumnType::Null,
-            State::Quoted | State::Long => ColumnType::Text,
-            State::Of(found) => found,
+            ColumnState::Missing => ColumnType::Null,
+            ColumnState::Quoted | ColumnState::Long => ColumnType::Text,
+            ColumnState::Of(found) => found,
         }
     }
 
     /// Returns what the column is so far. A line after which this is what it is after the last one
     /// has decided the type.
-    pub(in crate::table) fn state(self) -> State {
+    pub(in crate::table) fn state(self) -> ColumnState {
         const IN_ORDER: [(u16, ColumnType); 12] = [
             (BOOL, ColumnType::Bool),
             (I64, ColumnType::I64),
@@ -155,13 +155,13 @@ impl Kinds {
             (NESTED_TEXT, ColumnType::Text),
         ];
         match (self.seen & VALUE, self.seen & QUOTED) {
-            (0, 0) => return State::Missing,
-            (0, _) => return State::Quoted,
+            (0, 0) => return ColumnState::Missing,
+            (0, _) => return ColumnState::Quoted,
             _ => {}
         }
         match IN_ORDER.into_iter().find(|&(each, _)| self.types & each != 0) {
-            None | Some((F64, _)) if self.types & LONG != 0 => State::Long,
-            first => State::Of(first.map_or(ColumnType::Text, |(_, found)| found)),
+            None | Some((F64, _)) if self.types & LONG != 0 => ColumnState::Long,
+            first => ColumnState::Of(first.map_or(ColumnType::Text, |(_, found)| found)),
         }
     }
 
@@ -178,8 +178,8 @@ impl Kinds {
 
 /// Whether a text without quotes is a value of another type than text, or a number of any form.
 pub(in crate::table) fn is_value(text: &[u8]) -> bool {
-    let rules = Rules::default();
-    let field = Field { bytes: text, is_quoted: false, raw: text };
+    let rules = FieldRules::default();
+    let field = TextField { bytes: text, is_quoted: false, raw: text };
     Kinds::of(field, &rules).column_type() != ColumnType::Text || is_number(field, &rules)
 }
 
@@ -215,10 +215,10 @@ mod tests {
 
     /// The type of a column of fields, of which those in quotes are quoted.
     fn of(fields: &[&str]) -> String {
-        with(fields, &Rules::default())
+        with(fields, &FieldRules::default())
     }
 
-    fn with(fields: &[&str], rules: &Rules) -> String {
+    fn with(fields: &[&str], rules: &FieldRules) -> String {
         let mut joined = Kinds::MISSING;
         for field in fields {
             let mut scratch = Vec::new();
@@ -284,9 +284,9 @@ mod tests {
 
     #[test]
     fn words_for_booleans_are_no_numbers() {
-        use super::super::rules::Words;
-        let (trues, falses) = (Words::new(["1", "y"]), Words::new(["0", "n"]));
-        let rules = Rules { trues, falses, ..Rules::default() };
+        use super::super::rules::WordSet;
+        let (trues, falses) = (WordSet::new(["1", "y"]), WordSet::new(["0", "n"]));
+        let rules = FieldRules { trues, falses, ..FieldRules::default() };
         assert_eq!(with(&["1", "0", "y"], &rules), "bool");
         assert_eq!(with(&["1", "0", "2"], &rules), "text");
         assert_eq!(with(&["2"], &rules), "i64");

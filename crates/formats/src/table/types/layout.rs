@@ -16,7 +16,7 @@ const DATE: usize = 10;
 
 /// The bytes of a format.
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
+pub(super) struct FormatLayout {
     bytes: Vec<Byte>,
     /// Bytes of the usual form that are used.
     usual: usize,
@@ -30,7 +30,7 @@ enum Byte {
     Literal(u8),
 }
 
-impl Layout {
+impl FormatLayout {
     /// Returns the layout of a format; `None` if a part has not a fixed width, or is not one of the
     /// usual form, or if there is no full date.
     pub(super) fn new(items: &[Item<'_>]) -> Option<Self> {
@@ -96,8 +96,8 @@ mod tests {
 
     use super::*;
 
-    fn layout(format: &str) -> Option<Layout> {
-        Layout::new(&StrftimeItems::new(format).parse_to_owned().expect("directives"))
+    fn layout(format: &str) -> Option<FormatLayout> {
+        FormatLayout::new(&StrftimeItems::new(format).parse_to_owned().expect("directives"))
     }
 
     #[test]

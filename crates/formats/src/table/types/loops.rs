@@ -12,11 +12,11 @@
 
 use swath_simd::{Tokens, not_empty};
 
-use super::field::{Field, RawFields};
+use super::field::{RawFields, TextField};
 use super::flags::{Flags, Note};
 use super::gather::{BATCH, Gathered};
 use super::misfit::{Misfit, MisfitAt};
-use super::rules::Rules;
+use super::rules::FieldRules;
 use super::validity::Validity;
 
 /// How values of one type are parsed.
@@ -24,15 +24,15 @@ pub(super) trait Parse {
     type Value: Copy + Default;
 
     /// Whether tokens may be parsed as they are, before anything else is asked about them.
-    fn is_plain(&self, rules: &Rules) -> bool;
+    fn is_plain(&self, rules: &FieldRules) -> bool;
 
     /// Whether tokens have to be [brought into the usual form](super::number::usual_form) first.
-    fn is_rewritten(&self, _: &Rules) -> bool {
+    fn is_rewritten(&self, _: &FieldRules) -> bool {
         false
     }
 
     /// Whether a string of JSON may be a value.
-    fn takes_strings(&self, _: &Rules) -> bool {
+    fn takes_strings(&self, _: &FieldRules) -> bool {
         true
     }
 
@@ -41,7 +41,7 @@ pub(super) trait Parse {
     fn many(
         &self,
         tokens: Tokens<'_>,
-        rules: &Rules,
+        rules: &FieldRules,
         out: &mut [Self::Value],
         flags: &mut Flags,
     ) -> usize;
@@ -49,8 +49,8 @@ pub(super) trait Parse {
     /// Parses a field that is not missing, of which the flags are the lowest.
     fn one(
         &self,
-        field: Field<'_>,
-        rules: &Rules,
+        field: TextField<'_>,
+        rules: &FieldRules,
         flags: &mut Flags,
     ) -> Result<Self::Value, Misfit>;
 }
@@ -60,7 +60,7 @@ pub(super) fn push_all<P: Parse>(
     parse: &P,
     values: &mut Vec<P::Value>,
     fields: RawFields<'_>,
-    rules: &Rules,
+    rules: &FieldRules,
     validity: &mut Validity,
     note: &mut Note<'_>,
 ) -> Result<(), MisfitAt> {
@@ -91,7 +91,7 @@ pub(super) fn push_all<P: Parse>(
 pub(super) fn fill<P: Parse>(
     parse: &P,
     fields: RawFields<'_>,
-    rules: &Rules,
+    rules: &FieldRules,
     out: &mut [P::Value],
     missing: &mut dyn FnMut(usize) -> Option<P::Value>,
     note: &mut Note<'_>,
@@ -119,7 +119,7 @@ pub(super) fn fill<P: Parse>(
 /// The steps of one column, and what it needed so far.
 struct Steps<'p, P: Parse> {
     parse: &'p P,
-    rules: &'p Rules,
+    rules: &'p FieldRules,
     gathered: Gathered,
     parsed: [P::Value; BATCH],
     /// Whether the next fields are treated with care; `None` if all are.
@@ -132,7 +132,7 @@ struct Steps<'p, P: Parse> {
 type There = Result<u64, (u64, MisfitAt)>;
 
 impl<'p, P: Parse> Steps<'p, P> {
-    fn new(parse: &'p P, rules: &'p Rules) -> Self {
+    fn new(parse: &'p P, rules: &'p FieldRules) -> Self {
         let is_json = rules.quoting.is_json;
         // No field of JSON is empty, but a format may have quotes.
         let may_be_plain = parse.is_plain(rules)

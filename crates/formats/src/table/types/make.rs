@@ -10,17 +10,17 @@ use arrow_schema::DataType;
 use super::bools::Bools;
 use super::builder::Builder;
 use super::column_type::ColumnType;
-use super::dictionary::Dictionary;
-use super::field::Field;
+use super::dictionary::TextDictionary;
+use super::field::TextField;
 use super::fill::Fill;
 use super::flags::Note;
-use super::misfit::{Fit, Misfit};
+use super::misfit::{FieldFit, Misfit};
 use super::moments::{Dates, Moments};
 use super::nested::NestedType;
 use super::numbers::Numbers;
-use super::rules::Rules;
-use super::structs::{Lists, Outlines, Structs};
-use super::texts::Texts;
+use super::rules::FieldRules;
+use super::structs::{ListFill, Outlines, StructFill};
+use super::texts::TextsFill;
 
 impl Builder {
     /// Returns an empty column with room for some values.
@@ -45,12 +45,12 @@ fn of_nested(nested: &NestedType) -> Builder {
     match nested.data_type() {
         DataType::Struct(fields) => {
             let columns = nested.in_order().into_iter().map(|(_, field)| of_nested(field));
-            Builder::of(Box::new(Structs::new(fields, columns.collect())))
+            Builder::of(Box::new(StructFill::new(fields, columns.collect())))
         }
         DataType::List(field) => {
             let item =
                 nested.item().map_or_else(|| Builder::new(ColumnType::Null, 0), of_nested);
-            Builder::of(Box::new(Lists::new(field, item)))
+            Builder::of(Box::new(ListFill::new(field, item)))
         }
         _ => Builder::new(nested.column_type(), 0),
     }
@@ -58,7 +58,7 @@ fn of_nested(nested: &NestedType) -> Builder {
 
 fn values(column_type: ColumnType, capacity: usize) -> Box<dyn Fill> {
     match column_type {
-        ColumnType::Null => Box::new(Nothing(0)),
+        ColumnType::Null => Box::new(NullFill(0)),
         ColumnType::Bool => Box::new(Bools::new(capacity)),
         ColumnType::I8 => Box::new(Numbers::<Int8Type>::new(capacity)),
         ColumnType::I16 => Box::new(Numbers::<Int16Type>::new(capacity)),
@@ -73,18 +73,18 @@ fn values(column_type: ColumnType, capacity: usize) -> Box<dyn Fill> {
         ColumnType::Date => Box::new(Dates::new(capacity)),
         ColumnType::Timestamp(unit) => Box::new(Moments::new(unit, false, capacity)),
         ColumnType::Zoned(unit) => Box::new(Moments::new(unit, true, capacity)),
-        ColumnType::Text => Box::new(Texts::new(capacity)),
-        ColumnType::Dictionary => Box::new(Dictionary::new()),
+        ColumnType::Text => Box::new(TextsFill::new(capacity)),
+        ColumnType::Dictionary => Box::new(TextDictionary::new()),
         ColumnType::Struct => Box::new(Outlines::new(b'{')),
         ColumnType::List => Box::new(Outlines::new(b'[')),
     }
 }
 
 /// A column in which every value is missing.
-struct Nothing(usize);
+struct NullFill(usize);
 
-impl Fill for Nothing {
-    fn push(&mut self, _: Field<'_>, _: &Rules, _: &mut Note<'_>) -> Fit {
+impl Fill for NullFill {
+    fn push(&mut self, _: TextField<'_>, _: &FieldRules, _: &mut Note<'_>) -> FieldFit {
         Err(Misfit::Form)
     }
 

@@ -1,7 +1,7 @@
 //! Why a field is not a value of a column.
 
 /// Whether a field is a value of the type of its column.
-pub(super) type Fit = Result<(), Misfit>;
+pub(super) type FieldFit = Result<(), Misfit>;
 
 /// Why a field is not a value of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

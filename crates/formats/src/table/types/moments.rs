@@ -11,12 +11,12 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::TimeUnit;
 use swath_simd::{Moment, Tokens, parse_dates, parse_moments};
 
-use super::field::{Field, RawFields};
+use super::field::{RawFields, TextField};
 use super::fill::{Fill, taken};
 use super::flags::{Flags, Note};
 use super::loops::{self, Parse};
-use super::misfit::{Fit, Misfit, MisfitAt};
-use super::rules::Rules;
+use super::misfit::{FieldFit, Misfit, MisfitAt};
+use super::rules::FieldRules;
 use super::time;
 use super::validity::Validity;
 
@@ -35,11 +35,17 @@ struct ParseDates;
 impl Parse for ParseDates {
     type Value = i32;
 
-    fn is_plain(&self, rules: &Rules) -> bool {
+    fn is_plain(&self, rules: &FieldRules) -> bool {
         !rules.has_odd_words()
     }
 
-    fn many(&self, tokens: Tokens<'_>, rules: &Rules, out: &mut [i32], _: &mut Flags) -> usize {
+    fn many(
+        &self,
+        tokens: Tokens<'_>,
+        rules: &FieldRules,
+        out: &mut [i32],
+        _: &mut Flags,
+    ) -> usize {
         if rules.has_odd_booleans() {
             return 0;
         }
@@ -51,7 +57,12 @@ impl Parse for ParseDates {
         }
     }
 
-    fn one(&self, field: Field<'_>, rules: &Rules, _: &mut Flags) -> Result<i32, Misfit> {
+    fn one(
+        &self,
+        field: TextField<'_>,
+        rules: &FieldRules,
+        _: &mut Flags,
+    ) -> Result<i32, Misfit> {
         if rules.is_refused(field) {
             return Err(Misfit::Form);
         }
@@ -65,7 +76,7 @@ impl Parse for ParseDates {
 }
 
 impl Fill for Dates {
-    fn push(&mut self, field: Field<'_>, rules: &Rules, _: &mut Note<'_>) -> Fit {
+    fn push(&mut self, field: TextField<'_>, rules: &FieldRules, _: &mut Note<'_>) -> FieldFit {
         self.0.push(ParseDates.one(field, rules, &mut Flags::default())?);
         Ok(())
     }
@@ -77,7 +88,7 @@ impl Fill for Dates {
     fn push_all(
         &mut self,
         fields: RawFields<'_>,
-        rules: &Rules,
+        rules: &FieldRules,
         validity: &mut Validity,
         note: &mut Note<'_>,
     ) -> Result<(), MisfitAt> {
@@ -113,7 +124,7 @@ impl Moments {
 impl ParseMoments {
     /// Returns the value of a moment in this column.
     #[inline]
-    fn value(self, moment: Moment, rules: &Rules) -> Result<i64, Misfit> {
+    fn value(self, moment: Moment, rules: &FieldRules) -> Result<i64, Misfit> {
         // Seven digits of which the last is a zero make a column of nanoseconds.
         let most = if self.unit == TimeUnit::Nanosecond || rules.is_told { 9 } else { 6 };
         if moment.is_zoned != self.is_zoned {
@@ -129,11 +140,17 @@ impl ParseMoments {
 impl Parse for ParseMoments {
     type Value = i64;
 
-    fn is_plain(&self, rules: &Rules) -> bool {
+    fn is_plain(&self, rules: &FieldRules) -> bool {
         !rules.has_odd_words()
     }
 
-    fn many(&self, tokens: Tokens<'_>, rules: &Rules, out: &mut [i64], _: &mut Flags) -> usize {
+    fn many(
+        &self,
+        tokens: Tokens<'_>,
+        rules: &FieldRules,
+        out: &mut [i64],
+        _: &mut Flags,
+    ) -> usize {
         if rules.has_odd_booleans() {
             return 0;
         }
@@ -146,7 +163,12 @@ impl Parse for ParseMoments {
         }
     }
 
-    fn one(&self, field: Field<'_>, rules: &Rules, _: &mut Flags) -> Result<i64, Misfit> {
+    fn one(
+        &self,
+        field: TextField<'_>,
+        rules: &FieldRules,
+        _: &mut Flags,
+    ) -> Result<i64, Misfit> {
         if rules.is_refused(field) {
             return Err(Misfit::Form);
         }
@@ -160,7 +182,7 @@ impl Parse for ParseMoments {
 }
 
 impl Fill for Moments {
-    fn push(&mut self, field: Field<'_>, rules: &Rules, _: &mut Note<'_>) -> Fit {
+    fn push(&mut self, field: TextField<'_>, rules: &FieldRules, _: &mut Note<'_>) -> FieldFit {
         self.values.push(self.parse.one(field, rules, &mut Flags::default())?);
         Ok(())
     }
@@ -172,7 +194,7 @@ impl Fill for Moments {
     fn push_all(
         &mut self,
         fields: RawFields<'_>,
-        rules: &Rules,
+        rules: &FieldRules,
         validity: &mut Validity,
         note: &mut Note<'_>,
     ) -> Result<(), MisfitAt> {

@@ -17,7 +17,7 @@ use arrow_schema::{DataType, Field};
 
 use super::column_type::ColumnType;
 use super::kinds::Kinds;
-use super::rules::Rules;
+use super::rules::FieldRules;
 use crate::table::json::Parts;
 
 /// Levels of objects and arrays: Arrow's readers take 64 of structs and lists.
@@ -54,7 +54,13 @@ impl Default for NestedType {
 
 impl NestedType {
     /// Adds a value, below as many levels as `depth`. `keys` counts fields and items so far.
-    pub(super) fn add(&mut self, raw: &[u8], rules: &Rules, depth: usize, keys: &mut usize) {
+    pub(super) fn add(
+        &mut self,
+        raw: &[u8],
+        rules: &FieldRules,
+        depth: usize,
+        keys: &mut usize,
+    ) {
         let mut scratch = Vec::new();
         let field = rules.quoting.field(raw, &mut scratch);
         self.kinds |= Kinds::of(field, rules);
@@ -182,11 +188,11 @@ impl NestedType {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::types::Quoting;
+    use crate::table::types::QuoteBytes;
 
     fn of_block(block: u64, raw: &[&str]) -> NestedType {
-        let quoting = Quoting { is_json: true, ..Quoting::default() };
-        let rules = Rules { quoting, is_nested: true, ..Rules::default() };
+        let quoting = QuoteBytes { is_json: true, ..QuoteBytes::default() };
+        let rules = FieldRules { quoting, is_nested: true, ..FieldRules::default() };
         let (mut found, mut keys) = (NestedType::default(), 0);
         raw.iter().for_each(|raw| found.add(raw.as_bytes(), &rules, 0, &mut keys));
         found.of_block(0, block)

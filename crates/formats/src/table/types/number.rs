@@ -3,14 +3,14 @@
 
 use swath_simd::Tokens;
 
-use super::field::Field;
+use super::field::TextField;
 use super::misfit::Misfit;
-use super::rules::Rules;
+use super::rules::FieldRules;
 use crate::error::FormatReason;
 use crate::number::parse::{
     self, double, is_between, is_padded, is_rounded, is_whole, signed, unsigned,
 };
-use crate::table::value::sealed::Value;
+use crate::table::value::sealed::SealedNumber;
 
 /// Bytes of a number that are copied to the stack.
 const SHORT: usize = 64;
@@ -30,7 +30,7 @@ pub(super) enum Number {
 
 impl Number {
     /// Returns what a token is; `None` if it makes a column text.
-    pub(super) fn of(token: &[u8], rules: &Rules) -> Option<Self> {
+    pub(super) fn of(token: &[u8], rules: &FieldRules) -> Option<Self> {
         with_point(token, rules, |token| {
             (!is_padded(token)).then_some(())?;
             if token == b"-0" || !is_whole(token) {
@@ -58,7 +58,7 @@ pub(super) enum NumberForm {
 /// separators between thousands. Also checks, unless the caller gave the type, that the form is strict.
 pub(super) fn parse<T>(
     token: &[u8],
-    rules: &Rules,
+    rules: &FieldRules,
     form: NumberForm,
     parse: impl FnOnce(&[u8]) -> Option<T>,
 ) -> Option<T> {
@@ -71,21 +71,21 @@ pub(super) fn parse<T>(
 }
 
 /// Whether a field is a number of any form, even one that no type holds, and not missing.
-pub(in crate::table) fn is_number(field: Field<'_>, rules: &Rules) -> bool {
+pub(in crate::table) fn is_number(field: TextField<'_>, rules: &FieldRules) -> bool {
     // The standard library accepts the same forms.
     let is_one = |token: &[u8]| std::str::from_utf8(token).ok()?.parse::<f64>().ok();
     !rules.is_missing(field) && with_point(field.trimmed(), rules, is_one).is_some()
 }
 
 /// Returns the whole number that a field is, of up to 128 bits.
-pub(in crate::table) fn whole(field: Field<'_>, rules: &Rules) -> Option<i128> {
+pub(in crate::table) fn whole(field: TextField<'_>, rules: &FieldRules) -> Option<i128> {
     let whole = |token: &[u8]| std::str::from_utf8(token).ok()?.parse().ok();
     with_point(field.trimmed(), rules, whole)
 }
 
 /// Says why [`parse`] refused a token as a number of this type.
 #[cold]
-pub(super) fn refusal(token: &[u8], rules: &Rules, type_name: &str) -> Misfit {
+pub(super) fn refusal(token: &[u8], rules: &FieldRules, type_name: &str) -> Misfit {
     let reason =
         |token: &[u8]| Some((parse::refusal(token, type_name).0, is_between(token, type_name)));
     match with_point(token, rules, reason) {
@@ -96,7 +96,7 @@ pub(super) fn refusal(token: &[u8], rules: &Rules, type_name: &str) -> Misfit {
 }
 
 /// Returns the bits of the tokens that lost something as these values.
-pub(super) fn bits_of_lost<T: Value>(tokens: Tokens<'_>, values: &[T]) -> u64 {
+pub(super) fn bits_of_lost<T: SealedNumber>(tokens: Tokens<'_>, values: &[T]) -> u64 {
     let places = tokens.starts.iter().zip(tokens.ends).zip(values);
     (0..).zip(places).fold(0, |bits, (index, ((&start, &end), &value))| {
         let token = tokens.text.get(start as usize..end as usize);
@@ -105,19 +105,19 @@ pub(super) fn bits_of_lost<T: Value>(tokens: Tokens<'_>, values: &[T]) -> u64 {
 }
 
 /// Whether a token lost zeros or a plus, or is a whole zero that lost a minus.
-pub(super) fn has_lost<T: Value>(token: &[u8], value: T) -> bool {
+pub(super) fn has_lost<T: SealedNumber>(token: &[u8], value: T) -> bool {
     is_padded(token) || is_minus_zero(token, value)
 }
 
 /// Whether a token is a zero with a minus, which whole numbers do not have.
-pub(super) fn is_minus_zero<T: Value>(token: &[u8], value: T) -> bool {
+pub(super) fn is_minus_zero<T: SealedNumber>(token: &[u8], value: T) -> bool {
     T::IS_WHOLE && value == T::default() && token.first() == Some(&b'-')
 }
 
 /// Calls `parse` with the usual form of a token.
 fn with_point<T>(
     token: &[u8],
-    rules: &Rules,
+    rules: &FieldRules,
     parse: impl FnOnce(&[u8]) -> Option<T>,
 ) -> Option<T> {
     if rules.has_usual_numbers() {
@@ -136,7 +136,7 @@ fn with_point<T>(
 
 /// Writes the usual form of a token and returns its length; `None` if it has a point that is not one
 /// here, or groups of thousands that do not have three digits.
-pub(super) fn usual_form(token: &[u8], rules: &Rules, copy: &mut [u8]) -> Option<usize> {
+pub(super) fn usual_form(token: &[u8], rules: &FieldRules, copy: &mut [u8]) -> Option<usize> {
     let mut len = 0;
     // Digits since the start or a separator; whether there was a separator; whether the whole
     // part goes on.
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     fn of(token: &str) -> Option<Number> {
-        Number::of(token.as_bytes(), &Rules::default())
+        Number::of(token.as_bytes(), &FieldRules::default())
     }
 
     #[test]
@@ -222,7 +222,8 @@ mod tests {
 
     #[test]
     fn points_and_thousands_are_those_of_the_rules() {
-        let rules = Rules { decimal: b',', thousands: Some(b'.'), ..Rules::default() };
+        let rules =
+            FieldRules { decimal: b',', thousands: Some(b'.'), ..FieldRules::default() };
         let value = |token: &str| parse(token.as_bytes(), &rules, NumberForm::Any, double);
         for (token, wanted) in [
             ("1,5", Some(1.5)),
@@ -247,7 +248,7 @@ mod tests {
         }
         let long = format!("1,{}", "0".repeat(100));
         assert_eq!(value(&long), Some(1.0));
-        let told = Rules { is_told: true, ..rules };
+        let told = FieldRules { is_told: true, ..rules };
         assert_eq!(parse(b"+0.123,5", &told, NumberForm::Any, double), Some(123.5));
     }
 }

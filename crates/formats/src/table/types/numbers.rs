@@ -7,15 +7,15 @@ use arrow_array::{ArrayRef, PrimitiveArray};
 use arrow_buffer::NullBuffer;
 use swath_simd::{Padding, Tokens};
 
-use super::field::{Field, RawFields};
+use super::field::{RawFields, TextField};
 use super::fill::{Fill, taken};
 use super::flags::{Flags, Note};
 use super::loops::{self, Parse};
-use super::misfit::{Fit, Misfit, MisfitAt};
+use super::misfit::{FieldFit, Misfit, MisfitAt};
 use super::number::{self, NumberForm};
-use super::rules::Rules;
+use super::rules::FieldRules;
 use super::validity::Validity;
-use crate::table::value::sealed::Value;
+use crate::table::value::sealed::SealedNumber;
 
 /// A column of numbers.
 pub(super) struct Numbers<T: ArrowPrimitiveType>(Vec<T::Native>);
@@ -27,9 +27,9 @@ impl<T: ArrowPrimitiveType> Numbers<T> {
 }
 
 /// Parses fields into `out`, which is as long. `missing` has the value of a missing one, by its index.
-pub(in crate::table) fn fill<T: Value>(
+pub(in crate::table) fn fill<T: SealedNumber>(
     fields: RawFields<'_>,
-    rules: &Rules,
+    rules: &FieldRules,
     out: &mut [T],
     missing: &mut dyn FnMut(usize) -> Option<T>,
     note: &mut Note<'_>,
@@ -40,7 +40,7 @@ pub(in crate::table) fn fill<T: Value>(
 /// How the numbers of one type are parsed.
 struct ParseNumbers<T>(std::marker::PhantomData<T>);
 
-impl<T: Value> ParseNumbers<T> {
+impl<T: SealedNumber> ParseNumbers<T> {
     const NEW: Self = Self(std::marker::PhantomData);
 
     fn form() -> NumberForm {
@@ -48,25 +48,25 @@ impl<T: Value> ParseNumbers<T> {
     }
 }
 
-impl<T: Value> Parse for ParseNumbers<T> {
+impl<T: SealedNumber> Parse for ParseNumbers<T> {
     type Value = T;
 
-    fn is_plain(&self, rules: &Rules) -> bool {
+    fn is_plain(&self, rules: &FieldRules) -> bool {
         !self.is_rewritten(rules) && !rules.has_odd_words()
     }
 
-    fn is_rewritten(&self, rules: &Rules) -> bool {
+    fn is_rewritten(&self, rules: &FieldRules) -> bool {
         !rules.has_usual_numbers()
     }
 
-    fn takes_strings(&self, rules: &Rules) -> bool {
+    fn takes_strings(&self, rules: &FieldRules) -> bool {
         !rules.quoting.is_json || rules.is_told
     }
 
     fn many(
         &self,
         tokens: Tokens<'_>,
-        rules: &Rules,
+        rules: &FieldRules,
         out: &mut [T],
         flags: &mut Flags,
     ) -> usize {
@@ -84,7 +84,12 @@ impl<T: Value> Parse for ParseNumbers<T> {
         count
     }
 
-    fn one(&self, field: Field<'_>, rules: &Rules, flags: &mut Flags) -> Result<T, Misfit> {
+    fn one(
+        &self,
+        field: TextField<'_>,
+        rules: &FieldRules,
+        flags: &mut Flags,
+    ) -> Result<T, Misfit> {
         if rules.is_refused(field) || (field.is_quoted && !self.takes_strings(rules)) {
             return Err(Misfit::Form);
         }
@@ -102,7 +107,7 @@ impl<T: Value> Parse for ParseNumbers<T> {
 }
 
 /// Returns how many values precede the first that was `-0`, which unsigned types refuse.
-fn without_minus_zero<T: Value>(tokens: Tokens<'_>, values: &[T]) -> usize {
+fn without_minus_zero<T: SealedNumber>(tokens: Tokens<'_>, values: &[T]) -> usize {
     if !T::IS_UNSIGNED || !values.contains(&T::default()) {
         return values.len();
     }
@@ -115,8 +120,13 @@ fn without_minus_zero<T: Value>(tokens: Tokens<'_>, values: &[T]) -> usize {
     wrong.unwrap_or(values.len())
 }
 
-impl<T: ArrowPrimitiveType<Native: Value>> Fill for Numbers<T> {
-    fn push(&mut self, field: Field<'_>, rules: &Rules, note: &mut Note<'_>) -> Fit {
+impl<T: ArrowPrimitiveType<Native: SealedNumber>> Fill for Numbers<T> {
+    fn push(
+        &mut self,
+        field: TextField<'_>,
+        rules: &FieldRules,
+        note: &mut Note<'_>,
+    ) -> FieldFit {
         let mut flags = Flags::default();
         self.0.push(ParseNumbers::<T::Native>::NEW.one(field, rules, &mut flags)?);
         if !flags.is_empty() {
@@ -132,7 +142,7 @@ impl<T: ArrowPrimitiveType<Native: Value>> Fill for Numbers<T> {
     fn push_all(
         &mut self,
         fields: RawFields<'_>,
-        rules: &Rules,
+        rules: &FieldRules,
         validity: &mut Validity,
         note: &mut Note<'_>,
     ) -> Result<(), MisfitAt> {

@@ -1,35 +1,35 @@
 //! What words and bytes mean in the fields of a column.
 
-use super::field::{Field, Quoting, trim};
-use super::formats::Format;
+use super::field::{QuoteBytes, TextField, trim};
+use super::formats::MomentFormat;
 use crate::number::parse::double;
 
 /// How the fields of a column are read.
 #[derive(Clone, Debug)]
-pub(in crate::table) struct Rules {
+pub(in crate::table) struct FieldRules {
     /// Words for missing values; the empty field is one of them if it is here.
-    pub(in crate::table) nulls: Words,
-    pub(in crate::table) trues: Words,
-    pub(in crate::table) falses: Words,
-    pub(in crate::table) quoting: Quoting,
+    pub(in crate::table) nulls: WordSet,
+    pub(in crate::table) trues: WordSet,
+    pub(in crate::table) falses: WordSet,
+    pub(in crate::table) quoting: QuoteBytes,
     /// The decimal point.
     pub(in crate::table) decimal: u8,
     pub(in crate::table) thousands: Option<u8>,
     /// How dates and timestamps are written, instead of the usual form.
-    pub(in crate::table) format: Option<Format>,
+    pub(in crate::table) format: Option<MomentFormat>,
     /// Whether the caller gave the type: then leading zeros and `+` may precede whole numbers.
     pub(in crate::table) is_told: bool,
     /// Whether objects and arrays are more than text.
     pub(in crate::table) is_nested: bool,
 }
 
-impl Default for Rules {
+impl Default for FieldRules {
     fn default() -> Self {
         Self {
-            nulls: Words::new(["", "NA", "N/A", "null", "NULL"]),
-            trues: Words::new(["true", "True", "TRUE"]),
-            falses: Words::new(["false", "False", "FALSE"]),
-            quoting: Quoting { quote: Some(b'"'), escape: None, is_json: false },
+            nulls: WordSet::new(["", "NA", "N/A", "null", "NULL"]),
+            trues: WordSet::new(["true", "True", "TRUE"]),
+            falses: WordSet::new(["false", "False", "FALSE"]),
+            quoting: QuoteBytes { quote: Some(b'"'), escape: None, is_json: false },
             decimal: b'.',
             thousands: None,
             format: None,
@@ -39,7 +39,7 @@ impl Default for Rules {
     }
 }
 
-impl Rules {
+impl FieldRules {
     /// Whether numbers are written like `1234.5`.
     pub(super) fn has_usual_numbers(&self) -> bool {
         self.decimal == b'.' && self.thousands.is_none()
@@ -47,7 +47,7 @@ impl Rules {
 
     /// Whether a field is missing in all types, or, if it is quoted and not of JSON, in all but text.
     #[inline]
-    pub(in crate::table) fn is_missing(&self, field: Field<'_>) -> bool {
+    pub(in crate::table) fn is_missing(&self, field: TextField<'_>) -> bool {
         if self.quoting.is_json && !field.is_quoted && field.raw == b"null" {
             return true;
         }
@@ -80,7 +80,7 @@ impl Rules {
     }
 
     /// Whether a column of another type cannot have this field, since it is a boolean.
-    pub(super) fn is_refused(&self, field: Field<'_>) -> bool {
+    pub(super) fn is_refused(&self, field: TextField<'_>) -> bool {
         self.has_odd_booleans() && self.boolean(field).is_some()
     }
 
@@ -91,7 +91,7 @@ impl Rules {
     }
 
     /// Returns the boolean that a field is.
-    pub(super) fn boolean(&self, field: Field<'_>) -> Option<bool> {
+    pub(super) fn boolean(&self, field: TextField<'_>) -> Option<bool> {
         let word = field.trimmed();
         if self.quoting.is_json && !field.is_quoted {
             match word {
@@ -123,7 +123,7 @@ impl ByteSet {
 
 /// A set of words, which mostly does not have what is asked.
 #[derive(Clone, Debug)]
-pub(in crate::table) struct Words {
+pub(in crate::table) struct WordSet {
     words: Vec<Vec<u8>>,
     /// The short ones, as [`key`] gives them.
     keys: Vec<u64>,
@@ -132,7 +132,7 @@ pub(in crate::table) struct Words {
     has_values: bool,
 }
 
-impl Words {
+impl WordSet {
     pub(in crate::table) fn new<W: AsRef<[u8]>>(words: impl IntoIterator<Item = W>) -> Self {
         Self::from_words(words.into_iter().map(|word| word.as_ref().to_vec()).collect())
     }
@@ -173,7 +173,7 @@ impl Words {
     }
 
     /// Whether a word is in both sets.
-    pub(super) fn meets(&self, other: &Words) -> bool {
+    pub(super) fn meets(&self, other: &WordSet) -> bool {
         self.words.iter().any(|word| other.has(word))
     }
 

@@ -8,12 +8,12 @@ use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{FieldRef, Fields};
 
 use super::builder::Builder;
-use super::field::Field;
+use super::field::TextField;
 use super::fill::Fill;
 use super::flags::Note;
-use super::misfit::{Fit, Misfit};
+use super::misfit::{FieldFit, Misfit};
 use super::nested::NestedType;
-use super::rules::Rules;
+use super::rules::FieldRules;
 use crate::table::json::Parts;
 
 /// Objects or arrays of which only the type is wanted.
@@ -32,7 +32,7 @@ impl Outlines {
 }
 
 /// Refuses what does not begin with this bracket.
-fn check(field: Field<'_>, open: u8) -> Result<(), Misfit> {
+fn check(field: TextField<'_>, open: u8) -> Result<(), Misfit> {
     let is_one = !field.is_quoted && field.raw.first() == Some(&open);
     if is_one && std::str::from_utf8(field.raw).is_ok() {
         return Ok(());
@@ -41,7 +41,7 @@ fn check(field: Field<'_>, open: u8) -> Result<(), Misfit> {
 }
 
 impl Fill for Outlines {
-    fn push(&mut self, field: Field<'_>, rules: &Rules, _: &mut Note<'_>) -> Fit {
+    fn push(&mut self, field: TextField<'_>, rules: &FieldRules, _: &mut Note<'_>) -> FieldFit {
         check(field, self.open)?;
         self.found.add(field.raw, rules, 0, &mut self.keys);
         self.len += 1;
@@ -63,14 +63,14 @@ impl Fill for Outlines {
 }
 
 /// Objects whose keys are known.
-pub(super) struct Structs {
+pub(super) struct StructFill {
     fields: Fields,
     names: HashMap<Vec<u8>, usize>,
     columns: Vec<Builder>,
     len: usize,
 }
 
-impl Structs {
+impl StructFill {
     /// An empty column of these fields, each with its column.
     pub(super) fn new(fields: Fields, columns: Vec<Builder>) -> Self {
         let names = fields.iter().map(|field| field.name().clone().into_bytes());
@@ -85,9 +85,14 @@ impl Structs {
     }
 }
 
-impl Fill for Structs {
+impl Fill for StructFill {
     /// After an error the columns are of no use.
-    fn push(&mut self, field: Field<'_>, rules: &Rules, note: &mut Note<'_>) -> Fit {
+    fn push(
+        &mut self,
+        field: TextField<'_>,
+        rules: &FieldRules,
+        note: &mut Note<'_>,
+    ) -> FieldFit {
         check(field, b'{')?;
         let mut scratch = Vec::new();
         for part in Parts::of(field.raw) {
@@ -114,21 +119,26 @@ impl Fill for Structs {
 }
 
 /// Arrays whose items are of one type.
-pub(super) struct Lists {
+pub(super) struct ListFill {
     field: FieldRef,
     item: Builder,
     offsets: Vec<i32>,
 }
 
-impl Lists {
+impl ListFill {
     pub(super) fn new(field: FieldRef, item: Builder) -> Self {
         Self { field, item, offsets: vec![0] }
     }
 }
 
-impl Fill for Lists {
+impl Fill for ListFill {
     /// After an error the items are of no use.
-    fn push(&mut self, field: Field<'_>, rules: &Rules, note: &mut Note<'_>) -> Fit {
+    fn push(
+        &mut self,
+        field: TextField<'_>,
+        rules: &FieldRules,
+        note: &mut Note<'_>,
+    ) -> FieldFit {
         check(field, b'[')?;
         let mut scratch = Vec::new();
         for part in Parts::of(field.raw) {

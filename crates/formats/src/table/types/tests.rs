@@ -317,8 +317,8 @@ fn draw_odd(next: &mut impl FnMut() -> u64) -> Drawn {
 }
 
 /// Rules, and the words for missing values.
-fn rules(next: &mut impl FnMut() -> u64) -> (Rules, &'static [&'static str]) {
-    let mut rules = Rules { is_told: next().is_multiple_of(2), ..Rules::default() };
+fn rules(next: &mut impl FnMut() -> u64) -> (FieldRules, &'static [&'static str]) {
+    let mut rules = FieldRules { is_told: next().is_multiple_of(2), ..FieldRules::default() };
     let mut nulls: &[&str] = &["", "NA", "null"];
     match next() % 15 {
         0 => rules.decimal = b',',
@@ -327,15 +327,15 @@ fn rules(next: &mut impl FnMut() -> u64) -> (Rules, &'static [&'static str]) {
         3 => nulls = &["-1", "0", "1970-01-01", "false", ""],
         4 => nulls = &["x", "NA"],
         5 => {
-            rules.trues = Words::new(["1", "true"]);
-            rules.falses = Words::new(["0", "1970-01-01"]);
+            rules.trues = WordSet::new(["1", "true"]);
+            rules.falses = WordSet::new(["0", "1970-01-01"]);
         }
         6 => rules.quoting.escape = Some(b'\\'),
         7 => rules.quoting.quote = None,
-        8 => rules.format = Some(Format::new("%d.%m.%Y").expect("a date")),
-        9 => rules.format = Some(Format::new("%d.%m.%Y %H:%M").expect("a date")),
+        8 => rules.format = Some(MomentFormat::new("%d.%m.%Y").expect("a date")),
+        9 => rules.format = Some(MomentFormat::new("%d.%m.%Y %H:%M").expect("a date")),
         14 => {
-            let format = Format::new("epoch_s").expect("a name");
+            let format = MomentFormat::new("epoch_s").expect("a name");
             let zoned = next().is_multiple_of(2);
             let unit = arrow_schema::TimeUnit::Nanosecond;
             let kind =
@@ -345,7 +345,7 @@ fn rules(next: &mut impl FnMut() -> u64) -> (Rules, &'static [&'static str]) {
         10 => nulls = &["true", "2024-02-29T12:30:01Z", "0.5", ""],
         _ => {}
     }
-    rules.nulls = Words::new(nulls);
+    rules.nulls = WordSet::new(nulls);
     if nulls.len() == 2 {
         nulls = &["x", "NA", ""];
     }
@@ -356,7 +356,7 @@ fn rules(next: &mut impl FnMut() -> u64) -> (Rules, &'static [&'static str]) {
 fn one_by_one(
     column_type: ColumnType,
     fields: RawFields<'_>,
-    rules: &Rules,
+    rules: &FieldRules,
 ) -> (ArrayRef, Option<MisfitAt>) {
     let mut builder = Builder::new(column_type, 0);
     for index in 0..fields.len() {
@@ -377,7 +377,7 @@ fn one_by_one(
 fn in_pieces(
     column_type: ColumnType,
     fields: RawFields<'_>,
-    rules: &Rules,
+    rules: &FieldRules,
     next: &mut impl FnMut() -> u64,
 ) -> (ArrayRef, Option<MisfitAt>) {
     let mut builder = Builder::new(column_type, 10);
@@ -425,7 +425,8 @@ fn the_type_of_a_column_holds_all_that_it_was_made_of() {
         let mut next = swath_reference::splitmix(seed);
         let (rules, nulls) = rules(&mut next);
         let drawn = draw(&mut next, nulls);
-        let (fields, rules) = (drawn.fields(), Rules { is_told: false, format: None, ..rules });
+        let (fields, rules) =
+            (drawn.fields(), FieldRules { is_told: false, format: None, ..rules });
         let mut kinds = Kinds::MISSING;
         for raw in (0..fields.len()).filter_map(|index| fields.raw(index)) {
             let mut scratch = Vec::new();
@@ -462,7 +463,7 @@ fn numbers_are_those_of_the_standard_library() {
             .map(|token| if token.parse::<i128>().is_ok() { token + "." } else { token })
             .collect();
         tokens.iter().for_each(|token| drawn.push(token.as_bytes()));
-        let rules = Rules { is_told: true, ..Rules::default() };
+        let rules = FieldRules { is_told: true, ..FieldRules::default() };
         let (doubles, fault) = in_pieces(ColumnType::F64, drawn.fields(), &rules, &mut next);
         assert_eq!(fault, None);
         let (singles, fault) = in_pieces(ColumnType::F32, drawn.fields(), &rules, &mut next);
@@ -483,7 +484,7 @@ fn whole_numbers_are_those_of_the_standard_library_or_misfits() {
     for token in WHOLE.iter().chain(ODD_WHOLE) {
         let mut drawn = Drawn::default();
         drawn.push(token.as_bytes());
-        let rules = Rules { is_told: true, ..Rules::default() };
+        let rules = FieldRules { is_told: true, ..FieldRules::default() };
         macro_rules! same {
             ($($column_type:ident as $integer:ty),+) => {$(
                 let mut builder = Builder::new(ColumnType::$column_type, 1);
@@ -556,7 +557,7 @@ fn half_a_character_is_a_misfit_even_if_the_next_field_has_the_rest() {
         drawn.push(raw);
     }
     let mut builder = Builder::new(ColumnType::Text, 0);
-    let found = builder.push_all(drawn.fields(), &Rules::default(), &mut |_, _| {});
+    let found = builder.push_all(drawn.fields(), &FieldRules::default(), &mut |_, _| {});
     assert_eq!(found, Err(MisfitAt { index: 2, misfit: Misfit::Encoding }));
     assert_eq!(builder.len(), 2);
     let texts = builder.finish();
@@ -568,15 +569,15 @@ fn seven_digits_of_which_the_last_is_zero_make_nanoseconds_unless_the_unit_is_gi
     let mut drawn = Drawn::default();
     drawn.push(b"1970-01-01T00:00:00.1234560");
     let micros = || Builder::new("timestamp[us]".parse().expect("a type"), 1);
-    let found = micros().push_all(drawn.fields(), &Rules::default(), &mut |_, _| {});
+    let found = micros().push_all(drawn.fields(), &FieldRules::default(), &mut |_, _| {});
     assert_eq!(found, Err(MisfitAt { index: 0, misfit: Misfit::Inexact }));
-    let told = Rules { is_told: true, ..Rules::default() };
+    let told = FieldRules { is_told: true, ..FieldRules::default() };
     assert_eq!(micros().push_all(drawn.fields(), &told, &mut |_, _| {}), Ok(()));
 }
 
 #[test]
 fn a_word_and_a_zero_byte_are_another_word() {
-    let rules = Rules::default();
+    let rules = FieldRules::default();
     for (word, longer) in [("NA", "NA\0"), ("", "\0"), ("null", "null\0\0")] {
         let mut drawn = Drawn::default();
         drawn.push(word.as_bytes());
@@ -603,9 +604,9 @@ fn a_word_for_a_missing_value_may_be_written_with_escapes_and_doubled_quotes() {
     for raw in [&br#""N\A""#[..], b"7", br#""a""b""#, b"NA"] {
         drawn.push(raw);
     }
-    let nulls = Words::new(["NA", "a\"b"]);
-    let quoting = Quoting { quote: Some(b'"'), escape: Some(b'\\'), is_json: false };
-    let rules = Rules { nulls, quoting, ..Rules::default() };
+    let nulls = WordSet::new(["NA", "a\"b"]);
+    let quoting = QuoteBytes { quote: Some(b'"'), escape: Some(b'\\'), is_json: false };
+    let rules = FieldRules { nulls, quoting, ..FieldRules::default() };
     let mut builder = Builder::new(ColumnType::I64, 4);
     builder.push_all(drawn.fields(), &rules, &mut |_, _| {}).expect("one number");
     let numbers = builder.finish();

@@ -19,11 +19,11 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, LargeStringArray};
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 
-use super::field::{Field, RawFields, is_blank};
+use super::field::{RawFields, TextField, is_blank};
 use super::fill::{Fill, taken};
 use super::flags::{Flags, Note, note_nested};
-use super::misfit::{Fit, Misfit, MisfitAt};
-use super::rules::{ByteSet, Rules};
+use super::misfit::{FieldFit, Misfit, MisfitAt};
+use super::rules::{ByteSet, FieldRules};
 use super::validity::Validity;
 
 /// Bytes that are copied for a short field.
@@ -32,7 +32,7 @@ const CHUNK: usize = 32;
 const BATCH: usize = 64;
 
 /// A column of texts, each for itself.
-pub(super) struct Texts {
+pub(super) struct TextsFill {
     /// Bytes after the last offset are of no meaning.
     values: Vec<u8>,
     offsets: Vec<i64>,
@@ -40,7 +40,7 @@ pub(super) struct Texts {
     end: usize,
 }
 
-impl Texts {
+impl TextsFill {
     pub(super) fn new(capacity: usize) -> Self {
         let mut offsets = Vec::with_capacity(capacity + 1);
         offsets.push(0);
@@ -78,7 +78,7 @@ impl Texts {
     fn push_some(
         &mut self,
         fields: RawFields<'_>,
-        rules: &Rules,
+        rules: &FieldRules,
         special: ByteSet,
         scratch: &mut Vec<u8>,
     ) -> (u64, u64) {
@@ -111,7 +111,7 @@ impl Texts {
         &mut self,
         text: &[u8],
         raw: Range<usize>,
-        rules: &Rules,
+        rules: &FieldRules,
         scratch: &mut Vec<u8>,
     ) -> bool {
         match simple(text, raw.clone(), rules) {
@@ -170,7 +170,7 @@ enum Simple {
 
 /// Returns what a field is that begins with a quote, or as a word for a missing value does.
 #[inline]
-fn simple(text: &[u8], raw: Range<usize>, rules: &Rules) -> Simple {
+fn simple(text: &[u8], raw: Range<usize>, rules: &FieldRules) -> Simple {
     let (first, last) = (text[raw.start], text[raw.end - 1]);
     if rules.quoting.is_json {
         return simple_json(text, raw, rules);
@@ -193,7 +193,7 @@ fn simple(text: &[u8], raw: Range<usize>, rules: &Rules) -> Simple {
 
 /// The same for a value of JSON.
 #[inline]
-fn simple_json(text: &[u8], raw: Range<usize>, rules: &Rules) -> Simple {
+fn simple_json(text: &[u8], raw: Range<usize>, rules: &FieldRules) -> Simple {
     let is_string = text[raw.start] == b'"';
     let word = if is_string { raw.start + 1..raw.end - 1 } else { raw };
     if is_string && has_byte(text, word.clone(), b'\\') {
@@ -231,12 +231,17 @@ fn first_byte(chunk: &[u8; CHUNK], byte: u8) -> usize {
     CHUNK
 }
 
-impl Fill for Texts {
+impl Fill for TextsFill {
     fn is_text(&self) -> bool {
         true
     }
 
-    fn push(&mut self, field: Field<'_>, rules: &Rules, note: &mut Note<'_>) -> Fit {
+    fn push(
+        &mut self,
+        field: TextField<'_>,
+        rules: &FieldRules,
+        note: &mut Note<'_>,
+    ) -> FieldFit {
         std::str::from_utf8(field.bytes).map_err(|_| Misfit::Encoding)?;
         note_nested(field, rules, note);
         self.make_room(field.bytes.len());
@@ -252,7 +257,7 @@ impl Fill for Texts {
     fn push_all(
         &mut self,
         fields: RawFields<'_>,
-        rules: &Rules,
+        rules: &FieldRules,
         validity: &mut Validity,
         note: &mut Note<'_>,
     ) -> Result<(), MisfitAt> {

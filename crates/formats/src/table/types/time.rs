@@ -13,7 +13,7 @@ use arrow_schema::TimeUnit;
 use chrono::{Datelike, NaiveDate};
 use swath_simd::Moment;
 
-use super::field::Field;
+use super::field::TextField;
 use super::misfit::Misfit;
 
 /// Days from the first day of year 1, as day 1, to 1970.
@@ -90,7 +90,7 @@ pub(super) fn days(date: NaiveDate) -> i32 {
 }
 
 /// Whether a timestamp has a zone, even one that no type holds; `None` if the field is not one.
-pub(in crate::table) fn has_zone(field: Field<'_>) -> Option<bool> {
+pub(in crate::table) fn has_zone(field: TextField<'_>) -> Option<bool> {
     moment(field.trimmed()).map(|moment| moment.is_zoned)
 }
 

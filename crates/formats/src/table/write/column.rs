@@ -12,14 +12,14 @@ use arrow_array::types::{
 use arrow_array::{Array, OffsetSizeTrait, new_empty_array};
 use arrow_schema::{DataType, FieldRef, TimeUnit};
 
-use super::keys::{Formatted, Keyed, Lists, Structs};
-use super::numbers::{Booleans, Doubles, Long, Nothing, Otherwise, Put, Short};
+use super::keys::{Formatted, Keyed, ListTexts, StructTexts};
+use super::numbers::{Booleans, Doubles, LongTexts, NullTexts, Otherwise, Put, Short};
 use super::options::Quoting;
 use super::source::{Around, Source};
 use super::style::{Style, Syntax};
-use super::text::{Column, Picked, Texts, push_escaped};
+use super::text::{ArrayTexts, PickedTexts, TextColumn, push_escaped};
 use super::times::{Clock, put_date};
-use crate::number::format::room::{Room, put_i64, put_text, put_u64};
+use crate::number::format::room::{NumberRoom, put_i64, put_text, put_u64};
 use crate::number::format::{push_f32_shortest, push_f64_fixed};
 use crate::table::value::Decimals;
 
@@ -96,7 +96,7 @@ impl<'a> Maker<'a, '_> {
 
     fn source(self, array: &'a dyn Array) -> Option<Boxed<'a>> {
         Some(match array.data_type() {
-            DataType::Null => Box::new(Nothing { missing: self.around(Look::Bare).missing }),
+            DataType::Null => Box::new(NullTexts { missing: self.around(Look::Bare).missing }),
             DataType::Boolean => {
                 Box::new(Booleans::new(array.as_boolean(), &self.around(Look::Bare)))
             }
@@ -121,7 +121,7 @@ impl<'a> Maker<'a, '_> {
         array: &'a dyn Array,
         look: Look,
         otherwise: Otherwise,
-        put: impl Fn(&mut Room, T::Native) -> usize + Send + Sync + 'a,
+        put: impl Fn(&mut NumberRoom, T::Native) -> usize + Send + Sync + 'a,
     ) -> Boxed<'a> {
         self.put::<T>(array, look, otherwise, put)
     }
@@ -145,7 +145,7 @@ impl<'a> Maker<'a, '_> {
     ) -> Boxed<'a> {
         let values = &array.as_primitive::<T>().values()[..];
         let (nulls, around) = (array.nulls().cloned(), self.around(Look::Bare));
-        Box::new(Long { values, nulls, around, push })
+        Box::new(LongTexts { values, nulls, around, push })
     }
 
     fn signed<T: ArrowPrimitiveType<Native: Into<i64>>>(
@@ -296,9 +296,9 @@ impl<'a> Maker<'a, '_> {
         })
     }
 
-    fn texts(self, array: &'a dyn Array, texts: impl Texts + 'a) -> Boxed<'a> {
+    fn texts(self, array: &'a dyn Array, texts: impl ArrayTexts + 'a) -> Boxed<'a> {
         let (nulls, around) = (array.logical_nulls(), self.around(Look::Text));
-        Box::new(Column { texts, nulls, around, style: self.style })
+        Box::new(TextColumn { texts, nulls, around, style: self.style })
     }
 
     fn dictionary(self, array: &'a dyn Array, kind: &DataType) -> Option<Boxed<'a>> {
@@ -307,7 +307,7 @@ impl<'a> Maker<'a, '_> {
         let values = dictionary.values();
         let inner = self.source(values)?;
         if values.is_empty() {
-            return Some(Box::new(Nothing { missing }));
+            return Some(Box::new(NullTexts { missing }));
         }
         let (keys, nulls) = (dictionary.normalized_keys(), array.logical_nulls());
         let is_text = matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
@@ -331,9 +331,9 @@ impl<'a> Maker<'a, '_> {
         self,
         array: &'a dyn Array,
         keys: Vec<usize>,
-        texts: impl Texts + 'a,
+        texts: impl ArrayTexts + 'a,
     ) -> Boxed<'a> {
-        self.texts(array, Picked { keys, texts })
+        self.texts(array, PickedTexts { keys, texts })
     }
 
     fn nested(self, array: &'a dyn Array) -> Option<Boxed<'a>> {
@@ -369,7 +369,7 @@ impl<'a> Maker<'a, '_> {
     ) -> Option<Boxed<'a>> {
         let values = Maker { style: self.style, lead: &[] }.source(values)?;
         let (nulls, around) = (array.nulls().cloned(), self.around(Look::Nested));
-        Some(Box::new(Lists { places, nulls, values, around }))
+        Some(Box::new(ListTexts { places, nulls, values, around }))
     }
 
     fn structs(self, array: &'a dyn Array, members: &[FieldRef]) -> Option<Boxed<'a>> {
@@ -380,6 +380,6 @@ impl<'a> Maker<'a, '_> {
         });
         let members = members.collect::<Option<_>>()?;
         let (nulls, around) = (array.nulls().cloned(), self.around(Look::Nested));
-        Some(Box::new(Structs { nulls, members, around }))
+        Some(Box::new(StructTexts { nulls, members, around }))
     }
 }

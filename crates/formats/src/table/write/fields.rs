@@ -18,7 +18,7 @@ const SHORT: usize = 32;
 
 /// The values of one column as text.
 #[derive(Debug, Default)]
-pub(super) struct Fields<'a> {
+pub(super) struct FieldTexts<'a> {
     /// The text, if it did not have to be written.
     pub(super) lent: Option<&'a [u8]>,
     /// The text otherwise. It begins with the word for missing values.
@@ -28,7 +28,7 @@ pub(super) struct Fields<'a> {
     pub(super) not_finite: u64,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> FieldTexts<'a> {
     /// Removes all values, and writes the word for missing ones.
     pub(super) fn begin(&mut self, missing: &[u8]) {
         self.lent = None;
@@ -112,8 +112,8 @@ pub(super) fn push_short(out: &mut Vec<u8>, text: &[u8], span: Span) {
 mod tests {
     use super::*;
 
-    fn fields(values: &[&str]) -> Fields<'static> {
-        let mut fields = Fields::default();
+    fn fields(values: &[&str]) -> FieldTexts<'static> {
+        let mut fields = FieldTexts::default();
         fields.begin(b"NA");
         for value in values {
             let start = fields.own.len();

@@ -40,13 +40,13 @@ impl<E: Into<Box<dyn StdError + Send + Sync>>> BatchItem
 }
 
 /// Items as they come.
-pub(super) type Items<'i> = dyn Iterator<Item = std::result::Result<RecordBatch, Box<dyn StdError + Send + Sync>>>
+pub(super) type GivenItems<'i> = dyn Iterator<Item = std::result::Result<RecordBatch, Box<dyn StdError + Send + Sync>>>
     + Send
     + 'i;
 
 /// Batches of one schema. After an error there are no more.
 pub(super) struct Given<'i> {
-    items: &'i mut Items<'i>,
+    items: &'i mut GivenItems<'i>,
     schema: &'i Schema,
     path: &'i Path,
     count: u64,
@@ -55,7 +55,11 @@ pub(super) struct Given<'i> {
 }
 
 impl<'i> Given<'i> {
-    pub(super) fn new(items: &'i mut Items<'i>, schema: &'i Schema, path: &'i Path) -> Self {
+    pub(super) fn new(
+        items: &'i mut GivenItems<'i>,
+        schema: &'i Schema,
+        path: &'i Path,
+    ) -> Self {
         Self { items, schema, path, count: 0, rows: 0 }
     }
 

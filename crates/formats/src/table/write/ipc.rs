@@ -12,19 +12,19 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use super::given::Given;
 use super::pieces::estimate_row;
 use crate::error::{Error, FormatReason, Result};
-use crate::table::arrow::write::{Container, Writer};
+use crate::table::arrow::write::{ArrowWriter, Container};
 
 /// Bytes of a chunk.
 const CHUNK: usize = 1 << 20;
 
 /// Chunks that are complete, and the one that is being filled.
 #[derive(Debug, Default)]
-struct Chunks {
+struct IpcChunks {
     full: VecDeque<Vec<u8>>,
     last: Vec<u8>,
 }
 
-impl Write for Chunks {
+impl Write for IpcChunks {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.last.is_empty() {
             let room = self.last.try_reserve_exact(CHUNK);
@@ -44,23 +44,23 @@ impl Write for Chunks {
 }
 
 /// What is left of a batch that is cut, and the rows of its parts.
-struct Rest {
+struct BatchRest {
     batch: RecordBatch,
     rows: usize,
 }
 
 /// The chunks of a file or stream, in order.
-pub(super) struct Encoded<'g, 'i> {
+pub(super) struct IpcStream<'g, 'i> {
     given: &'g mut Given<'i>,
     schema: SchemaRef,
     /// Estimated bytes of the largest batch.
     block_size: u64,
-    writer: Writer<Chunks>,
-    rest: Option<Rest>,
+    writer: ArrowWriter<IpcChunks>,
+    rest: Option<BatchRest>,
     has_ended: bool,
 }
 
-impl<'g, 'i> Encoded<'g, 'i> {
+impl<'g, 'i> IpcStream<'g, 'i> {
     pub(super) fn new(
         container: Container,
         given: &'g mut Given<'i>,
@@ -73,7 +73,7 @@ impl<'g, 'i> Encoded<'g, 'i> {
         };
         let fields: Vec<Field> = schema.fields().iter().zip(names).map(renamed).collect();
         let schema = Schema::new_with_metadata(fields, schema.metadata().clone());
-        let writer = Writer::new(container, Chunks::default(), &schema)
+        let writer = ArrowWriter::new(container, IpcChunks::default(), &schema)
             .map_err(|error| refused(given, &error))?;
         let schema = Arc::new(schema);
         Ok(Self { given, schema, block_size, writer, rest: None, has_ended: false })
@@ -99,7 +99,7 @@ impl<'g, 'i> Encoded<'g, 'i> {
     /// The next batch, or a part of it.
     fn batch(&mut self) -> Result<Option<RecordBatch>> {
         let (batch, rows, is_part) = match self.rest.take() {
-            Some(Rest { batch, rows }) => (batch, rows, true),
+            Some(BatchRest { batch, rows }) => (batch, rows, true),
             None => {
                 let Some(batch) = self.given.next().transpose()? else { return Ok(None) };
                 let fit = self.block_size / estimate_row(&batch).max(1);
@@ -112,7 +112,7 @@ impl<'g, 'i> Encoded<'g, 'i> {
             return if is_part { self.compact(&batch).map(Some) } else { Ok(Some(batch)) };
         }
         let rest = batch.slice(rows, batch.num_rows() - rows);
-        self.rest = Some(Rest { batch: rest, rows });
+        self.rest = Some(BatchRest { batch: rest, rows });
         self.compact(&batch.slice(0, rows)).map(Some)
     }
 
@@ -142,7 +142,7 @@ impl<'g, 'i> Encoded<'g, 'i> {
     }
 }
 
-impl Iterator for Encoded<'_, '_> {
+impl Iterator for IpcStream<'_, '_> {
     type Item = Result<Vec<u8>>;
 
     fn next(&mut self) -> Option<Self::Item> {

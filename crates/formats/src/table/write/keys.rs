@@ -5,8 +5,8 @@ use std::ops::Range;
 use arrow_buffer::NullBuffer;
 use swath_simd::Span;
 
-use super::fields::Fields;
-use super::source::{Around, Filled, Source, Unwritable};
+use super::fields::FieldTexts;
+use super::source::{Around, FillResult, Source, Unwritable};
 
 /// A dictionary whose values have been formatted once.
 pub(super) struct Formatted {
@@ -27,7 +27,7 @@ impl Formatted {
         nulls: Option<NullBuffer>,
         missing: &[u8],
     ) -> Result<Self, Unwritable> {
-        let mut fields = Fields::default();
+        let mut fields = FieldTexts::default();
         values.fill(0..count, &mut fields)?;
         let moved =
             |it: &Span| Span { start: it.start + missing.len(), end: it.end + missing.len() };
@@ -38,7 +38,7 @@ impl Formatted {
 }
 
 impl Source for Formatted {
-    fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut Fields<'s>) -> Filled {
+    fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut FieldTexts<'s>) -> FillResult {
         fields.begin(b"");
         fields.lent = Some(&self.text);
         fields.spans.extend(self.keys[rows.clone()].iter().map(|key| self.spans[*key]));
@@ -56,9 +56,9 @@ pub(super) struct Keyed<'a> {
 }
 
 impl Source for Keyed<'_> {
-    fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut Fields<'s>) -> Filled {
+    fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut FieldTexts<'s>) -> FillResult {
         fields.begin(&self.missing);
-        let mut one = Fields::default();
+        let mut one = FieldTexts::default();
         for row in rows {
             if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
                 fields.spans.push(Span { start: 0, end: self.missing.len() });
@@ -77,7 +77,7 @@ impl Source for Keyed<'_> {
 }
 
 /// Lists, as arrays of JSON.
-pub(super) struct Lists<'a> {
+pub(super) struct ListTexts<'a> {
     /// Where the values of each row are.
     pub(super) places: Vec<Range<usize>>,
     pub(super) nulls: Option<NullBuffer>,
@@ -85,10 +85,10 @@ pub(super) struct Lists<'a> {
     pub(super) around: Around,
 }
 
-impl Source for Lists<'_> {
-    fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut Fields<'s>) -> Filled {
+impl Source for ListTexts<'_> {
+    fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut FieldTexts<'s>) -> FillResult {
         fields.begin(&self.around.missing);
-        let mut inner = Fields::default();
+        let mut inner = FieldTexts::default();
         for row in rows {
             if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
                 fields.spans.push(Span { start: 0, end: self.around.missing.len() });
@@ -115,17 +115,17 @@ impl Source for Lists<'_> {
 }
 
 /// Structs, as objects of JSON.
-pub(super) struct Structs<'a> {
+pub(super) struct StructTexts<'a> {
     pub(super) nulls: Option<NullBuffer>,
     /// Their texts begin with their names.
     pub(super) members: Vec<Box<dyn Source + 'a>>,
     pub(super) around: Around,
 }
 
-impl Source for Structs<'_> {
-    fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut Fields<'s>) -> Filled {
+impl Source for StructTexts<'_> {
+    fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut FieldTexts<'s>) -> FillResult {
         fields.begin(&self.around.missing);
-        let mut inner = Fields::default();
+        let mut inner = FieldTexts::default();
         for row in rows {
             if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
                 fields.spans.push(Span { start: 0, end: self.around.missing.len() });

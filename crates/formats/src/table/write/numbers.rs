@@ -6,9 +6,9 @@ use arrow_array::BooleanArray;
 use arrow_buffer::NullBuffer;
 use swath_simd::{Span, put_short_doubles};
 
-use super::fields::Fields;
-use super::source::{Around, Filled, Source, Unwritable};
-use crate::number::format::room::{ROOM, Room, put_f64, put_text};
+use super::fields::FieldTexts;
+use super::source::{Around, FillResult, Source, Unwritable};
+use crate::number::format::room::{NumberRoom, ROOM, put_f64, put_text};
 
 /// What becomes of a value that has no text.
 #[derive(Clone, Copy, Debug)]
@@ -22,12 +22,12 @@ pub(super) enum Otherwise {
 /// What puts values into rooms.
 pub(super) trait Put<T>: Send + Sync {
     /// Puts each of at most 64 values into its room, and the length of its text into `lens`: 0 if it has none.
-    fn many(&self, values: &[T], rooms: &mut [Room], lens: &mut [usize]);
+    fn many(&self, values: &[T], rooms: &mut [NumberRoom], lens: &mut [usize]);
 }
 
 /// One after the other.
-impl<T: Copy, P: Fn(&mut Room, T) -> usize + Send + Sync> Put<T> for P {
-    fn many(&self, values: &[T], rooms: &mut [Room], lens: &mut [usize]) {
+impl<T: Copy, P: Fn(&mut NumberRoom, T) -> usize + Send + Sync> Put<T> for P {
+    fn many(&self, values: &[T], rooms: &mut [NumberRoom], lens: &mut [usize]) {
         for ((value, room), len) in values.iter().zip(rooms).zip(lens) {
             *len = self(room, *value);
         }
@@ -41,7 +41,7 @@ pub(super) struct Doubles {
 }
 
 impl Put<f64> for Doubles {
-    fn many(&self, values: &[f64], rooms: &mut [Room], lens: &mut [usize]) {
+    fn many(&self, values: &[f64], rooms: &mut [NumberRoom], lens: &mut [usize]) {
         debug_assert!(values.len() <= BATCH, "the others would have no text");
         // Of doubles with all their digits, few are short: then the rest is not tried.
         let first = values.len().min(FIRST);
@@ -90,7 +90,7 @@ where
     T: Copy + Send + Sync,
     P: Put<T>,
 {
-    fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut Fields<'s>) -> Filled {
+    fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut FieldTexts<'s>) -> FillResult {
         let Around { before, after, missing } = &self.around;
         let is_whole = match before.is_empty() && after.is_empty() {
             true => self.put_bare(&rows, fields),
@@ -110,7 +110,7 @@ where
     P: Put<T>,
 {
     /// Puts each value into a room of its own; returns whether all have a text.
-    fn put_bare(&self, rows: &Range<usize>, fields: &mut Fields<'_>) -> bool {
+    fn put_bare(&self, rows: &Range<usize>, fields: &mut FieldTexts<'_>) -> bool {
         let missing = &self.around.missing;
         fields.make_room(missing, rows.len() * ROOM, rows.len());
         let (rooms, _) = fields.own[missing.len()..].as_chunks_mut::<ROOM>();
@@ -132,7 +132,7 @@ where
 
     /// Puts values one after the other, with something around each; returns whether all have a
     /// text.
-    fn put_around(&self, rows: &Range<usize>, fields: &mut Fields<'_>) -> bool {
+    fn put_around(&self, rows: &Range<usize>, fields: &mut FieldTexts<'_>) -> bool {
         let Around { before, after, missing } = &self.around;
         let each = before.len() + ROOM + after.len();
         fields.make_room(missing, rows.len() * each, rows.len());
@@ -161,7 +161,7 @@ where
 impl<T, P> Short<'_, T, P> {
     /// Values without a text. That of a missing one does not matter.
     #[cold]
-    fn leave_out(&self, rows: &Range<usize>, fields: &mut Fields<'_>) -> Filled {
+    fn leave_out(&self, rows: &Range<usize>, fields: &mut FieldTexts<'_>) -> FillResult {
         let around = self.around.before.len() + self.around.after.len();
         for (row, span) in rows.clone().zip(&mut fields.spans) {
             if span.len() > around {
@@ -183,19 +183,19 @@ impl<T, P> Short<'_, T, P> {
 
 /// A column of values with texts of any length, and what appends one. That returns `false` if a
 /// value has no text, and is to be written as missing.
-pub(super) struct Long<'a, T, P> {
+pub(super) struct LongTexts<'a, T, P> {
     pub(super) values: &'a [T],
     pub(super) nulls: Option<NullBuffer>,
     pub(super) around: Around,
     pub(super) push: P,
 }
 
-impl<T, P> Source for Long<'_, T, P>
+impl<T, P> Source for LongTexts<'_, T, P>
 where
     T: Copy + Send + Sync,
     P: Fn(&mut Vec<u8>, T) -> bool + Send + Sync,
 {
-    fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut Fields<'s>) -> Filled {
+    fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut FieldTexts<'s>) -> FillResult {
         let Around { before, after, missing } = &self.around;
         fields.begin(missing);
         for (row, value) in rows.clone().zip(&self.values[rows.clone()]) {
@@ -242,7 +242,7 @@ impl<'a> Booleans<'a> {
 }
 
 impl Source for Booleans<'_> {
-    fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut Fields<'s>) -> Filled {
+    fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut FieldTexts<'s>) -> FillResult {
         fields.begin(b"");
         fields.lent = Some(&self.text);
         let bits = self.values.values().slice(rows.start, rows.len());
@@ -253,12 +253,12 @@ impl Source for Booleans<'_> {
 }
 
 /// A column without values.
-pub(super) struct Nothing {
+pub(super) struct NullTexts {
     pub(super) missing: Vec<u8>,
 }
 
-impl Source for Nothing {
-    fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut Fields<'s>) -> Filled {
+impl Source for NullTexts {
+    fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut FieldTexts<'s>) -> FillResult {
         fields.begin(&self.missing);
         fields.spans.resize(rows.len(), Span { start: 0, end: self.missing.len() });
         Ok(())

@@ -10,9 +10,9 @@ use arrow_array::{Array as _, ArrayRef};
 use swath_simd::{Values, push_rows};
 
 use super::column::source;
-use super::fields::Fields;
-use super::pieces::{Part, Piece};
-use super::plan::Plan;
+use super::fields::FieldTexts;
+use super::pieces::{BatchPart, RowPiece};
+use super::plan::WritePlan;
 use super::source::{Source, Unwritable};
 use super::style::Style;
 use crate::error::{Error, FormatReason, Result};
@@ -23,15 +23,15 @@ const FIELDS: usize = 1024;
 const ROWS: usize = 1024;
 
 /// What all workers know.
-pub(super) struct Writer<'p> {
-    plan: &'p Plan,
+pub(super) struct PieceWriter<'p> {
+    plan: &'p WritePlan,
     style: &'p Style,
     path: &'p Path,
     not_finite: AtomicU64,
 }
 
-impl<'p> Writer<'p> {
-    pub(super) fn new(plan: &'p Plan, style: &'p Style, path: &'p Path) -> Self {
+impl<'p> PieceWriter<'p> {
+    pub(super) fn new(plan: &'p WritePlan, style: &'p Style, path: &'p Path) -> Self {
         Self { plan, style, path, not_finite: AtomicU64::new(0) }
     }
 
@@ -45,7 +45,7 @@ impl<'p> Writer<'p> {
     }
 
     /// Appends the text of a piece; the first one begins with the header.
-    pub(super) fn push(&self, piece: &Piece, text: &mut Vec<u8>) -> Result<()> {
+    pub(super) fn push(&self, piece: &RowPiece, text: &mut Vec<u8>) -> Result<()> {
         if piece.index == 0 && self.plan.has_header {
             self.plan.push_header(text, self.style);
         }
@@ -58,7 +58,7 @@ impl<'p> Writer<'p> {
     }
 
     /// Appends rows of one batch; `first` rows were written before them.
-    fn push_part(&self, part: &Part, first: u64, text: &mut Vec<u8>) -> Result<()> {
+    fn push_part(&self, part: &BatchPart, first: u64, text: &mut Vec<u8>) -> Result<()> {
         let rows = &part.rows;
         // How many values of a row are in a column: all, if these were not put into columns.
         let each = self.plan.names.len() / part.batch.num_columns().max(1);
@@ -71,14 +71,14 @@ impl<'p> Writer<'p> {
         let named = columns.iter().zip(&self.plan.names);
         let sources: Vec<Box<dyn Source + '_>> =
             named.filter_map(|(column, name)| source(column, self.style, name)).collect();
-        let mut fields: Vec<Fields<'_>> = Vec::new();
-        fields.resize_with(sources.len(), Fields::default);
+        let mut fields: Vec<FieldTexts<'_>> = Vec::new();
+        fields.resize_with(sources.len(), FieldTexts::default);
         let step = (FIELDS / self.plan.names.len().max(1)).clamp(1, ROWS);
         for start in (0..rows.len()).step_by(step) {
             let end = rows.len().min(start + step);
             let filled = fill(&sources, &mut fields, &(start * each..end * each));
             filled.map_err(|(column, why)| self.unwritable(first, column, &why))?;
-            let values: Vec<Values<'_>> = fields.iter().map(Fields::values).collect();
+            let values: Vec<Values<'_>> = fields.iter().map(FieldTexts::values).collect();
             push_rows(text, &values, end - start, self.style.frame);
         }
         let not_finite = fields.iter().map(|column| column.not_finite).sum();
@@ -104,7 +104,7 @@ impl<'p> Writer<'p> {
 /// row is reported, with its column.
 fn fill<'s>(
     sources: &'s [Box<dyn Source + 's>],
-    fields: &mut [Fields<'s>],
+    fields: &mut [FieldTexts<'s>],
     rows: &Range<usize>,
 ) -> std::result::Result<(), (usize, Unwritable)> {
     let mut found: Option<(usize, Unwritable)> = None;

@@ -21,18 +21,18 @@ use crate::error::Result;
 
 /// Some rows of one batch.
 #[derive(Clone, Debug)]
-pub(super) struct Part {
+pub(super) struct BatchPart {
     pub(super) batch: Arc<RecordBatch>,
     pub(super) rows: Range<usize>,
 }
 
 /// What one worker formats at a time.
 #[derive(Debug, Default)]
-pub(super) struct Piece {
+pub(super) struct RowPiece {
     pub(super) index: usize,
     /// Rows before it.
     pub(super) first: u64,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<BatchPart>,
 }
 
 /// The pieces of all batches.
@@ -43,7 +43,7 @@ pub(super) struct Pieces<'g, 'i> {
     /// Bytes of each row besides those of its values.
     around: u64,
     /// What is left of a batch, and the estimated text of a row.
-    rest: Option<(Part, u64)>,
+    rest: Option<(BatchPart, u64)>,
     index: usize,
     first: u64,
     has_failed: bool,
@@ -60,7 +60,7 @@ impl<'g, 'i> Pieces<'g, 'i> {
     }
 
     /// What is left of the batch, or the next one.
-    fn rest(&mut self) -> Result<Option<(Part, u64)>> {
+    fn rest(&mut self) -> Result<Option<(BatchPart, u64)>> {
         if let Some(rest) = self.rest.take() {
             return Ok(Some(rest));
         }
@@ -69,16 +69,16 @@ impl<'g, 'i> Pieces<'g, 'i> {
             let rows = 0..batch.num_rows();
             if !rows.is_empty() {
                 let row = estimate_row(&batch) + self.around;
-                return Ok(Some((Part { batch: Arc::new(batch), rows }, row)));
+                return Ok(Some((BatchPart { batch: Arc::new(batch), rows }, row)));
             }
         }
         Ok(None)
     }
 
-    fn piece(&mut self) -> Result<Option<Piece>> {
-        let mut piece = Piece { index: self.index, first: self.first, parts: Vec::new() };
+    fn piece(&mut self) -> Result<Option<RowPiece>> {
+        let mut piece = RowPiece { index: self.index, first: self.first, parts: Vec::new() };
         let mut room = self.block_size;
-        while let Some((Part { batch, rows }, row)) = self.rest()? {
+        while let Some((BatchPart { batch, rows }, row)) = self.rest()? {
             let fit = usize::try_from(room / row.max(1)).unwrap_or(usize::MAX);
             // At least one row; but another batch begins only where one fits.
             let count = rows.len().min(fit.max(usize::from(piece.parts.is_empty())));
@@ -86,10 +86,12 @@ impl<'g, 'i> Pieces<'g, 'i> {
             if count > 0 {
                 room = room.saturating_sub(count as u64 * row);
                 self.first += count as u64;
-                piece.parts.push(Part { batch: Arc::clone(&batch), rows: rows.start..middle });
+                piece
+                    .parts
+                    .push(BatchPart { batch: Arc::clone(&batch), rows: rows.start..middle });
             }
             if middle < rows.end {
-                self.rest = Some((Part { batch, rows: middle..rows.end }, row));
+                self.rest = Some((BatchPart { batch, rows: middle..rows.end }, row));
                 break;
             }
         }
@@ -99,7 +101,7 @@ impl<'g, 'i> Pieces<'g, 'i> {
 }
 
 impl Iterator for Pieces<'_, '_> {
-    type Item = Result<Piece>;
+    type Item = Result<RowPiece>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.has_failed {

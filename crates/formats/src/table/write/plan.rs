@@ -24,7 +24,7 @@ const LEAVE_OUT: &str = "leave the option out, or choose another form";
 
 /// How an output is written.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct WritePlan {
     pub(super) form: BatchForm,
     pub(super) format: Option<Format>,
     /// Of the columns, as they are written.
@@ -35,9 +35,9 @@ pub(super) struct Plan {
 }
 
 /// What is wrong, and a hint.
-type Checked<T> = std::result::Result<T, (String, &'static str)>;
+type PlanResult<T> = std::result::Result<T, (String, &'static str)>;
 
-impl Plan {
+impl WritePlan {
     pub(super) fn new(
         options: &BatchWriteOptions,
         schema: &Schema,
@@ -123,7 +123,7 @@ fn name_needs_quotes(name: &[u8], style: &Style) -> bool {
         || OddNumber::of(name).is_some()
 }
 
-fn names(options: &BatchWriteOptions, schema: &Schema) -> Checked<Vec<String>> {
+fn names(options: &BatchWriteOptions, schema: &Schema) -> PlanResult<Vec<String>> {
     let columns = schema.fields().len();
     match &options.names {
         None => Ok(schema.fields().iter().map(|field| field.name().clone()).collect()),
@@ -139,7 +139,7 @@ fn style(
     options: &BatchWriteOptions,
     schema: &Schema,
     form: BatchForm,
-) -> Checked<Option<Style>> {
+) -> PlanResult<Option<Style>> {
     if form == BatchForm::Fixed {
         return Err(("text of fixed width is only read".to_owned(), "choose another form"));
     }
@@ -174,7 +174,7 @@ fn separated(
     schema: &Schema,
     form: BatchForm,
     decimals: Decimals,
-) -> Checked<Style> {
+) -> PlanResult<Style> {
     let usual = if form == BatchForm::Tsv { b'\t' } else { b',' };
     let delimiter = options.delimiter.unwrap_or(usual);
     let quoting = options.quoting.unwrap_or_default();
@@ -212,7 +212,7 @@ fn separated(
 }
 
 /// The word stands without quotes, and must not be the text of a value.
-fn check_word(word: &str, delimiter: u8) -> Checked<()> {
+fn check_word(word: &str, delimiter: u8) -> PlanResult<()> {
     let bare = word.trim_start_matches(['-', '+', '.']);
     let lower = bare.to_ascii_lowercase();
     let is_value = bare.starts_with(|sign: char| sign.is_ascii_digit())
@@ -231,7 +231,7 @@ fn check_word(word: &str, delimiter: u8) -> Checked<()> {
     Ok(())
 }
 
-fn check_types(schema: &Schema, style: &Style, form: BatchForm) -> Checked<()> {
+fn check_types(schema: &Schema, style: &Style, form: BatchForm) -> PlanResult<()> {
     let form = if form == BatchForm::JsonLines { "JSON Lines" } else { "CSV" };
     for field in schema.fields() {
         let (name, kind) = (field.name(), field.data_type());
@@ -269,7 +269,7 @@ fn extension(field: &Field) -> Option<&str> {
 }
 
 /// Without quotes, a name with a delimiter in it would be two.
-fn check_names(names: &[String], style: &Style) -> Checked<()> {
+fn check_names(names: &[String], style: &Style) -> PlanResult<()> {
     if names.iter().all(String::is_empty) {
         let detail =
             "all names are empty: the header would be read back as a row of missing values";
@@ -286,7 +286,7 @@ fn check_names(names: &[String], style: &Style) -> Checked<()> {
 }
 
 /// An object with the same key twice would lose one when it is read.
-fn check_keys(names: &[String]) -> Checked<()> {
+fn check_keys(names: &[String]) -> PlanResult<()> {
     let mut sorted: Vec<&String> = names.iter().collect();
     sorted.sort_unstable();
     match sorted.windows(2).find(|pair| pair[0] == pair[1]) {

@@ -13,10 +13,10 @@ use arrow_array::types::{
 use arrow_schema::{DataType, TimeUnit};
 
 use super::column::source;
-use super::fields::Fields;
+use super::fields::FieldTexts;
 use super::style::Style;
 use super::times::{Clock, put_date};
-use crate::number::format::room::{ROOM, Room};
+use crate::number::format::room::{NumberRoom, ROOM};
 use crate::number::format::{push_f32_shortest, push_f64_shortest};
 use crate::table::value::Decimals;
 
@@ -145,7 +145,7 @@ fn timestamp(array: &dyn Array, unit: TimeUnit, row: usize) -> i64 {
 fn other(array: &dyn Array, row: usize) -> String {
     let style = Style::json(Decimals::Shortest);
     let column = source(array, &style, "");
-    let mut fields = Fields::default();
+    let mut fields = FieldTexts::default();
     match column.as_ref().map(|column| column.fill(row..row + 1, &mut fields)) {
         Some(Ok(())) => {
             let value = String::from_utf8_lossy(fields.value(0));
@@ -185,7 +185,7 @@ impl fmt::Display for Scalar {
 }
 
 /// Puts a time; returns its length: 0 if its year has not four digits.
-fn put_timestamp(room: &mut Room, count: i64, unit: TimeUnit, is_zoned: bool) -> usize {
+fn put_timestamp(room: &mut NumberRoom, count: i64, unit: TimeUnit, is_zoned: bool) -> usize {
     let clock = |decimals| Clock { decimals, is_zoned };
     match unit {
         TimeUnit::Second => clock(0).put::<1>(room, count),

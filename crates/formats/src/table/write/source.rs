@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
-use super::fields::Fields;
+use super::fields::FieldTexts;
 
 /// A column that can be written.
 pub(super) trait Source: Send + Sync {
     /// Replaces `fields` by the text of these rows.
-    fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut Fields<'s>) -> Filled;
+    fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut FieldTexts<'s>) -> FillResult;
 }
 
 /// Success, or the first row that cannot be written.
-pub(super) type Filled = Result<(), Unwritable>;
+pub(super) type FillResult = Result<(), Unwritable>;
 
 /// A value that cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,13 +15,13 @@ use arrow_array::{GenericByteArray, StringViewArray};
 use arrow_buffer::{ArrowNativeType as _, NullBuffer};
 use swath_simd::Span;
 
-use super::fields::{Fields, push_short, some_missing};
+use super::fields::{FieldTexts, push_short, some_missing};
 use super::options::Quoting;
-use super::source::{Around, Filled, Source, Unwritable};
+use super::source::{Around, FillResult, Source, Unwritable};
 use super::style::{Quotes, Style, Syntax};
 
 /// Texts in an array.
-pub(super) trait Texts: Send + Sync {
+pub(super) trait ArrayTexts: Send + Sync {
     /// Puts the places of the texts of `rows` into `spans`, ascending and without a gap: in the
     /// memory that is returned, or in `raw`, where they were gathered.
     fn find<'s>(
@@ -32,7 +32,7 @@ pub(super) trait Texts: Send + Sync {
     ) -> Option<&'s [u8]>;
 }
 
-impl<T: ByteArrayType> Texts for &GenericByteArray<T> {
+impl<T: ByteArrayType> ArrayTexts for &GenericByteArray<T> {
     fn find<'s>(
         &'s self,
         rows: Range<usize>,
@@ -50,7 +50,7 @@ impl<T: ByteArrayType> Texts for &GenericByteArray<T> {
     }
 }
 
-impl Texts for &StringViewArray {
+impl ArrayTexts for &StringViewArray {
     fn find<'s>(
         &'s self,
         rows: Range<usize>,
@@ -83,12 +83,12 @@ fn push_view(raw: &mut Vec<u8>, array: &StringViewArray, row: usize) {
 }
 
 /// Texts of a dictionary that is too large to be formatted as a whole.
-pub(super) struct Picked<T> {
+pub(super) struct PickedTexts<T> {
     pub(super) keys: Vec<usize>,
     pub(super) texts: T,
 }
 
-impl<T: Texts> Texts for Picked<T> {
+impl<T: ArrayTexts> ArrayTexts for PickedTexts<T> {
     fn find<'s>(
         &'s self,
         rows: Range<usize>,
@@ -109,15 +109,15 @@ impl<T: Texts> Texts for Picked<T> {
 }
 
 /// A column of text.
-pub(super) struct Column<'a, T> {
+pub(super) struct TextColumn<'a, T> {
     pub(super) texts: T,
     pub(super) nulls: Option<NullBuffer>,
     pub(super) around: Around,
     pub(super) style: &'a Style,
 }
 
-impl<T: Texts> Source for Column<'_, T> {
-    fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut Fields<'s>) -> Filled {
+impl<T: ArrayTexts> Source for TextColumn<'_, T> {
+    fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut FieldTexts<'s>) -> FillResult {
         fields.begin(&self.around.missing);
         let mut raw = Vec::new();
         let lent = self.texts.find(rows.clone(), &mut raw, &mut fields.spans);
@@ -168,7 +168,7 @@ impl Care {
     }
 }
 
-impl<T> Column<'_, T> {
+impl<T> TextColumn<'_, T> {
     /// Finds the rows that need quotes or escapes. What a missing row holds does not matter.
     fn care(&self, text: &[u8], spans: &[Span], rows: Range<usize>) -> Care {
         let mut care = Care::default();
@@ -198,7 +198,7 @@ impl<T> Column<'_, T> {
     }
 
     /// An error if quotes are needed and not allowed.
-    fn refuse_quotes(&self, quotes: &Quotes, care: &Care, rows: &Range<usize>) -> Filled {
+    fn refuse_quotes(&self, quotes: &Quotes, care: &Care, rows: &Range<usize>) -> FillResult {
         if quotes.quoting != Quoting::Never {
             return Ok(());
         }
@@ -213,7 +213,7 @@ impl<T> Column<'_, T> {
     }
 
     /// Appends strings of JSON.
-    fn push_json(&self, text: &[u8], care: &Care, fields: &mut Fields<'_>) {
+    fn push_json(&self, text: &[u8], care: &Care, fields: &mut FieldTexts<'_>) {
         for row in 0..fields.spans.len() {
             let (span, start) = (fields.spans[row], fields.own.len());
             fields.own.extend_from_slice(&self.around.before);
@@ -246,7 +246,7 @@ fn next_bit(bits: &[u64], at: usize) -> usize {
 }
 
 /// Appends fields, some of them quoted.
-fn push_quoted(quotes: &Quotes, text: &[u8], care: &Care, fields: &mut Fields<'_>) {
+fn push_quoted(quotes: &Quotes, text: &[u8], care: &Care, fields: &mut FieldTexts<'_>) {
     let is_every = quotes.quoting == Quoting::All;
     for row in 0..fields.spans.len() {
         let (span, start) = (fields.spans[row], fields.own.len());

@@ -12,7 +12,7 @@
 
 use swath_simd::digits::{ASCII, eight};
 
-use crate::number::format::room::Room;
+use crate::number::format::room::NumberRoom;
 
 /// Seconds of a day.
 const DAY: i64 = 86_400;
@@ -73,7 +73,7 @@ const DAYS: [[u8; 6]; 366] = {
 
 /// Puts a date, counted in days from 1970; returns its length: 0 if its year has not four digits.
 #[inline(always)]
-pub(super) fn put_date(room: &mut Room, days: i64) -> usize {
+pub(super) fn put_date(room: &mut NumberRoom, days: i64) -> usize {
     match date(days) {
         Some(text) => {
             room[..10].copy_from_slice(&text);
@@ -119,7 +119,7 @@ impl Clock {
     /// Puts a timestamp, counted in `PER_SECOND`ths from 1970; returns its length: 0 if its year
     /// has not four digits.
     #[inline(always)]
-    pub(super) fn put<const PER_SECOND: i64>(self, room: &mut Room, count: i64) -> usize {
+    pub(super) fn put<const PER_SECOND: i64>(self, room: &mut NumberRoom, count: i64) -> usize {
         let (seconds, fraction) = (count.div_euclid(PER_SECOND), count.rem_euclid(PER_SECOND));
         let Some(date) = date(seconds.div_euclid(DAY)) else { return 0 };
         room[..10].copy_from_slice(&date);
@@ -132,7 +132,11 @@ impl Clock {
     /// Puts a time of day, counted in `PER_SECOND`ths; returns its length: 0 if it is not of one
     /// day.
     #[inline(always)]
-    pub(super) fn put_time<const PER_SECOND: i64>(self, room: &mut Room, count: i64) -> usize {
+    pub(super) fn put_time<const PER_SECOND: i64>(
+        self,
+        room: &mut NumberRoom,
+        count: i64,
+    ) -> usize {
         if !(0..DAY * PER_SECOND).contains(&count) {
             return 0;
         }
@@ -141,7 +145,7 @@ impl Clock {
 
     /// Writes a time of day and its decimals; returns where they end.
     #[inline(always)]
-    fn time(self, text: &mut Room, at: usize, second: i64, fraction: i64) -> usize {
+    fn time(self, text: &mut NumberRoom, at: usize, second: i64, fraction: i64) -> usize {
         // Neither is negative, and both are below 2^32.
         let second = u32::try_from(second).unwrap_or(0);
         let fraction = u64::try_from(fraction).unwrap_or(0);
@@ -172,7 +176,7 @@ mod tests {
     use super::*;
     use crate::number::format::room::ROOM;
 
-    fn text(put: impl Fn(&mut Room) -> usize) -> Option<String> {
+    fn text(put: impl Fn(&mut NumberRoom) -> usize) -> Option<String> {
         let mut room = [b'x'; ROOM];
         let len = put(&mut room);
         (len > 0).then(|| String::from_utf8(room[..len].to_vec()).expect("ASCII"))
@@ -203,15 +207,16 @@ mod tests {
     #[test]
     fn timestamps_have_the_decimals_of_their_unit() {
         let clock = |decimals, is_zoned| Clock { decimals, is_zoned };
-        let local = |out: &mut Room| clock(0, false).put::<1>(out, -1);
+        let local = |out: &mut NumberRoom| clock(0, false).put::<1>(out, -1);
         assert_eq!(text(local).as_deref(), Some("1969-12-31T23:59:59"));
-        let zoned = |out: &mut Room| clock(3, true).put::<1000>(out, -1);
+        let zoned = |out: &mut NumberRoom| clock(3, true).put::<1000>(out, -1);
         assert_eq!(text(zoned).as_deref(), Some("1969-12-31T23:59:59.999Z"));
-        let micros = |out: &mut Room| clock(6, false).put::<1_000_000>(out, 86_400_000_001);
+        let micros =
+            |out: &mut NumberRoom| clock(6, false).put::<1_000_000>(out, 86_400_000_001);
         assert_eq!(text(micros).as_deref(), Some("1970-01-02T00:00:00.000001"));
-        let first = |out: &mut Room| clock(9, true).put::<1_000_000_000>(out, i64::MIN);
+        let first = |out: &mut NumberRoom| clock(9, true).put::<1_000_000_000>(out, i64::MIN);
         assert_eq!(text(first).as_deref(), Some("1677-09-21T00:12:43.145224192Z"));
-        let last = |out: &mut Room| clock(9, true).put::<1_000_000_000>(out, i64::MAX);
+        let last = |out: &mut NumberRoom| clock(9, true).put::<1_000_000_000>(out, i64::MAX);
         assert_eq!(text(last).as_deref(), Some("2262-04-11T23:47:16.854775807Z"));
         for count in [i64::MIN, i64::MAX, DAY * (LAST + 1), DAY * FIRST - 1] {
             assert_eq!(text(|out| clock(0, true).put::<1>(out, count)), None);

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use swath_formats::matrix::{AnyCoo, Values};
-use swath_reference::matrix::{Matrix, Value};
+use swath_reference::matrix::{Matrix, MatrixValue};
 
 /// An entry: row, column, value.
-pub(crate) type Entry = (u64, u64, Value);
+pub(crate) type Entry = (u64, u64, MatrixValue);
 
 /// A file that is removed together with its folder.
 pub(crate) struct Scratch(tempfile::TempDir, &'static str);
@@ -31,7 +31,7 @@ pub(crate) fn bits(entries: impl IntoIterator<Item = Entry>) -> Vec<(u64, u64, [
         .collect()
 }
 
-pub(crate) fn value_at(values: &Values, index: usize) -> Value {
+pub(crate) fn value_at(values: &Values, index: usize) -> MatrixValue {
     match values {
         Values::None => [1.0, 0.0],
         Values::I64(values) => [values[index] as f64, 0.0],

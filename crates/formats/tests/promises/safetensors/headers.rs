@@ -20,10 +20,10 @@ fn judged(bytes: &[u8]) -> Result<Vec<String>, (FormatReason, Option<u64>, Strin
         }
         (Err(error), Err(fault)) => {
             let class = match error.reason() {
-                FormatReason::Truncated => reference::Fault::Truncated,
-                FormatReason::TooLarge => reference::Fault::TooLarge,
-                FormatReason::UnknownFormat => reference::Fault::Unknown,
-                FormatReason::Malformed => reference::Fault::Malformed,
+                FormatReason::Truncated => reference::FileFault::Truncated,
+                FormatReason::TooLarge => reference::FileFault::TooLarge,
+                FormatReason::UnknownFormat => reference::FileFault::Unknown,
+                FormatReason::Malformed => reference::FileFault::Malformed,
                 other => panic!("{other:?}: {error}"),
             };
             assert_eq!(class, *fault, "{error}");

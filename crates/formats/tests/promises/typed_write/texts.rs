@@ -9,13 +9,13 @@ use swath_formats::table::{
     BatchWriteOptions, Decimals, HeaderLine, LineEnd, Quoting, write_batches,
 };
 use swath_reference::battery::Battery;
-use swath_reference::typed_write::{Cell, Form, Quoted, separated};
+use swath_reference::typed_write::{Cell, Quoted, SeparatedForm, separated};
 
 use super::drawn::{Draw, Table, columns};
 
 /// What the slow version writes by default.
-pub(super) fn usual() -> Form {
-    Form {
+pub(super) fn usual() -> SeparatedForm {
+    SeparatedForm {
         delimiter: ',',
         quoted: Quoted::Some,
         end: "\n",
@@ -25,7 +25,7 @@ pub(super) fn usual() -> Form {
 }
 
 /// Writes a table with several workers and sizes of pieces, and compares each text.
-fn compare(path: &Path, table: &Table, options: &BatchWriteOptions, form: &Form) {
+fn compare(path: &Path, table: &Table, options: &BatchWriteOptions, form: &SeparatedForm) {
     let wanted = separated(&table.names, &table.rows, form);
     for (workers, block_size) in [(1, 0), (2, 1), (3, 300), (4, 10_000)] {
         let output = OutputOptions::new().with_workers(workers);
@@ -80,7 +80,7 @@ fn delimiters_quotes_line_ends_and_words_are_those_that_were_chosen() {
                     .with_header(header);
                 let has_header = header == HeaderLine::Present;
                 let missing = word.to_owned();
-                let form = Form { delimiter, quoted, end, missing, has_header };
+                let form = SeparatedForm { delimiter, quoted, end, missing, has_header };
                 compare(&path, &table, &options, &form);
             }
         }

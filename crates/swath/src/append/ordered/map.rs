@@ -5,18 +5,18 @@ use swath_plan::fallback::Fallback;
 
 use crate::append::ordered::{Ordered, Ticket};
 use crate::error::{Error, Result};
-use crate::failures::{Failures, caught};
+use crate::failures::{FailureLog, caught};
 use crate::locks::Mutex;
 use crate::threads;
 use crate::timeline::{Activity, Recorder};
 
 /// What the workers of one loop share.
-struct Loop<'l, I, F, E> {
+struct MapLoop<'l, I, F, E> {
     ordered: &'l Ordered,
     f: &'l F,
     /// `None` once no further item is to be taken.
     items: Mutex<Option<I>>,
-    failures: Failures<E>,
+    failures: FailureLog<E>,
 }
 
 /// See [`Ordered::map_ordered`].
@@ -34,14 +34,14 @@ where
     let workers = if workers == 0 { machine::usable_cpus() } else { workers };
     ordered.tickets().widen(workers);
     let items = Mutex::new(Some(items));
-    let work = Loop { ordered, f, items, failures: Failures::default() };
+    let work = MapLoop { ordered, f, items, failures: FailureLog::default() };
     if let Some((started, error)) = threads::run(workers, &|_| work.work()) {
         ordered.tickets().fell_back(Fallback::not_started(started, &error));
     }
     ordered.end(&work.failures)
 }
 
-impl<I, F, E> Loop<'_, I, F, E>
+impl<I, F, E> MapLoop<'_, I, F, E>
 where
     I: Iterator<Item: Send> + Send,
     F: Fn(I::Item, &mut Ticket) -> std::result::Result<(), E> + Sync,

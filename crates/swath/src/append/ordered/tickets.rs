@@ -11,11 +11,11 @@ use swath_plan::sequence::{Placed, Refused, Sequence};
 
 use crate::append::ordered::{OrderedOptions, OrderedReport};
 use crate::error::{Error, Operation, Reason, Result};
-use crate::failures::{Failures, caught};
+use crate::failures::{FailureLog, caught};
 use crate::locks::{Condvar, Mutex, MutexGuard};
 use crate::observe::Observer;
 use crate::sink::draft::Draft;
-use crate::sink::target::{ChunkWrite, Layout, Target, refused};
+use crate::sink::target::{ChunkWrite, PlacementState, Target, refused};
 use crate::timeline::{Activity, Recorder};
 
 /// Capacity of the first buffers.
@@ -31,20 +31,20 @@ pub(super) struct Tickets {
     observer: Observer,
     /// The options set no window, so workers may widen it.
     window_is_free: bool,
-    window: Mutex<Window>,
+    window: Mutex<TicketWindow>,
     /// Signals that a chunk was written, or that nothing more will be.
     changed: Condvar,
     /// Signals that a chunk has a place, or that none will get one any more; for threads that
     /// only write.
     placed: Condvar,
     /// Of threads that only write: they have no caller in which a panic could resume.
-    panics: Failures<Infallible>,
+    panics: FailureLog<Infallible>,
 }
 
 #[derive(Debug)]
-struct Window {
+struct TicketWindow {
     sequence: Sequence<Vec<u8>>,
-    layout: Layout,
+    layout: PlacementState,
     /// Threads that are writing a chunk.
     writing: usize,
     /// Threads that wait for a place, or for the end.
@@ -63,7 +63,7 @@ struct Window {
 }
 
 /// A chunk that has been taken out to be written.
-struct Work {
+struct ChunkWork {
     place: ChunkWrite,
     extent: Extent,
     bytes: Vec<u8>,
@@ -93,9 +93,9 @@ impl Tickets {
             are_in_place: false,
             observer: Observer::new(options.output.hooks.clone(), None),
             window_is_free: options.window == 0,
-            window: Mutex::new(Window {
+            window: Mutex::new(TicketWindow {
                 sequence: Sequence::new(window),
-                layout: Layout::default(),
+                layout: PlacementState::default(),
                 writing: 0,
                 waiting: 0,
                 failure: None,
@@ -108,7 +108,7 @@ impl Tickets {
             }),
             changed: Condvar::new(),
             placed: Condvar::new(),
-            panics: Failures::default(),
+            panics: FailureLog::default(),
         }
     }
 
@@ -226,7 +226,7 @@ impl Tickets {
     }
 
     /// Writes chunks until none has a place, or another thread is writing and only one may.
-    fn drain<'s>(&'s self, mut window: MutexGuard<'s, Window>) -> Result<()> {
+    fn drain<'s>(&'s self, mut window: MutexGuard<'s, TicketWindow>) -> Result<()> {
         loop {
             // Before the write starts, not after it: a cancellation after the write came too
             // late.
@@ -239,7 +239,7 @@ impl Tickets {
     }
 
     /// The next chunk in serial order, if this thread may write it now.
-    fn next_work(&self, window: &mut Window) -> Option<Work> {
+    fn next_work(&self, window: &mut TicketWindow) -> Option<ChunkWork> {
         if self.target.is_stream() && window.writing > 0 {
             return None;
         }
@@ -248,13 +248,14 @@ impl Tickets {
         window.written.chunks += 1;
         window.writing += 1;
         let place = self.target.place(&mut window.layout, extent, &chunk);
-        Some(Work { place, extent, bytes: chunk })
+        Some(ChunkWork { place, extent, bytes: chunk })
     }
 
     /// Writes one chunk, and reports the outcome to every waiting thread.
-    fn write(&self, work: Work) {
-        let Work { place, extent, mut bytes } = work;
-        let mut ended = Ended { tickets: self, extent, outcome: None, buffer: Vec::new() };
+    fn write(&self, work: ChunkWork) {
+        let ChunkWork { place, extent, mut bytes } = work;
+        let mut ended =
+            TicketWriteEnd { tickets: self, extent, outcome: None, buffer: Vec::new() };
         let outcome = self.observer.hooks().record(Activity::Write, &self.path, extent, || {
             self.target.write(&place, &mut bytes)
         });
@@ -297,7 +298,7 @@ impl Tickets {
     ///
     /// If one of them panicked, or a thread that only writes did while it wrote: errors of the
     /// others are its consequence.
-    pub(super) fn end<E>(&self, failures: &Failures<E>) -> std::result::Result<(), E> {
+    pub(super) fn end<E>(&self, failures: &FailureLog<E>) -> std::result::Result<(), E> {
         if self.window.lock().has_panicked {
             self.panics.resume();
             failures.resume();
@@ -336,7 +337,7 @@ impl Tickets {
     }
 
     /// An idle buffer, or a new one: there are never more than the window is wide.
-    fn buffer(&self, mut window: MutexGuard<'_, Window>) -> Vec<u8> {
+    fn buffer(&self, mut window: MutexGuard<'_, TicketWindow>) -> Vec<u8> {
         if let Some(idle) = window.idle.pop() {
             return idle;
         }
@@ -350,12 +351,12 @@ impl Tickets {
     }
 
     /// Fails once nothing more can be placed, because of a failure or a dropped ticket.
-    fn look_for_trouble(&self, window: &mut Window) -> Result<()> {
+    fn look_for_trouble(&self, window: &mut TicketWindow) -> Result<()> {
         self.look_for_failure(window)?;
         if window.sequence.cut().is_some() { Err(self.poisoned(window)) } else { Ok(()) }
     }
 
-    fn look_for_failure(&self, window: &mut Window) -> Result<()> {
+    fn look_for_failure(&self, window: &mut TicketWindow) -> Result<()> {
         if window.failure.is_none() && self.observer.is_cancelled() {
             let cancelled = Error::cancelled(Operation::Write, &self.path);
             window.failure = Some(self.failed(cancelled));
@@ -367,7 +368,7 @@ impl Tickets {
     }
 
     /// The first failure, or the ticket that was abandoned.
-    fn poisoned(&self, window: &Window) -> Error {
+    fn poisoned(&self, window: &TicketWindow) -> Error {
         if let Some(failure) = &window.failure {
             return failure.again();
         }
@@ -382,9 +383,9 @@ impl Tickets {
 
     fn wait<'s>(
         &self,
-        mut window: MutexGuard<'s, Window>,
+        mut window: MutexGuard<'s, TicketWindow>,
         most: Duration,
-    ) -> MutexGuard<'s, Window> {
+    ) -> MutexGuard<'s, TicketWindow> {
         window.waiting += 1;
         let woken = self.changed.wait_timeout(window, most.min(NAP));
         let mut window = woken.0;
@@ -394,7 +395,7 @@ impl Tickets {
 }
 
 /// One write; ends it for the others too, even if the writer of a stream panics.
-struct Ended<'s> {
+struct TicketWriteEnd<'s> {
     tickets: &'s Tickets,
     extent: Extent,
     outcome: Option<std::io::Result<u64>>,
@@ -402,7 +403,7 @@ struct Ended<'s> {
     buffer: Vec<u8>,
 }
 
-impl Drop for Ended<'_> {
+impl Drop for TicketWriteEnd<'_> {
     fn drop(&mut self) {
         let mut window = self.tickets.window.lock();
         window.writing -= 1;

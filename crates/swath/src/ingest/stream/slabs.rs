@@ -13,7 +13,7 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::{Condvar, Mutex, MutexGuard};
 
 /// A part on its way to the caller.
-pub(super) struct Piece {
+pub(super) struct SlabPiece {
     pub(super) index: usize,
     pub(super) offset: u64,
     pub(super) start: usize,
@@ -48,7 +48,7 @@ pub(super) struct Slabs {
     pub(super) most: usize,
     pub(super) lent: usize,
     pub(super) idle: Vec<Pages>,
-    pub(super) filled: VecDeque<(Slab, Vec<Piece>)>,
+    pub(super) filled: VecDeque<(Slab, Vec<SlabPiece>)>,
     /// The file that is passed on next.
     pub(super) turn: usize,
 }
@@ -83,7 +83,7 @@ pub(super) struct ToSlabs<'x> {
     /// The slab is from the reserve, for this file: no other file uses it, and it is passed on
     /// at once.
     pub(super) reserved: Option<usize>,
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<SlabPiece>,
     /// On a thread that is alone: passes on what was filled, so that slabs return.
     pub(super) deliver: Option<&'x mut dyn FnMut()>,
 }
@@ -119,7 +119,7 @@ impl<'x> ToSlabs<'x> {
         }
     }
 
-    fn send(&self, slab: Slab, pieces: Vec<Piece>) {
+    fn send(&self, slab: Slab, pieces: Vec<SlabPiece>) {
         self.exchange.slabs().filled.push_back((slab, pieces));
         self.exchange.filled.notify_one();
     }
@@ -179,7 +179,7 @@ impl Destination for ToSlabs<'_> {
 
     fn keep(&mut self, index: usize, offset: u64, len: usize, is_last: bool) {
         let start = self.used;
-        self.pieces.push(Piece { index, offset, start, len, is_last, error: None });
+        self.pieces.push(SlabPiece { index, offset, start, len, is_last, error: None });
         self.used += len;
         if self.reserved.is_some() {
             self.flush();
@@ -188,7 +188,7 @@ impl Destination for ToSlabs<'_> {
 
     fn failed(&mut self, index: usize, error: Error) {
         let (offset, start, len) = (0, 0, 0);
-        self.pieces.push(Piece {
+        self.pieces.push(SlabPiece {
             index,
             offset,
             start,
@@ -220,7 +220,7 @@ impl Destination for ToSlabs<'_> {
             }
             _ => {
                 let (offset, start, is_last, error) = (0, 0, true, None);
-                let piece = Piece { index, offset, start, len, is_last, error };
+                let piece = SlabPiece { index, offset, start, len, is_last, error };
                 self.send(Slab::Own(bytes.to_vec()), vec![piece]);
             }
         }

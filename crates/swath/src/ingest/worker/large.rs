@@ -12,7 +12,7 @@ use super::super::claims::Large;
 use super::super::destination::Destination;
 use super::super::file_reader::{Call, SMALL, Wait};
 use super::super::options::Content;
-use super::super::second_look::{Kind, refused};
+use super::super::second_look::{FileNature, refused};
 use super::super::utf8;
 use super::{Worker, check_text};
 use crate::error::Result;
@@ -30,8 +30,8 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
         }
         let path = self.claims.listing.path(index);
         let done = match self.reader.inspect(&file, path) {
-            Ok(Kind::Made(before)) => self.made(index, &file, &before),
-            Ok(Kind::Sized(before)) => {
+            Ok(FileNature::Made(before)) => self.made(index, &file, &before),
+            Ok(FileNature::Sized(before)) => {
                 let part_len = self.claims.options.part_len();
                 let is_large = before.len > part_len as u64;
                 // Reading a whole file keeps this thread busy: the other files are for another

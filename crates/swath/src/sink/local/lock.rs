@@ -34,14 +34,14 @@ const SUFFIX: u64 = 17;
 pub(super) struct LocalLock {
     file: File,
     facts: Facts,
-    place: Arc<Place>,
+    place: Arc<LockPlace>,
     /// Whether it may keep out the programs of this machine only.
     is_remote: bool,
 }
 
 /// Where a lock file is.
 #[derive(Debug)]
-struct Place {
+struct LockPlace {
     folder: Arc<File>,
     name: OsString,
     identity: (u64, u64),
@@ -53,7 +53,7 @@ struct Place {
 
 /// The lock files of this process, from [`Locks::watch`] on. They are removed under this lock only, and
 /// while they are locked: so what is removed is never another writer's.
-static HELD: Mutex<Vec<Arc<Place>>> = Mutex::new(Vec::new());
+static HELD: Mutex<Vec<Arc<LockPlace>>> = Mutex::new(Vec::new());
 /// Set by the command only: in a library, a fork could leave [`HELD`] locked.
 static ARE_WATCHED: AtomicBool = AtomicBool::new(false);
 
@@ -90,7 +90,7 @@ impl Drop for EndDelay {
     }
 }
 
-fn held() -> MutexGuard<'static, Vec<Arc<Place>>> {
+fn held() -> MutexGuard<'static, Vec<Arc<LockPlace>>> {
     HELD.lock()
 }
 
@@ -110,7 +110,7 @@ pub struct Locks(());
 #[derive(Debug)]
 pub struct NoLocks {
     _delays: MutexGuard<'static, u64>,
-    _held: MutexGuard<'static, Vec<Arc<Place>>>,
+    _held: MutexGuard<'static, Vec<Arc<LockPlace>>>,
 }
 
 impl Locks {
@@ -149,7 +149,7 @@ impl Locks {
     }
 }
 
-impl Place {
+impl LockPlace {
     /// Whether the name still refers to the file.
     fn is_there(&self) -> io::Result<bool> {
         let there = names::look(&self.folder, &self.name)?.as_ref().map(facts_of);
@@ -249,7 +249,7 @@ impl LocalLock {
                 let _ = swath_os::attributes::set_mode(&file, CLOSED);
             }
             let (folder, name) = (Arc::clone(folder), name.to_owned());
-            let place = Arc::new(Place {
+            let place = Arc::new(LockPlace {
                 folder,
                 name,
                 identity: facts.identity,

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use swath_plan::checksums::CHUNK_SIZE;
 use swath_plan::extent::Extent;
-use swath_plan::mirror::{Outcome, Request, Standing, Step};
+use swath_plan::mirror::{CopyOutcome, MirrorStep, Request, Standing};
 use swath_plan::schedule::Nanos;
 use twox_hash::XxHash3_64;
 
-use super::group::{Group, Member, Shared};
+use super::group::{Group, Member, SharedGroup};
 use super::steps::{room_for, sum_in_steps};
 use super::{Checksums, Verify};
-use crate::source::{Growth, Opened, SourceTrouble};
+use crate::source::{Growth, OpenSource, SourceTrouble};
 
 /// Bytes of one read, unless something else limits it.
 const PIECE: u64 = 1 << 20;
@@ -22,7 +22,7 @@ pub(super) const NAP: Duration = Duration::from_millis(50);
 
 /// What is read of a copy at a time.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Piece {
+pub(super) struct CopyPiece {
     /// What is compared, as a whole.
     pub(super) chunk: Extent,
     /// The part of it that is wanted.
@@ -30,8 +30,8 @@ pub(super) struct Piece {
 }
 
 /// Why a copy did not provide a chunk.
-pub(super) struct Trouble {
-    pub(super) outcome: Outcome,
+pub(super) struct CopyTrouble {
+    pub(super) outcome: CopyOutcome,
     pub(super) error: io::Error,
 }
 
@@ -45,9 +45,9 @@ impl Group {
             let want = chunk.intersect(Extent::between(at, end));
             let part = &mut target[to_usize(at - offset)..to_usize(want.end() - offset)];
             match &self.shared.verify {
-                Verify::Vote => self.vote(Piece { chunk, want }, part)?,
-                _ if self.hedged => self.race(Piece { chunk, want }, part)?,
-                _ => self.fail_over(Piece { chunk, want }, part)?,
+                Verify::Vote => self.vote(CopyPiece { chunk, want }, part)?,
+                _ if self.hedged => self.race(CopyPiece { chunk, want }, part)?,
+                _ => self.fail_over(CopyPiece { chunk, want }, part)?,
             }
             at = want.end();
         }
@@ -70,7 +70,7 @@ impl Group {
     }
 
     /// From the first copy that has it.
-    fn fail_over(&self, piece: Piece, target: &mut [u8]) -> io::Result<()> {
+    fn fail_over(&self, piece: CopyPiece, target: &mut [u8]) -> io::Result<()> {
         self.first_good(piece.chunk, &mut |shared, copy| shared.fill(copy, piece, target))
     }
 
@@ -88,7 +88,7 @@ impl Group {
     fn first_good(
         &self,
         chunk: Extent,
-        read: &mut dyn FnMut(&Shared, usize) -> Result<(), Trouble>,
+        read: &mut dyn FnMut(&SharedGroup, usize) -> Result<(), CopyTrouble>,
     ) -> io::Result<()> {
         let shared = &self.shared;
         let (mut request, mut troubles) = (shared.mirrors().begin(chunk), Vec::new());
@@ -103,10 +103,10 @@ impl Group {
     }
 
     /// From as many copies as must agree: on a whole chunk, which is a short one.
-    fn vote(&self, Piece { chunk, want }: Piece, target: &mut [u8]) -> io::Result<()> {
+    fn vote(&self, CopyPiece { chunk, want }: CopyPiece, target: &mut [u8]) -> io::Result<()> {
         let shared = &self.shared;
         let (mut request, mut troubles) = (shared.mirrors().begin(chunk), Vec::new());
-        let whole = Piece { chunk, want: chunk };
+        let whole = CopyPiece { chunk, want: chunk };
         // Different bytes, and the copies that have them.
         let mut parties: Vec<(Vec<u8>, Vec<usize>)> = Vec::new();
         while let Some(copy) = shared.next(&mut request) {
@@ -159,16 +159,16 @@ impl Group {
 
 const DIFFERS: &str = "its bytes differ from those of most copies";
 
-impl Shared {
+impl SharedGroup {
     /// The copy to read, waiting for it; `None` if no copy is left. It counts as in flight.
     pub(super) fn next(&self, request: &mut Request) -> Option<usize> {
         let mut mirrors = self.mirrors();
         loop {
             let now = self.now();
             match mirrors.next(request, now) {
-                Step::Read { copy, .. } => return Some(copy),
-                Step::Failed => return None,
-                Step::Wait(until) => {
+                MirrorStep::Read { copy, .. } => return Some(copy),
+                MirrorStep::Failed => return None,
+                MirrorStep::Wait(until) => {
                     let wait = until.map_or(NAP, |at| nap(at, now));
                     let woken = self.woken.wait_timeout(mirrors, wait);
                     mirrors = woken.0;
@@ -182,8 +182,8 @@ impl Shared {
         &self,
         copy: usize,
         chunk: Extent,
-        read: impl FnOnce(&Self) -> Result<(), Trouble>,
-    ) -> Result<(), Trouble> {
+        read: impl FnOnce(&Self) -> Result<(), CopyTrouble>,
+    ) -> Result<(), CopyTrouble> {
         let since = self.now();
         let _landing = Landing { shared: self, copy, len: chunk.len(), since };
         read(self)
@@ -193,15 +193,15 @@ impl Shared {
     pub(super) fn fill(
         &self,
         copy: usize,
-        Piece { chunk, want }: Piece,
+        CopyPiece { chunk, want }: CopyPiece,
         target: &mut [u8],
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), CopyTrouble> {
         if want == chunk {
             let opened = self.opened(copy)?;
             self.read_all(opened, target, chunk.offset())?;
             return self.look_at(copy, chunk, target);
         }
-        let failed = |error| Trouble { outcome: Outcome::Failed, error };
+        let failed = |error| CopyTrouble { outcome: CopyOutcome::Failed, error };
         let mut room = self.take_bounce(room_for(chunk)).map_err(failed)?;
         let compared = self.compare(copy, chunk, &mut room, &mut |step, at| {
             let both = want.intersect(Extent::between(at, at + step.len() as u64));
@@ -223,7 +223,7 @@ impl Shared {
         chunk: Extent,
         room: &mut [u8],
         each: &mut dyn FnMut(&[u8], u64),
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), CopyTrouble> {
         let opened = self.opened(copy)?;
         let sum = sum_in_steps(chunk, room, |step, at| {
             self.read_all(opened, step, at)?;
@@ -236,17 +236,17 @@ impl Shared {
         }
     }
 
-    fn opened(&self, copy: usize) -> Result<&Opened, Trouble> {
-        self.members[copy].opened.as_deref().ok_or_else(|| Trouble {
-            outcome: Outcome::Changed,
+    fn opened(&self, copy: usize) -> Result<&OpenSource, CopyTrouble> {
+        self.members[copy].opened.as_deref().ok_or_else(|| CopyTrouble {
+            outcome: CopyOutcome::Changed,
             error: io::ErrorKind::NotFound.into(),
         })
     }
 
-    fn look_at(&self, copy: usize, extent: Extent, bytes: &[u8]) -> Result<(), Trouble> {
+    fn look_at(&self, copy: usize, extent: Extent, bytes: &[u8]) -> Result<(), CopyTrouble> {
         let changed = |why: String| {
             let error = SourceTrouble::Changed.because(why);
-            Trouble { outcome: Outcome::Changed, error }
+            CopyTrouble { outcome: CopyOutcome::Changed, error }
         };
         match &self.verify {
             Verify::Manifest(sums) => is_known(sums, extent, XxHash3_64::oneshot(bytes)),
@@ -264,8 +264,13 @@ impl Shared {
     }
 
     /// Fills all of `target`.
-    fn read_all(&self, opened: &Opened, target: &mut [u8], offset: u64) -> Result<(), Trouble> {
-        let failed = |outcome, error| Trouble { outcome, error };
+    fn read_all(
+        &self,
+        opened: &OpenSource,
+        target: &mut [u8],
+        offset: u64,
+    ) -> Result<(), CopyTrouble> {
+        let failed = |outcome, error| CopyTrouble { outcome, error };
         let mut filled = 0;
         while filled < target.len() {
             let at = offset + filled as u64;
@@ -275,14 +280,14 @@ impl Shared {
                 Ok(0) => {
                     let text = format!("it ends at byte {at}");
                     let error = io::Error::new(io::ErrorKind::UnexpectedEof, text);
-                    return Err(failed(Outcome::EndsAt(at), error));
+                    return Err(failed(CopyOutcome::EndsAt(at), error));
                 }
                 Ok(more) => filled += more.min(target.len() - filled),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     let outcome = match SourceTrouble::of(&error) {
-                        Some(SourceTrouble::Changed) => Outcome::Changed,
-                        _ => Outcome::Failed,
+                        Some(SourceTrouble::Changed) => CopyOutcome::Changed,
+                        _ => CopyOutcome::Failed,
                     };
                     return Err(failed(outcome, error));
                 }
@@ -303,15 +308,15 @@ impl Shared {
         &self,
         request: &mut Request,
         copy: usize,
-        ended: Result<(), Trouble>,
+        ended: Result<(), CopyTrouble>,
     ) -> Option<io::Error> {
         let (outcome, error) = match ended {
-            Ok(()) => (Outcome::Complete, None),
+            Ok(()) => (CopyOutcome::Complete, None),
             Err(trouble) => (trouble.outcome, Some(trouble.error)),
         };
         self.mirrors().completed(request, copy, outcome);
         let member = &self.members[copy];
-        if outcome == Outcome::Changed && member.opened.is_some() {
+        if outcome == CopyOutcome::Changed && member.opened.is_some() {
             // Relaxed: readers of it have learned of the change by the channel or the lock.
             member.has_changed.store(true, Ordering::Relaxed);
         }
@@ -377,18 +382,18 @@ impl Shared {
 }
 
 /// Whether `sum` is the manifest's for a chunk.
-fn is_known(sums: &Checksums, chunk: Extent, sum: u64) -> Result<(), Trouble> {
+fn is_known(sums: &Checksums, chunk: Extent, sum: u64) -> Result<(), CopyTrouble> {
     if sums.chunk_at(chunk.offset()) == Some((chunk, sum)) {
         return Ok(());
     }
     let text = "its checksum differs from the manifest";
     let error = io::Error::new(io::ErrorKind::InvalidData, text);
-    Err(Trouble { outcome: Outcome::Wrong, error })
+    Err(CopyTrouble { outcome: CopyOutcome::Wrong, error })
 }
 
 /// Frees the slot of a read, even if the source panics.
 struct Landing<'s> {
-    shared: &'s Shared,
+    shared: &'s SharedGroup,
     copy: usize,
     len: u64,
     since: Nanos,

@@ -11,7 +11,7 @@ use std::time::Instant;
 use swath_os::file_system::disk;
 use swath_plan::extent::Extent;
 use swath_plan::fallback::Fallback;
-use swath_plan::mirror::{self, Agreed, Copy, Mirrors, Setup, Standing};
+use swath_plan::mirror::{self, Agreed, Copy, MirrorSetup, Mirrors, Standing};
 use swath_plan::schedule::Nanos;
 
 use super::lengths::{self, cause};
@@ -22,8 +22,8 @@ use crate::locks::{Condvar, Mutex, MutexGuard};
 use crate::profile::SharedDevice;
 use crate::report::{MirrorReport, MirrorState, Report};
 use crate::source::copies::{Closed, Copies};
-use crate::source::file::Place;
-use crate::source::{Inner, Kind, Opened, Source};
+use crate::source::file::StoragePlace;
+use crate::source::{OpenSource, Source, SourceForm, SourceLength};
 
 /// A copy that fails at this many chunks in a row is given up.
 const GIVE_UP_AFTER: u32 = 4;
@@ -32,7 +32,7 @@ const GIVE_UP_AFTER: u32 = 4;
 pub(super) struct Member {
     pub(super) name: PathBuf,
     /// `None`: it cannot be read.
-    pub(super) opened: Option<Arc<Opened>>,
+    pub(super) opened: Option<Arc<OpenSource>>,
     /// The kernel's error number for why it cannot be opened.
     errno: Option<i32>,
     /// The last problem with it.
@@ -42,7 +42,7 @@ pub(super) struct Member {
 }
 
 /// What reading threads share, including those that are no longer waited for.
-pub(super) struct Shared {
+pub(super) struct SharedGroup {
     pub(super) members: Vec<Member>,
     pub(super) verify: Verify,
     /// Copies that must have the same bytes.
@@ -59,7 +59,7 @@ pub(super) struct Shared {
 
 /// See the [module](self).
 pub(crate) struct Group {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<SharedGroup>,
     pub(super) len: u64,
     pub(super) hedged: bool,
     notes: Vec<Fallback>,
@@ -119,8 +119,8 @@ impl Group {
             notes.push(Fallback::NoHedging);
         }
         let hedging = mirrored.hedging.filter(|_| hedged).map(|hedging| hedging.0);
-        let setup = Setup { copies, give_up_after: GIVE_UP_AFTER, hedging };
-        let shared = Shared {
+        let setup = MirrorSetup { copies, give_up_after: GIVE_UP_AFTER, hedging };
+        let shared = SharedGroup {
             pools: members.iter().map(|_| Arc::default()).collect(),
             members,
             verify: mirrored.verify.clone(),
@@ -160,10 +160,13 @@ impl Copies for Group {
         first.into_iter().chain(rest).filter_map(move |copy| opened(copy)?.file()).collect()
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> StoragePlace {
         let opened = self.first().and_then(|copy| self.shared.members[copy].opened.as_ref());
         // The ring does not know about other copies.
-        opened.map_or(Place::FOREIGN, |opened| Place { ring: false, ..opened.place() })
+        opened.map_or(StoragePlace::FOREIGN, |opened| StoragePlace {
+            ring: false,
+            ..opened.place()
+        })
     }
 
     fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
@@ -216,7 +219,7 @@ impl Copies for Group {
     }
 }
 
-impl Shared {
+impl SharedGroup {
     pub(super) fn mirrors(&self) -> MutexGuard<'_, Mirrors> {
         // Every change of the state machine is complete before anything can panic.
         self.mirrors.lock()
@@ -257,15 +260,17 @@ impl Member {
         let name = source.name();
         let mut errno = None;
         let opened = match &source.0 {
-            Inner::Mirrored(_) => Err(String::from("it is a mirrored source itself")),
-            _ => Opened::open_copy(source.clone()).map_err(|error| {
+            SourceForm::Mirrored(_) => Err(String::from("it is a mirrored source itself")),
+            _ => OpenSource::open_copy(source.clone()).map_err(|error| {
                 errno = error.raw_os_error();
                 cause(&error)
             }),
         };
         let opened = opened.and_then(|opened| match opened.kind() {
-            Kind::Sized(_) => Ok(opened),
-            Kind::Made | Kind::Stream => Err(String::from("it cannot be read by position")),
+            SourceLength::Sized(_) => Ok(opened),
+            SourceLength::Made | SourceLength::Stream => {
+                Err(String::from("it cannot be read by position"))
+            }
         });
         let (opened, trouble) = match opened {
             Ok(opened) => (Some(opened), None),
@@ -277,8 +282,8 @@ impl Member {
 
     fn len(&self) -> Option<u64> {
         match self.opened.as_ref()?.kind() {
-            Kind::Sized(len) => Some(len),
-            Kind::Made | Kind::Stream => None,
+            SourceLength::Sized(len) => Some(len),
+            SourceLength::Made | SourceLength::Stream => None,
         }
     }
 
@@ -320,7 +325,7 @@ fn judge(
     verify: &Verify,
 ) -> (Vec<Copy>, Vec<Fallback>) {
     let mut notes = Vec::new();
-    let mut devices: Vec<Device> = Vec::new();
+    let mut devices: Vec<CopyDevice> = Vec::new();
     let mut copies = Vec::new();
     for (index, (member, &own)) in members.iter().zip(lens).enumerate() {
         let mut usable = own;
@@ -344,8 +349,10 @@ fn judge(
             }
             (Some(_), _) => {}
         }
-        let device =
-            member.opened.as_ref().map_or(Device::Own(index), |it| Device::of(it, index));
+        let device = member
+            .opened
+            .as_ref()
+            .map_or(CopyDevice::Own(index), |it| CopyDevice::of(it, index));
         let known = devices.iter().position(|other| *other == device);
         let device = known.unwrap_or_else(|| {
             devices.push(device);
@@ -358,7 +365,7 @@ fn judge(
 
 /// What limits the speed of a copy together with others.
 #[derive(PartialEq, Eq)]
-enum Device {
+enum CopyDevice {
     /// A whole disk.
     Disk(PathBuf),
     /// A file system that is on no disk of its own.
@@ -367,8 +374,8 @@ enum Device {
     Own(usize),
 }
 
-impl Device {
-    fn of(opened: &Opened, index: usize) -> Self {
+impl CopyDevice {
+    fn of(opened: &OpenSource, index: usize) -> Self {
         match opened.device() {
             None => Self::Own(index),
             Some(number) => disk(number).map_or(Self::Number(number), Self::Disk),

@@ -4,16 +4,16 @@ use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 
-use swath_plan::mirror::{Outcome, Step};
+use swath_plan::mirror::{CopyOutcome, MirrorStep};
 use swath_plan::schedule::Nanos;
 
-use super::fetch::{NAP, Piece, Trouble, nap};
-use super::group::{Group, Shared};
+use super::fetch::{CopyPiece, CopyTrouble, NAP, nap};
+use super::group::{Group, SharedGroup};
 use crate::failures::caught;
 
 /// A chunk to be read.
-struct Reading {
-    piece: Piece,
+struct ChunkReading {
+    piece: CopyPiece,
     buffer: Vec<u8>,
     since: Nanos,
     reply: Sender<Answer>,
@@ -23,14 +23,14 @@ struct Reading {
 struct Answer {
     copy: usize,
     buffer: Vec<u8>,
-    ended: Result<(), Trouble>,
+    ended: Result<(), CopyTrouble>,
 }
 
-impl Reading {
+impl ChunkReading {
     /// Reads it from `copy`, unless no thread was `there` to do it, and sends the answer.
-    fn carry_out(self, shared: &Shared, copy: usize, there: io::Result<()>) {
+    fn carry_out(self, shared: &SharedGroup, copy: usize, there: io::Result<()>) {
         let Self { piece, mut buffer, since, reply } = self;
-        let failed = |error| Trouble { outcome: Outcome::Failed, error };
+        let failed = |error| CopyTrouble { outcome: CopyOutcome::Failed, error };
         let read = || {
             there.map_err(failed)?;
             shared.fill(copy, piece, &mut buffer)
@@ -47,14 +47,15 @@ impl Reading {
 
 impl Group {
     /// From one copy, and if that takes long from another one too.
-    pub(super) fn race(&self, piece: Piece, target: &mut [u8]) -> io::Result<()> {
+    pub(super) fn race(&self, piece: CopyPiece, target: &mut [u8]) -> io::Result<()> {
         let shared = &self.shared;
         let (mut request, mut troubles) = (shared.mirrors().begin(piece.chunk), Vec::new());
         let (reply, answers) = mpsc::channel();
         let len = target.len();
         let order = |copy| {
             let buffer = shared.take_bounce(len)?;
-            let reading = Reading { piece, buffer, since: shared.now(), reply: reply.clone() };
+            let reading =
+                ChunkReading { piece, buffer, since: shared.now(), reply: reply.clone() };
             let theirs = Arc::clone(shared);
             let order = move |there| reading.carry_out(&theirs, copy, there);
             shared.pools[copy].submit(copy, Box::new(order));
@@ -70,12 +71,12 @@ impl Group {
             let now = shared.now();
             let step = shared.mirrors().next(&mut request, now);
             let wait = match step {
-                Step::Read { copy, .. } => {
+                MirrorStep::Read { copy, .. } => {
                     order(copy)?;
                     continue;
                 }
-                Step::Wait(until) => until.map_or(NAP, |at| nap(at, now)),
-                Step::Failed => NAP,
+                MirrorStep::Wait(until) => until.map_or(NAP, |at| nap(at, now)),
+                MirrorStep::Failed => NAP,
             };
             match answers.recv_timeout(wait) {
                 Ok(Answer { copy, buffer, ended }) => {

@@ -12,18 +12,18 @@ use crate::locks::{Condvar, Mutex};
 use crate::threads;
 
 /// What a thread does. Its argument says why no thread could be started, if that is so.
-pub(super) type Order = Box<dyn FnOnce(io::Result<()>) + Send>;
+pub(super) type ReaderOrder = Box<dyn FnOnce(io::Result<()>) + Send>;
 
 /// The threads of one copy: as many as it has reads in flight.
 #[derive(Default)]
 pub(super) struct Pool {
-    queue: Mutex<Queue>,
+    queue: Mutex<OrderQueue>,
     woken: Condvar,
 }
 
 #[derive(Default)]
-struct Queue {
-    orders: VecDeque<Order>,
+struct OrderQueue {
+    orders: VecDeque<ReaderOrder>,
     idle: usize,
     closed: bool,
 }
@@ -36,7 +36,7 @@ impl Pool {
     }
 
     /// Gives `order` to a thread; starts one, named after `copy`, if all are busy.
-    pub(super) fn submit(self: &Arc<Self>, copy: usize, order: Order) {
+    pub(super) fn submit(self: &Arc<Self>, copy: usize, order: ReaderOrder) {
         let mut queue = self.queue.lock();
         queue.orders.push_back(order);
         if queue.idle >= queue.orders.len() {
@@ -60,7 +60,7 @@ impl Pool {
     }
 
     /// The next order, waiting for it.
-    fn take(&self) -> Option<Order> {
+    fn take(&self) -> Option<ReaderOrder> {
         let mut queue = self.queue.lock();
         loop {
             if let Some(order) = queue.orders.pop_front() {

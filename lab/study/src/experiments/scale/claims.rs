@@ -8,7 +8,7 @@ use super::names::{
 };
 use crate::experiment::{Claim, Point, told};
 use crate::results::{Finding, Key, Selected, State};
-use crate::scale::Output;
+use crate::scale::OutputForm;
 use crate::scale::cores::{BUSY, SHARED as SHARED_BY_CORES};
 use swath_profile::stats::median;
 
@@ -172,15 +172,15 @@ pub(super) const SIZE: &[Claim] = &[Claim::new("s-size", |runs, state| {
 
 pub(super) const COMMIT: &[Claim] = &[
     Claim::new("s-commit", |runs, state| {
-        commit_times(runs, state, &ways(|it| it == Output::Segments))
+        commit_times(runs, state, &ways(|it| it == OutputForm::Segments))
     }),
     Claim::new("s-commit-file", |runs, state| {
-        commit_times(runs, state, &ways(|it| it != Output::Segments))
+        commit_times(runs, state, &ways(|it| it != OutputForm::Segments))
     }),
     Claim::new("s-commit-restart", |runs, state| commit_times(runs, state, &[RESTARTED])),
 ];
 
-fn ways(is_one: fn(Output) -> bool) -> Vec<&'static str> {
+fn ways(is_one: fn(OutputForm) -> bool) -> Vec<&'static str> {
     COMMITS.iter().filter(|way| is_one(way.output)).map(|way| way.name).collect()
 }
 

@@ -11,10 +11,10 @@ use crate::experiment::{Experiment, Scale};
 use crate::measure::{Absent, Entrant, Entrants, Meter, Outcome, Stage};
 use crate::results::{Chart, Measure, State};
 use crate::scale::costs;
-use crate::scale::local::{Bench, Ran, Small};
+use crate::scale::local::{Bench, LocalOutcome, SmallJob};
 use crate::scale::worker::Answer;
 use crate::scale::{Client, Death, Job, Strategy, Trouble, Work, simulate};
-use crate::workload::Kind;
+use crate::workload::FileContent;
 use swath_profile::stats::median;
 
 /// The cost of each step, by the names in a folder.
@@ -86,7 +86,7 @@ fn cluster(stage: &Stage) -> Result<Entrants> {
     };
     let parts = stage.pick(8, 24, 24);
     let len = stage.pick(1 << 14, 1 << 20, 1 << 20);
-    let input = stage.file(Kind::Letters, len * parts as u64)?;
+    let input = stage.file(FileContent::Letters, len * parts as u64)?;
     let bench = Bench {
         program: program.to_owned(),
         input: input.path.clone(),
@@ -96,7 +96,7 @@ fn cluster(stage: &Stage) -> Result<Entrants> {
     for (series, strategy) in SERIES {
         for place in 0..CASES.len() {
             let Some(small) = small(stage, place, strategy, parts) else { continue };
-            let case = Case {
+            let case = ClusterCase {
                 bench: bench.clone(),
                 small,
                 cores: stage.workers as f64,
@@ -111,38 +111,49 @@ fn cluster(stage: &Stage) -> Result<Entrants> {
 }
 
 /// A case; `None` where a strategy makes no difference, or cannot go on.
-fn small(stage: &Stage, place: usize, strategy: Strategy, parts: usize) -> Option<Small> {
+fn small(stage: &Stage, place: usize, strategy: Strategy, parts: usize) -> Option<SmallJob> {
     let is_hedged = matches!(strategy, Strategy::Hedged { .. });
     let passes = stage.pick(1, 1_500, 1_500);
-    let busy =
-        Small { workers: 1, strategy, parts, passes, wait_s: 0.0, slow_factor: 1, death: None };
+    let busy = SmallJob {
+        workers: 1,
+        strategy,
+        parts,
+        passes,
+        wait_s: 0.0,
+        slow_factor: 1,
+        death: None,
+    };
     // With parts that wait, a slow worker is slow whatever else runs.
-    let waiting =
-        Small { passes: 1, wait_s: stage.pick(0.002, 0.01, 0.01), workers: 2, ..busy.clone() };
+    let waiting = SmallJob {
+        passes: 1,
+        wait_s: stage.pick(0.002, 0.01, 0.01),
+        workers: 2,
+        ..busy.clone()
+    };
     let at_s = 4.5 * waiting.wait_s;
     match place {
-        0..=2 if !is_hedged => Some(Small { workers: 1 << place, ..busy }),
-        3 => Some(Small { slow_factor: 4, ..waiting }),
-        4 => Some(Small { workers: 4, slow_factor: 4, ..waiting }),
+        0..=2 if !is_hedged => Some(SmallJob { workers: 1 << place, ..busy }),
+        3 => Some(SmallJob { slow_factor: 4, ..waiting }),
+        4 => Some(SmallJob { workers: 4, slow_factor: 4, ..waiting }),
         5 if strategy == Strategy::Pull => {
-            Some(Small { death: Some(Death { worker: 0, at_s }), ..waiting })
+            Some(SmallJob { death: Some(Death { worker: 0, at_s }), ..waiting })
         }
         _ => None,
     }
 }
 
 /// A job of the local cluster.
-struct Case {
+struct ClusterCase {
     bench: Bench,
-    small: Small,
+    small: SmallJob,
     cores: f64,
     round: Cell<u64>,
 }
 
-impl Case {
+impl ClusterCase {
     /// One worker alone gives the numbers that the simulation begins with; then the job runs.
     fn measure(&self, meter: &mut Meter) -> Result<Outcome> {
-        let alone = Small {
+        let alone = SmallJob {
             workers: 1,
             strategy: Strategy::Pull,
             slow_factor: 1,
@@ -170,8 +181,8 @@ impl Case {
     }
 
     /// The job, as one worker alone has done its parts.
-    fn job(&self, alone: &Ran) -> Job {
-        let Small { workers, strategy, parts, slow_factor, death, .. } = self.small;
+    fn job(&self, alone: &LocalOutcome) -> Job {
+        let SmallJob { workers, strategy, parts, slow_factor, death, .. } = self.small;
         let busy = |it: &Answer| (it.seconds() - it.wait_s).max(1e-9);
         let waits: Vec<f64> = alone.answers.iter().map(|it| it.wait_s).collect();
         let in_parts: f64 = alone.answers.iter().map(Answer::seconds).sum();

@@ -1,6 +1,6 @@
 //! The names of series, cases and metrics, which the questions share with what is run.
 
-use crate::scale::{Callers, ONE_PROCESS, Output, Strategy};
+use crate::scale::{Callers, ONE_PROCESS, OutputForm, Strategy};
 
 /// The series of the costs.
 pub(super) const HERE: &str = "this machine";
@@ -58,41 +58,41 @@ pub(super) fn size_series(workers: usize, fails: bool) -> String {
 }
 
 /// How commits are made.
-pub(super) struct Way {
+pub(super) struct CommitWay {
     /// What it is called.
     pub(super) name: &'static str,
-    pub(super) output: Output,
+    pub(super) output: OutputForm,
     pub(super) callers: Callers,
     /// Segments in each folder.
     pub(super) in_folder: usize,
 }
 
-const MANIFEST: Way = Way {
+const MANIFEST: CommitWay = CommitWay {
     name: "manifest",
-    output: Output::Segments,
+    output: OutputForm::Segments,
     callers: ONE_PROCESS,
     in_folder: usize::MAX,
 };
 const TEN: Callers = Callers { processes: 10, ..ONE_PROCESS };
 
-pub(super) const COMMITS: [Way; 6] = [
+pub(super) const COMMITS: [CommitWay; 6] = [
     MANIFEST,
-    Way {
+    CommitWay {
         name: "manifest, one call after the other",
         callers: Callers { threads: 1, ..ONE_PROCESS },
         ..MANIFEST
     },
-    Way {
+    CommitWay {
         name: "manifests of 1,000, ten processes",
         callers: TEN,
         in_folder: 1_000,
         ..MANIFEST
     },
-    Way { name: "file, blocks shared", output: Output::Shared, ..MANIFEST },
-    Way { name: "file, copied", output: Output::Copied, ..MANIFEST },
-    Way {
+    CommitWay { name: "file, blocks shared", output: OutputForm::Shared, ..MANIFEST },
+    CommitWay { name: "file, copied", output: OutputForm::Copied, ..MANIFEST },
+    CommitWay {
         name: "file, copied by ten processes",
-        output: Output::Copied,
+        output: OutputForm::Copied,
         callers: TEN,
         ..MANIFEST
     },

@@ -7,8 +7,8 @@ use anyhow::{Context, Result};
 use super::super::shape::{chart, metric, over};
 use super::clusters::{DISK, PARALLEL, PART, SERVER, SLOW, heavy, light};
 use super::names::{
-    COMMITS, FIXED, HEDGED, LATES, PULLED, RESTARTED, SHARED, STORAGES, Way, hedge_series,
-    size_series,
+    COMMITS, CommitWay, FIXED, HEDGED, LATES, PULLED, RESTARTED, SHARED, STORAGES,
+    hedge_series, size_series,
 };
 use super::{COMMON, claims};
 use crate::experiment::{Experiment, Scale};
@@ -46,7 +46,7 @@ pub(in crate::experiments) const PULL: Experiment = Experiment {
         let jobs = workers(stage).into_iter().flat_map(|workers| {
             STRATEGIES.map(|(series, strategy)| {
                 let job = heavy(PARALLEL, parts(stage)).with_workers(workers);
-                Run {
+                SimulatedJob {
                     series: series.to_owned(),
                     x: workers as f64,
                     job: Job { strategy, trouble: SLOW, ..job },
@@ -81,7 +81,7 @@ pub(in crate::experiments) const HEDGE: Experiment = Experiment {
             let trouble = Trouble { slow_factor, ..SLOW };
             strategies.clone().map(|(series, strategy)| {
                 let job = heavy(PARALLEL, 10 * count).with_workers(count);
-                Run {
+                SimulatedJob {
                     series,
                     x: slow_factor,
                     job: Job { strategy, trouble: trouble.clone(), ..job },
@@ -94,7 +94,7 @@ pub(in crate::experiments) const HEDGE: Experiment = Experiment {
 };
 
 /// Makes a job of that many parts.
-type Of = fn(Storage, usize) -> Job;
+type JobOfParts = fn(Storage, usize) -> Job;
 
 /// By workers: what breaks first.
 pub(in crate::experiments) const STORAGE: Experiment = Experiment {
@@ -117,7 +117,7 @@ pub(in crate::experiments) const STORAGE: Experiment = Experiment {
     },
     entrants: |stage| {
         let here = here(stage)?.storage(stage.workers as f64);
-        let storages: [(Storage, Of); 5] = [
+        let storages: [(Storage, JobOfParts); 5] = [
             (here, heavy),
             (DISK, heavy),
             (SERVER, heavy),
@@ -128,7 +128,7 @@ pub(in crate::experiments) const STORAGE: Experiment = Experiment {
             let job = of(storage, parts(stage));
             workers(stage).into_iter().map(move |workers| {
                 let job = job.clone().with_workers(workers);
-                Run { series: series.to_owned(), x: workers as f64, job }
+                SimulatedJob { series: series.to_owned(), x: workers as f64, job }
             })
         });
         Ok(entrants(stage, parts(stage), jobs))
@@ -168,7 +168,7 @@ pub(in crate::experiments) const SIZE: Experiment = Experiment {
                 jobs.extend(counts.iter().map(|&count| {
                     let job = heavy(PARALLEL, whole).divided_into(count).with_workers(workers);
                     let job = Job { trouble: trouble.clone(), ..job };
-                    Run { series: series.clone(), x: count as f64, job }
+                    SimulatedJob { series: series.clone(), x: count as f64, job }
                 }));
             }
         }
@@ -210,7 +210,7 @@ fn commits(stage: &Stage) -> Result<Entrants> {
         let of = |name: &str| format!("{}: {name}", storage.name);
         for &count in &counts {
             let job = Job { cores, ..heavy(storage, count) };
-            for Way { name, output, callers, in_folder } in COMMITS {
+            for CommitWay { name, output, callers, in_folder } in COMMITS {
                 let job = Job { folders: count.div_ceil(in_folder).max(1), ..job.clone() };
                 let how = Committing { callers, ..costs.committing(output, on)? };
                 all.here.push(at_parts(of(name), count, move |meter| {
@@ -267,16 +267,20 @@ fn bytes(parts: usize) -> u64 {
 }
 
 /// A job, and where it is drawn.
-struct Run {
+struct SimulatedJob {
     series: String,
     x: f64,
     job: Job,
 }
 
 /// Each of them, with another seed in each round; as much work as `whole` parts of the usual size.
-fn entrants(stage: &Stage, whole: usize, runs: impl IntoIterator<Item = Run>) -> Entrants {
+fn entrants(
+    stage: &Stage,
+    whole: usize,
+    runs: impl IntoIterator<Item = SimulatedJob>,
+) -> Entrants {
     let seed = stage.seed;
-    let here = runs.into_iter().map(|Run { series, x, job }| {
+    let here = runs.into_iter().map(|SimulatedJob { series, x, job }| {
         let expected = Outcome { bytes: bytes(whole), checksum: job.work.parts as u64 };
         let round = Cell::new(seed);
         let work = move |meter: &mut Meter| {

@@ -22,7 +22,7 @@ use crate::measure::{Entrant, Entrants, Input, Meter, Outcome, Stage};
 use crate::results::{Measure, State};
 use crate::scale::Bandwidth;
 use crate::scale::cores::{Block, Machine, Rates, SHARED, predict};
-use crate::workload::Kind;
+use crate::workload::FileContent;
 
 /// Verbs by cores.
 pub(in crate::experiments) const VERBS: Experiment = Experiment {
@@ -84,7 +84,7 @@ impl Inputs {
         let files = stage.pick(64, 2_000, 10_000);
         let tree = Tree { files, size: FILE, spread: Spread::Even, seed: stage.seed };
         Ok(Self {
-            lines: stage.file(Kind::CsvNumbers, size)?,
+            lines: stage.file(FileContent::CsvNumbers, size)?,
             files: Grove::new(stage, "verbs", &tree)?,
             output: stage.output("verbs-output"),
         })

@@ -1,6 +1,6 @@
 //! The lowest level of the skip list: every item, linked in both directions.
 
-use crate::order::{Item, Span};
+use crate::order::{Item, PlaceSpan};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 
@@ -23,7 +23,7 @@ const NODES_MAX: u32 = u32::MAX - 63;
 /// - the item under the lock of the node,
 /// - `tower` by the holder of the exclusive lock on the levels.
 #[derive(Debug)]
-pub(super) struct Node {
+pub(super) struct SkipNode {
     /// Whether the item is there: linked, and not deleted.
     is_there: Mutex<bool>,
     next: AtomicU32,
@@ -34,7 +34,7 @@ pub(super) struct Node {
     len: AtomicU64,
 }
 
-impl Node {
+impl SkipNode {
     fn new() -> Self {
         Self {
             is_there: Mutex::new(false),
@@ -86,12 +86,12 @@ impl Node {
 
 /// All nodes that ever were; they never move, so a thread may hold one while others add.
 #[derive(Debug)]
-pub(super) struct Nodes {
-    chunks: [OnceLock<Box<[Node]>>; CHUNKS],
+pub(super) struct NodeStore {
+    chunks: [OnceLock<Box<[SkipNode]>>; CHUNKS],
     count: AtomicU32,
 }
 
-impl Nodes {
+impl NodeStore {
     pub(super) fn new() -> Self {
         let nodes =
             Self { chunks: [const { OnceLock::new() }; CHUNKS], count: AtomicU32::new(0) };
@@ -109,25 +109,25 @@ impl Nodes {
         let (chunk, _) = locate(index);
         self.chunks[chunk].get_or_init(|| {
             let len = (FIRST_CHUNK as usize) << chunk;
-            (0..len).map(|_| Node::new()).collect()
+            (0..len).map(|_| SkipNode::new()).collect()
         });
         self.at(index).set_item(item);
         index
     }
 
-    pub(super) fn at(&self, index: u32) -> &Node {
+    pub(super) fn at(&self, index: u32) -> &SkipNode {
         self.get(index).expect("a list knows its own nodes")
     }
 
-    pub(super) fn get(&self, index: u32) -> Option<&Node> {
+    pub(super) fn get(&self, index: u32) -> Option<&SkipNode> {
         let (chunk, within) = locate(index);
         self.chunks.get(chunk)?.get()?.get(within)
     }
 
     /// What a node adds to the spans above it: nothing if it is the head.
-    pub(super) fn span(&self, index: u32) -> Span {
+    pub(super) fn span(&self, index: u32) -> PlaceSpan {
         let count = usize::from(index != HEAD);
-        Span { count, bytes: self.at(index).len.load(SeqCst) }
+        PlaceSpan { count, bytes: self.at(index).len.load(SeqCst) }
     }
 
     /// Links `index` in after `previous`, if that is there and `accepts` its successor.
@@ -153,7 +153,7 @@ impl Nodes {
     }
 
     /// Takes a node out. No other thread may link or unlink during the call.
-    pub(super) fn unlink(&self, node: &Node) {
+    pub(super) fn unlink(&self, node: &SkipNode) {
         self.at(node.previous()).next.store(node.next(), SeqCst);
         self.at(node.next()).previous.store(node.previous(), SeqCst);
     }
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_node_is_linked_only_in_front_of_what_is_accepted() {
-        let nodes = Nodes::new();
+        let nodes = NodeStore::new();
         let [first, second] = [1, 2].map(|len| nodes.add(Item { len, ..Item::default() }));
         assert_eq!(nodes.link_after(HEAD, first, |next| next != HEAD), None);
         assert_eq!(nodes.link_after(HEAD, first, |next| next == HEAD), Some(()));

@@ -1,7 +1,7 @@
 //! The levels above the items: links that know how much they span.
 
-use super::nodes::{HEAD, Node, Nodes};
-use crate::order::Span;
+use super::nodes::{HEAD, NodeStore, SkipNode};
+use crate::order::PlaceSpan;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 use swath_plan::random::word;
 
@@ -33,17 +33,17 @@ struct Link {
 }
 
 impl Link {
-    fn span(&self) -> Span {
-        Span { count: self.count.load(SeqCst), bytes: self.bytes.load(SeqCst) }
+    fn span(&self) -> PlaceSpan {
+        PlaceSpan { count: self.count.load(SeqCst), bytes: self.bytes.load(SeqCst) }
     }
 
-    fn set_span(&self, span: Span) {
+    fn set_span(&self, span: PlaceSpan) {
         self.count.store(span.count, SeqCst);
         self.bytes.store(span.bytes, SeqCst);
     }
 
     /// Adds; both numbers wrap, so a change may be a loss.
-    fn change(&self, change: Span) {
+    fn change(&self, change: PlaceSpan) {
         self.count.fetch_add(change.count, SeqCst);
         self.bytes.fetch_add(change.bytes, SeqCst);
     }
@@ -72,7 +72,7 @@ impl Upper {
     }
 
     /// Adds `change` to every link that spans `node`.
-    pub(super) fn change_above(&self, nodes: &Nodes, node: u32, change: Span) {
+    pub(super) fn change_above(&self, nodes: &NodeStore, node: u32, change: PlaceSpan) {
         if self.levels == 0 {
             return;
         }
@@ -92,7 +92,7 @@ impl Upper {
     }
 
     /// Returns how much lies before `node`.
-    pub(super) fn before(&self, nodes: &Nodes, node: u32) -> Span {
+    pub(super) fn before(&self, nodes: &NodeStore, node: u32) -> PlaceSpan {
         let (mut link, mut before) = back_to_tower(nodes, node);
         while self.at(link).node != HEAD {
             if self.at(link).has_above {
@@ -107,7 +107,11 @@ impl Upper {
 
     /// Returns the node before which `passes` says no for the first time, given what would be
     /// passed; the head if it never does.
-    pub(super) fn descend(&self, nodes: &Nodes, mut passes: impl FnMut(Span) -> bool) -> u32 {
+    pub(super) fn descend(
+        &self,
+        nodes: &NodeStore,
+        mut passes: impl FnMut(PlaceSpan) -> bool,
+    ) -> u32 {
         let mut node = HEAD;
         if self.levels > 0 {
             let mut link = self.levels - 1;
@@ -131,8 +135,8 @@ impl Upper {
 
 /// Returns the lowest link of the next tower before `node`, and how much lies from there to
 /// `node`.
-fn back_to_tower(nodes: &Nodes, node: u32) -> (u32, Span) {
-    let (mut node, mut between) = (node, Span::default());
+fn back_to_tower(nodes: &NodeStore, node: u32) -> (u32, PlaceSpan) {
+    let (mut node, mut between) = (node, PlaceSpan::default());
     loop {
         node = nodes.at(node).previous();
         between += nodes.span(node);
@@ -169,7 +173,7 @@ impl Upper {
     }
 
     /// Gives a tower to a node that stands in the lowest level and is in no span yet.
-    pub(super) fn insert_tower(&mut self, nodes: &Nodes, node: u32, levels: u32) {
+    pub(super) fn insert_tower(&mut self, nodes: &NodeStore, node: u32, levels: u32) {
         while self.levels < levels {
             self.add_level(nodes, node);
         }
@@ -197,8 +201,8 @@ impl Upper {
     }
 
     /// Adds a level in which the head spans everything but `node`.
-    fn add_level(&mut self, nodes: &Nodes, node: u32) {
-        let mut all = Span::default();
+    fn add_level(&mut self, nodes: &NodeStore, node: u32) {
+        let mut all = PlaceSpan::default();
         if let Some(below) = self.levels.checked_sub(1) {
             let mut link = below;
             loop {
@@ -211,7 +215,7 @@ impl Upper {
         } else {
             let mut next = nodes.at(HEAD).next();
             while next != HEAD {
-                all += if next == node { Span::default() } else { nodes.span(next) };
+                all += if next == node { PlaceSpan::default() } else { nodes.span(next) };
                 next = nodes.at(next).next();
             }
         }
@@ -227,7 +231,7 @@ impl Upper {
     }
 
     /// Takes the tower of a node away, if it has one. The node is in no span any more.
-    pub(super) fn remove_tower(&mut self, node: &Node) {
+    pub(super) fn remove_tower(&mut self, node: &SkipNode) {
         let Some(tower) = node.tower() else { return };
         node.set_tower(None);
         let mut levels = 1;
@@ -252,14 +256,14 @@ mod inspect {
 
     impl Upper {
         /// Checks the links of each level against a walk through the items.
-        pub(in crate::order::skip) fn inspect(&self, nodes: &Nodes) {
+        pub(in crate::order::skip) fn inspect(&self, nodes: &NodeStore) {
             for level in 0..LEVELS_MAX {
                 let mut link = level;
                 loop {
                     let Link { node, next, .. } = *self.at(link);
                     assert_eq!(self.at(next).previous, link);
                     assert_eq!(nodes.at(node).tower(), Some(link - level));
-                    let (mut span, mut at) = (Span::default(), node);
+                    let (mut span, mut at) = (PlaceSpan::default(), node);
                     loop {
                         span += nodes.span(at);
                         at = nodes.at(at).next();
@@ -278,7 +282,7 @@ mod inspect {
 
         pub(in crate::order::skip) fn spoil(&mut self, random: &mut SplitMix64) {
             let link = random.below(self.links.len());
-            self.links[link].change(Span { count: 0, bytes: 1 });
+            self.links[link].change(PlaceSpan { count: 0, bytes: 1 });
         }
     }
 }

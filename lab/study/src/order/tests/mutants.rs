@@ -1,7 +1,7 @@
 //! Structures with a planted bug each, which the battery must catch without looking inside.
 
 use super::*;
-use crate::order::{Found, Place};
+use crate::order::{BytePlace, ItemPlace};
 use std::marker::PhantomData;
 
 /// What is wrong with a mutant, now and then.
@@ -21,11 +21,11 @@ trait Bug {
         order.delete(handle)
     }
 
-    fn found(found: Found) -> Found {
+    fn found(found: BytePlace) -> BytePlace {
         found
     }
 
-    fn place(place: Place) -> Place {
+    fn place(place: ItemPlace) -> ItemPlace {
         place
     }
 }
@@ -113,11 +113,11 @@ impl<O: Inspect, B: Bug> Order for Mutant<O, B> {
         self.order.at_rank(rank)
     }
 
-    fn seek(&self, offset: u64) -> Option<Found> {
+    fn seek(&self, offset: u64) -> Option<BytePlace> {
         self.order.seek(offset).map(B::found)
     }
 
-    fn place(&self, handle: Handle) -> Option<Place> {
+    fn place(&self, handle: Handle) -> Option<ItemPlace> {
         self.order.place(handle).map(B::place)
     }
 
@@ -192,17 +192,17 @@ impl Bug for EmptiesInsteadOfDeleting {
 struct SeeksBesideTheLastByte;
 
 impl Bug for SeeksBesideTheLastByte {
-    fn found(found: Found) -> Found {
+    fn found(found: BytePlace) -> BytePlace {
         let within = if found.within == 90 { 91 } else { found.within };
-        Found { within, ..found }
+        BytePlace { within, ..found }
     }
 }
 
 struct CountsFromOneFarBehind;
 
 impl Bug for CountsFromOneFarBehind {
-    fn place(place: Place) -> Place {
-        Place { rank: place.rank + usize::from(place.rank > 100), ..place }
+    fn place(place: ItemPlace) -> ItemPlace {
+        ItemPlace { rank: place.rank + usize::from(place.rank > 100), ..place }
     }
 }
 
