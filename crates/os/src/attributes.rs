@@ -69,9 +69,15 @@ pub fn set_mode(file: &File, mode: u32) -> io::Result<()> {
         return Ok(());
     }
     match file.set_permissions(Permissions::from_mode(mode)) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied && has_it() => Ok(()),
+        Err(error) if may_not(&error) && has_it() => Ok(()),
         set => set,
     }
+}
+
+/// Whether a mount has refused to change permissions, as some do with all.
+fn may_not(error: &io::Error) -> bool {
+    let refused = [Errno::PERM, Errno::ACCESS, Errno::NOSYS, Errno::OPNOTSUPP];
+    Errno::from_io_error(error).is_some_and(|error| refused.contains(&error))
 }
 
 /// Returns whether it was allowed.

@@ -195,7 +195,12 @@ impl HealOptions {
         let is_bad = |copy: &HealedCopy| !copy.was_good(len) && copy.error.is_none();
         let all_copies = healed.copies.iter_mut().zip(before);
         for (copy, judged) in all_copies.filter(|(copy, _)| is_bad(copy)) {
-            let from = Mirrored::new(&all).with_verify(Verify::Manifest(Arc::clone(&sums)));
+            // Checksums of what won a vote can be met by other bytes.
+            let by = match against {
+                Verify::Manifest(_) => Verify::Manifest(Arc::clone(&sums)),
+                Verify::Vote | Verify::None => Verify::Vote,
+            };
+            let from = Mirrored::new(&all).with_verify(by);
             let rewrite = Rewrite {
                 output: &output,
                 read: &read,

@@ -77,7 +77,8 @@ struct Conversion<'w> {
     target: Target,
     /// Where formats are written that need a file: the output, or a temporary file for a stream.
     file: PathBuf,
-    _temporary: Option<Hidden>,
+    /// That of a stream.
+    temporary: Option<Hidden>,
 }
 
 impl<'w> Conversion<'w> {
@@ -107,7 +108,7 @@ impl<'w> Conversion<'w> {
             }
             access = Some(Access::new(0o666, None).and(all));
         }
-        Ok(Self { words, input, files, inputs, access, target, file, _temporary: temporary })
+        Ok(Self { words, input, files, inputs, access, target, file, temporary })
     }
 
     /// Options of a file that is written: a new one may be read by those who may read the input.
@@ -121,7 +122,7 @@ impl<'w> Conversion<'w> {
 
     /// Returns the output for text, which can be a stream.
     fn text(&self) -> Result<Output> {
-        if !self.target.is_stream() {
+        if self.temporary.is_none() {
             return Ok(Output::from(&self.file));
         }
         let (stream, name) = self.target.stream()?;
@@ -144,7 +145,8 @@ impl<'w> Conversion<'w> {
 
     /// Writes the temporary file to the stream, if there is one.
     fn finish(&self) -> Result<()> {
-        if self.target.is_stream() && self.file.exists() {
+        // As it was at the beginning, whatever has the name now.
+        if self.temporary.is_some() && self.file.exists() {
             let mut file = File::open(&self.file)?;
             let mut out = BufWriter::with_capacity(1 << 20, self.target.stream()?.0);
             io::copy(&mut file, &mut out).map_err(OutputError::from)?;

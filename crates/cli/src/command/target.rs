@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
+use rustix::io::Errno;
 use serde::Serialize;
 use swath::append::{Ordered, OrderedOptions};
 use swath::sink::Replace;
@@ -20,6 +21,19 @@ use crate::profile::Profiles;
 use crate::progress::Bar;
 use crate::report::ReportName;
 use crate::same_file::{is_input, is_name_of_stdout, is_stdout};
+
+/// Fails if the file system cannot say what is under a name: its server has died, and the next look would be
+/// into the folder under the mount.
+fn refuse_unseen(path: &Path) -> Result<(), Refused> {
+    let unseen = [Errno::IO, Errno::NOTCONN, Errno::STALE, Errno::CONNABORTED];
+    let seen = path.symlink_metadata();
+    let error = seen.err().filter(|error| {
+        Errno::from_io_error(error).is_some_and(|error| unseen.contains(&error))
+    });
+    let Some(error) = error else { return Ok(()) };
+    let what = format!("cannot look at {}", path.shown());
+    Err(Refused::new(what, "mount its file system again").with_source(error))
+}
 
 /// A file, or standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +51,9 @@ impl Target {
         named: impl Fn(&Path) -> Option<PathBuf>,
     ) -> Result<Self> {
         let nameless = |what: String| Refused::new(what, "name the output as well");
+        if let Some(Input::Path(to)) = to {
+            refuse_unseen(to)?;
+        }
         let default = from.path().and_then(named);
         match (to, from) {
             (Some(Input::Stdin), _) | (None, Input::Stdin) => Ok(Self::Stdout),
@@ -61,6 +78,7 @@ impl Target {
     ///
     /// [`Refused`] for the name of a descriptor that leads to a file.
     pub(crate) fn at(path: PathBuf) -> Result<Self, Refused> {
+        refuse_unseen(&path)?;
         refuse_descriptor(&path)?;
         Ok(if is_name_of_stdout(&path) { Self::Stdout } else { Self::Path(path) })
     }

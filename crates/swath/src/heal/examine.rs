@@ -262,11 +262,14 @@ impl Visit for Look<'_> {
             let bytes = &mut scratch[if votes { index } else { 0 }];
             sums.push(sum(copy, hands, bytes, lease.extent).map_err(LeaseTrouble::fatal)?);
         }
-        let right = match self.against {
-            Verify::Manifest(known) => known.chunk_at(lease.extent.offset()).map(|it| it.1),
-            Verify::Vote | Verify::None => self.winner(&sums, scratch),
+        let (right, good): (_, Vec<bool>) = match self.against {
+            Verify::Manifest(known) => {
+                let right = known.chunk_at(lease.extent.offset()).map(|it| it.1);
+                (right, sums.iter().map(|sum| sum.is_some() && *sum == right).collect())
+            }
+            Verify::Vote | Verify::None => self.voted(&sums, scratch),
         };
-        self.note(lease.extent, &sums, right);
+        self.note(lease.extent, &good, right);
         Ok(())
     }
 }
@@ -301,23 +304,26 @@ fn sum(
 }
 
 impl Look<'_> {
-    /// The sum of the bytes that enough copies have. The bytes are compared, not only their
-    /// sums.
-    fn winner(&self, sums: &[Option<u64>], bytes: &[Vec<u8>]) -> Option<u64> {
-        let is_same = |one: usize, other: usize| {
-            sums[one].is_some() && sums[one] == sums[other] && bytes[one] == bytes[other]
+    /// The sum of the bytes that enough copies have, and which copies have them. The bytes are compared, not
+    /// only their sums.
+    fn voted(&self, sums: &[Option<u64>], bytes: &[Vec<u8>]) -> (Option<u64>, Vec<bool>) {
+        let like = |one: usize| -> Vec<bool> {
+            let is_same = |other: usize| {
+                sums[one].is_some() && sums[one] == sums[other] && bytes[one] == bytes[other]
+            };
+            (0..sums.len()).map(is_same).collect()
         };
-        let voters = |one: usize| (0..sums.len()).filter(|&other| is_same(one, other)).count();
-        (0..sums.len()).find(|&one| voters(one) >= self.quorum).and_then(|one| sums[one])
+        let wins = |good: &Vec<bool>| good.iter().filter(|it| **it).count() >= self.quorum;
+        let won = (0..sums.len()).map(|one| (sums[one], like(one))).find(|(_, it)| wins(it));
+        won.unwrap_or_else(|| (None, vec![false; sums.len()]))
     }
 
-    fn note(&self, extent: Extent, sums: &[Option<u64>], right: Option<u64>) {
+    fn note(&self, extent: Extent, good: &[bool], right: Option<u64>) {
         let mut found = self.found.lock();
-        let is_good = |sum: &Option<u64>| right.is_some() && *sum == right;
-        if !sums.iter().any(is_good) {
+        if !good.contains(&true) {
             found.lost.push(extent);
         }
-        for (bad, _) in found.bad.iter_mut().zip(sums).filter(|(_, sum)| !is_good(sum)) {
+        for (bad, _) in found.bad.iter_mut().zip(good).filter(|(_, is_good)| !**is_good) {
             bad.push(extent);
         }
         let index = usize::try_from(extent.offset() / self.chunk_size).unwrap_or(usize::MAX);

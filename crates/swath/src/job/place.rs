@@ -192,22 +192,36 @@ impl JobPlacing<'_> {
             };
         }
         for (done, found) in chosen.iter().zip(found) {
-            let Some(found) = found.filter(|found| *found != done.crc32c) else { continue };
-            let text = format!(
-                "what attempt {} of part {} wrote has the CRC-32C {found:08x}, not {:08x}",
-                done.attempt, done.part, done.crc32c
-            );
-            return Err(Error::new(
-                Operation::Read,
-                Reason::Corrupt,
-                &self.path.join(done.file_name()),
-            )
-            .at(Extent::between(0, done.len))
-            .detail(text)
-            .hint("do this part again, then commit with its new receipt"));
+            if found.is_some_and(|found| found != done.crc32c) {
+                return Err(other_bytes(&self.path.join(done.file_name()), done));
+            }
         }
         Ok(())
     }
+}
+
+/// The error of a segment whose bytes are not those of its receipt.
+pub(super) fn other_bytes(path: &Path, done: &Done) -> Error {
+    let Done { part, attempt, crc32c, .. } = done;
+    let text = format!(
+        "what attempt {attempt} of part {part} wrote does not have the CRC-32C {crc32c:08x}"
+    );
+    Error::new(Operation::Read, Reason::Corrupt, path)
+        .at(Extent::between(0, done.len))
+        .detail(text)
+        .hint("do this part again, then commit with its new receipt")
+}
+
+/// The CRC-32C of the first bytes of a file.
+pub(super) fn sum_of(file: &dyn FsFile, len: u64) -> io::Result<u32> {
+    let (mut buffer, mut done, mut sum) = (vec![0; BUFFER], 0, 0);
+    while done < len {
+        let part = usize::try_from(len - done).unwrap_or(BUFFER).min(BUFFER);
+        read_exact_at(file, &mut buffer[..part], done)?;
+        sum = crc32c::crc32c_append(sum, &buffer[..part]);
+        done += part as u64;
+    }
+    Ok(sum)
 }
 
 /// Whether a file has exactly what the chosen attempts wrote. Compares the bytes, as another user could make others of the

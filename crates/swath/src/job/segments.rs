@@ -12,7 +12,7 @@ use super::commit::CommittedJob;
 use super::data::{Done, Form, bytes_of};
 use super::files::{self, COMMITTED};
 use super::folder::is_at;
-use super::place::PlacedBytes;
+use super::place::{PlacedBytes, other_bytes, sum_of};
 use super::plan::Plan;
 use crate::error::{Error, Operation, Reason, Result, counted};
 use crate::sink::fs::FsFolder;
@@ -58,6 +58,7 @@ impl Plan {
         let chosen = self.choose(done)?;
         self.check_inputs()?;
         self.check_lens(&**folder, &chosen)?;
+        self.check_bytes(&**folder, &chosen)?;
         let manifest = self.manifest_of(&chosen)?.encode(crc32c::crc32c_append);
         if self.is_durable {
             // The names of the segments; their bytes are.
@@ -80,6 +81,25 @@ impl Plan {
         }
         self.remove_segments(&**folder, &chosen);
         Ok(self.report(&chosen, PlacedBytes::default()))
+    }
+
+    /// Reads back what attempts wrote where a server or a program stores it: it reports each error once, and a
+    /// process that the writer has started may have got it.
+    fn check_bytes(&self, folder: &dyn FsFolder, chosen: &[Done]) -> Result<()> {
+        let check = |index: usize| {
+            let done = &chosen[index];
+            let name = done.file_name();
+            let path = self.folder.join(&name);
+            let failed = |error| Error::io(Operation::Read, &path, error);
+            if done.len == 0 {
+                return Ok(());
+            }
+            let segment = folder.open(name.as_ref()).map_err(failed)?;
+            let is_right = !segment.is_remote()
+                || sum_of(&*segment, done.len).map_err(failed)? == done.crc32c;
+            if is_right { Ok(()) } else { Err(other_bytes(&path, done)) }
+        };
+        files::at_once(chosen.len(), check).map(drop)
     }
 
     /// Whether the path still leads to the folder, as far as it can be found out.

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::io::Errno;
-use swath_os::direct;
+use swath_os::{descriptors, direct};
 
 /// The kernel's errors for "not like this".
 const REFUSALS: [Errno; 2] = [Errno::INVAL, Errno::OPNOTSUPP];
@@ -75,6 +75,11 @@ impl DirectFile {
             bytes[start..shift].copy_from_slice(carried);
         }
         Ok(start)
+    }
+
+    /// Returns the error of a write that the file system does later.
+    pub(crate) fn flush(&self) -> io::Result<()> {
+        descriptors::flush(&self.file)
     }
 
     /// Writes whole units.

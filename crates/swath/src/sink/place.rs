@@ -106,6 +106,8 @@ pub(crate) fn move_range(
     to_offset: u64,
     len: u64,
 ) -> io::Result<Moved> {
+    // What could not be stored of it reads as zeros, and its error comes once.
+    from.flush()?;
     if let Some(moved) = share_range(file, from, from_offset, to_offset, len)? {
         return Ok(moved);
     }

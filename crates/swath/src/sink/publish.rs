@@ -160,6 +160,7 @@ impl Candidate {
             self.take_attributes(claim, None)?;
         }
         let times = self.take_times();
+        let times = times.map_err(|error| claim.error(Operation::Write, error))?;
         self.store(claim, durability)?;
         claim.check_in_place()?;
         self.confirm(claim).map(|()| Vec::from_iter(times))
@@ -321,7 +322,13 @@ impl Candidate {
         if !there.is_some_and(|there| there.are_of_one_file(seen)) {
             return Ok(false);
         }
-        self.rename(claim).map(|()| true)
+        let renamed = self.rename(claim);
+        // Where the server replaces no file, sshfs moves the old one away first.
+        let is_gone = || matches!(self.folder.facts(&claim.name), Ok(None));
+        if self.is_remote && renamed.is_err() && is_gone() {
+            return Err(claim.answer_lost(ErrorKind::NotFound.into()));
+        }
+        renamed.map(|()| true)
     }
 
     /// Renames the hidden name over the target.
@@ -430,6 +437,7 @@ pub(crate) fn publish(
     let own = own.map_err(|error| candidate.failed(claim, Operation::Write, error))?;
     // After the last change of its bytes, and before it may have another owner.
     let times = candidate.take_times();
+    let times = times.map_err(|error| candidate.failed(claim, Operation::Write, error))?;
     for _ in 0..ATTEMPTS {
         let there = inspect(claim, options)?;
         let is_strange =

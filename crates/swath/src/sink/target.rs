@@ -142,7 +142,9 @@ impl Target {
     pub(crate) fn finish(&self, layout: &PlacementState, len: u64) -> io::Result<()> {
         match self {
             Self::Stream(writer) => writer.lock().flush(),
-            Self::File { file, .. } => {
+            Self::File { file, direct, .. } => {
+                // On FUSE each descriptor has errors of its own.
+                direct.as_ref().map_or(Ok(()), DirectFile::flush)?;
                 write_all_at(&**file, &layout.carry, len - layout.carry.len() as u64)
             }
         }

@@ -1,6 +1,6 @@
 //! The mode, owner, attributes and times that a finished file takes over before it gets its name.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -15,9 +15,16 @@ use crate::sink::permissions::{WIDER, beyond};
 
 impl Candidate {
     /// Takes the times that were given to it. Returns why it has others.
-    pub(super) fn take_times(&self) -> Option<Fallback> {
-        let refused = self.file.set_times(self.times?).err()?;
-        Some(Fallback::TimesNotKept { why: refused.to_string() })
+    ///
+    /// # Errors
+    ///
+    /// Those of writes that the file system has done later.
+    pub(super) fn take_times(&self) -> io::Result<Option<Fallback>> {
+        let Some(times) = self.times else { return Ok(None) };
+        // Setting times may write, and would report such an error as its own, once.
+        self.file.flush()?;
+        let refused = self.file.set_times(times).err();
+        Ok(refused.map(|why| Fallback::TimesNotKept { why: why.to_string() }))
     }
 
     /// Takes the attributes of its model, of the file that is replaced, or of a new file without
