@@ -36,6 +36,7 @@
 #define SWATH_MPI_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -90,6 +91,20 @@ static inline void swath_mpi_fails(swath_mpi_own *own, swath_status status, cons
 /* Keeps the first failure. */
 static inline void swath_mpi_keep(swath_mpi_own *own, swath_status status) {
     swath_mpi_fails(own, status, swath_last_error_message());
+}
+
+/* The same for a file that was opened here: its path in place of the name of its descriptor. */
+static inline void swath_mpi_keep_of(swath_mpi_own *own, swath_status status, const char *name,
+                                     const char *path) {
+    char text[1024];
+    const char *message = swath_last_error_message();
+    const char *found = status == SWATH_STATUS_OK ? NULL : strstr(message, name);
+    if (found != NULL) {
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(found - message), message, path,
+                 found + strlen(name));
+        message = text;
+    }
+    swath_mpi_fails(own, status, message);
 }
 
 static inline void swath_mpi_keep_errno(swath_mpi_own *own, const char *what, const char *path) {
@@ -489,13 +504,15 @@ typedef struct swath_mpi_file {
     int64_t nanoseconds;
 } swath_mpi_file;
 
-static inline void swath_mpi_stat(const char *path, swath_mpi_own *own, swath_mpi_file *file) {
+/* Of the file that is open, or else of what is under the path. */
+static inline void swath_mpi_stat(int descriptor, const char *path, swath_mpi_own *own,
+                                  swath_mpi_file *file) {
     struct stat found;
     char text[1024];
     memset(file, 0, sizeof *file);
     if (path == NULL) {
         swath_mpi_fails(own, SWATH_STATUS_INVALID_ARGUMENT, "`path` is NULL");
-    } else if (stat(path, &found) != 0) {
+    } else if ((descriptor < 0 ? stat(path, &found) : fstat(descriptor, &found)) != 0) {
         swath_mpi_keep_errno(own, "inspect", path);
     } else if (!S_ISREG(found.st_mode)) {
         snprintf(text, sizeof text, "cannot read %s: it is not a regular file, whose bytes ranks "
@@ -517,7 +534,7 @@ static inline int swath_mpi_look(MPI_Comm comm, const char *path, swath_mpi_own 
     MPI_Comm_rank(comm, &rank);
     memset(file, 0, sizeof *file);
     if (rank == 0) {
-        swath_mpi_stat(path, own, file);
+        swath_mpi_stat(-1, path, own, file);
     }
     if (!swath_mpi_all_well(comm, own)) {
         return 0;
@@ -527,11 +544,11 @@ static inline int swath_mpi_look(MPI_Comm comm, const char *path, swath_mpi_own 
 }
 
 /* Ranks read one after the other: each of them alone may not see that the file has changed. */
-static inline void swath_mpi_compare(const char *path, swath_mpi_own *own,
+static inline void swath_mpi_compare(int descriptor, const char *path, swath_mpi_own *own,
                                      const swath_mpi_file *file) {
     swath_mpi_file now;
     char text[1024];
-    swath_mpi_stat(path, own, &now);
+    swath_mpi_stat(descriptor, path, own, &now);
     if (own->status == SWATH_STATUS_OK &&
         (now.len != file->len || now.seconds != file->seconds ||
          now.nanoseconds != file->nanoseconds)) {
@@ -541,6 +558,22 @@ static inline void swath_mpi_compare(const char *path, swath_mpi_own *own,
                  path, (long long)file->len);
         swath_mpi_fails(own, SWATH_STATUS_CHANGED, text);
     }
+}
+
+/* Opens the file that all ranks looked at, so that what is read is of no other file, and sets `name` to what it can
+ * be opened by; -1 after a failure. Does not wait if the path leads to a pipe by now. */
+static inline int swath_mpi_open(const char *path, swath_mpi_own *own, const swath_mpi_file *file,
+                                 char name[32]) {
+    const int descriptor = open(path, O_RDONLY | O_NONBLOCK);
+    name[0] = 0;
+    if (descriptor < 0) {
+        swath_mpi_keep_errno(own, "open", path);
+        return -1;
+    }
+    fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+    swath_mpi_compare(descriptor, path, own, file);
+    snprintf(name, 32, "/proc/self/fd/%d", descriptor);
+    return descriptor;
 }
 
 /* The bytes of this rank among `len`. */
@@ -600,6 +633,8 @@ static inline swath_status swath_mpi_records(MPI_Comm comm, const char *path,
     swath_mpi_file file;
     swath_record_options *made = NULL;
     uint64_t offset = 0, len = 0;
+    char name[32];
+    int descriptor = -1;
     memset(&own, 0, sizeof own);
     if (report != NULL) {
         *report = NULL;
@@ -614,11 +649,16 @@ static inline swath_status swath_mpi_records(MPI_Comm comm, const char *path,
     if (swath_mpi_look(comm, path, &own, &file)) {
         swath_mpi_share(comm, (uint64_t)file.len, &offset, &len);
         swath_mpi_keep(&own, swath_record_options_set_starting_in(records, offset, len));
+        descriptor = swath_mpi_open(path, &own, &file, name);
         if (len > 0 && own.status == SWATH_STATUS_OK) {
-            swath_mpi_keep(&own,
-                           swath_records(path, options, records, callback, user_data, report));
+            swath_mpi_keep_of(
+                &own, swath_records(name, options, records, callback, user_data, report), name,
+                path);
         }
-        swath_mpi_compare(path, &own, &file);
+        if (descriptor >= 0) {
+            swath_mpi_compare(descriptor, path, &own, &file);
+            close(descriptor);
+        }
     }
     swath_record_options_free(made);
     return swath_mpi_agree(comm, own.status, own.message, error);
@@ -668,7 +708,8 @@ static inline swath_status swath_mpi_read_shared(MPI_Comm comm, const char *path
     swath_status status = SWATH_STATUS_OK;
     void *memory = NULL;
     MPI_Aint size = 0;
-    int rank = 0, place = 0, unit = 1;
+    int rank = 0, place = 0, unit = 1, descriptor = -1;
+    char name[32];
     memset(&own, 0, sizeof own);
     memset(window, 0, sizeof *window);
     window->node = MPI_COMM_NULL;
@@ -689,12 +730,17 @@ static inline swath_status swath_mpi_read_shared(MPI_Comm comm, const char *path
                                     &window->window);
             MPI_Win_shared_query(window->window, 0, &size, &unit, &memory);
             MPI_Win_fence(0, window->window);
-            if (place == 0 && file.len > 0) {
-                swath_mpi_keep(&own,
-                               swath_read_into(path, options, memory, (size_t)file.len, NULL));
-            }
             if (place == 0) {
-                swath_mpi_compare(path, &own, &file);
+                descriptor = swath_mpi_open(path, &own, &file, name);
+            }
+            if (descriptor >= 0) {
+                if (file.len > 0 && own.status == SWATH_STATUS_OK) {
+                    swath_mpi_keep_of(
+                        &own, swath_read_into(name, options, memory, (size_t)file.len, NULL), name,
+                        path);
+                }
+                swath_mpi_compare(descriptor, path, &own, &file);
+                close(descriptor);
             }
             MPI_Win_fence(0, window->window);
             window->bytes = (const uint8_t *)memory;

@@ -158,6 +158,18 @@ impl Input {
         Ok(swath::Input::open(Source::custom(Arc::new(memory)))?)
     }
 
+    /// Opens a file that was found in a folder: what has become a pipe since is not waited for.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`source`](Self::source); anything but a file is refused.
+    pub(crate) fn regular(&self) -> Result<swath::Input> {
+        let input = swath::Input::open_at_once(self.source()?)?;
+        let what = || format!("cannot read {self}: it is a pipe or a device");
+        ensure!(input.len().is_some(), Refused::new(what(), "name the files to read"));
+        Ok(input)
+    }
+
     /// Opens it, and returns its first bytes, up to `len`. A pipe can still be read from its start, in
     /// order.
     ///
@@ -165,18 +177,22 @@ impl Input {
     ///
     /// Those of [`source`](Self::source) and of reading.
     pub(crate) fn peeked(&self, len: usize) -> Result<Peeked> {
-        let input = swath::Input::open(self.source()?)?;
+        Self::peeked_of(&swath::Input::open(self.source()?)?, len)
+    }
+
+    /// As [`peeked`](Self::peeked), of what is open.
+    pub(crate) fn peeked_of(input: &swath::Input, len: usize) -> Result<Peeked> {
         if let Some(whole) = input.len() {
             let wanted = whole.min(len as u64);
-            let head = ReadOptions::new().with_workers(1).with_len(wanted).read(&input)?;
+            let head = ReadOptions::new().with_workers(1).with_len(wanted).read(input)?;
             let head = head.buffer.to_vec();
-            return Ok(Peeked { head, source: Source::from(&input) });
+            return Ok(Peeked { head, source: Source::from(input) });
         }
         if input.is_device() {
             // It may never end, and reading it is refused.
-            return Ok(Peeked { head: Vec::new(), source: Source::from(&input) });
+            return Ok(Peeked { head: Vec::new(), source: Source::from(input) });
         }
-        let mut rest = ReadOptions::new().reader(&input)?;
+        let mut rest = ReadOptions::new().reader(input)?;
         let mut head = Vec::new();
         Read::by_ref(&mut rest).take(len as u64).read_to_end(&mut head)?;
         let (name, rest) = (input.name().to_owned(), Mutex::new(rest));

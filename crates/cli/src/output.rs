@@ -9,6 +9,7 @@ use anyhow::Result;
 use rustix::fs::{FileType, fstat};
 use rustix::io::Errno;
 use serde::Serialize;
+use swath::machine::escaped;
 use swath_os::locks::Mutex;
 use swath_os::pipe::wait_until_writable;
 use thiserror::Error;
@@ -176,8 +177,14 @@ pub(crate) fn check_taken() -> Result<(), OutputError> {
     }
 }
 
-/// Prints `what` on standard error, after the program's name.
+/// Prints `what` on standard error, after the program's name. Names in it may be of strangers.
 pub(crate) fn complain(what: impl Display) {
     // If standard error is closed too, there is nowhere to report to.
-    let _ = writeln!(io::stderr(), "swath: {what}");
+    let _ = writeln!(io::stderr(), "swath: {}", harmless(&what.to_string()));
+}
+
+/// Lines without characters that a terminal would obey.
+pub(crate) fn harmless(text: &str) -> String {
+    let lines: Vec<String> = text.split('\n').map(escaped).collect();
+    lines.join("\n")
 }

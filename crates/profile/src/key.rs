@@ -1,5 +1,6 @@
 //! The key of a profile: where it was measured.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::path::Path;
 
@@ -67,6 +68,15 @@ impl Key {
         let plain = |sign: char| if sign.is_ascii_alphanumeric() { sign } else { '-' };
         let word: String = self.file_system.chars().take(WORD).map(plain).collect();
         format!("{word}-{:016x}.toml", XxHash3_64::oneshot(stable.as_bytes()))
+    }
+
+    /// Whether a file has the name of a profile.
+    pub(crate) fn names(path: &Path) -> bool {
+        let stem = path.file_stem().and_then(OsStr::to_str);
+        let sum = stem.and_then(|stem| stem.rsplit_once('-')).map(|(_, sum)| sum);
+        let is_sum =
+            sum.is_some_and(|it| it.len() == 16 && it.bytes().all(|it| it.is_ascii_hexdigit()));
+        is_sum && path.extension().is_some_and(|it| it == "toml" || it == "usual")
     }
 
     /// Why a profile of `self` does not fit here, if it does not.

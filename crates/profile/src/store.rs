@@ -2,11 +2,12 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use swath::Profile;
+use swath::{Input, Profile, ReadOptions};
+use swath_os::links;
 
 use crate::error::{Error, Result};
 use crate::key::Key;
@@ -104,19 +105,19 @@ impl Store {
             facts => facts,
         };
         let what = || format!("cannot use the profile {}", path.display());
-        let unread = |error: io::Error| {
-            let is_text = error.kind() != io::ErrorKind::InvalidData;
-            Error::new(what(), &path, if is_text { UNREAD } else { HINT }).caused_by(error)
-        };
+        let unread = |error: io::Error| Error::new(what(), &path, UNREAD).caused_by(error);
         let wrong = |why: &str| Error::new(format!("{}: {why}", what()), &path, HINT);
         let facts = facts.map_err(unread)?;
         if !facts.is_file() || facts.len() > MOST {
             return Err(wrong("it is not a profile"));
         }
-        let mut text = String::new();
-        let opened = File::open(&path).map_err(unread)?;
-        opened.take(MOST).read_to_string(&mut text).map_err(unread)?;
-        let kept = Kept::parse(&text).map_err(|why| wrong(&why))?;
+        let own = |error: swath::Error| Error::new(what(), &path, UNREAD).by_library(error);
+        // It may have become a pipe, which has no writer.
+        let file = Input::open_at_once(path.as_path()).map_err(own)?;
+        let len = file.len().ok_or_else(|| wrong("it is not a profile"))?.min(MOST);
+        let text = ReadOptions::new().with_workers(1).with_len(len).read(&file).map_err(own)?;
+        let text = std::str::from_utf8(&text.buffer).map_err(|_| wrong("it is not text"))?;
+        let kept = Kept::parse(text).map_err(|why| wrong(&why))?;
         let unfit = kept.key.differs_from(key);
         Ok(Some(Found { kept, path, unfit }))
     }
@@ -129,9 +130,22 @@ impl Store {
     pub fn prepare(&self) -> Result<()> {
         let what = || format!("cannot save a profile in {}", self.folder.display());
         let hint = "set XDG_CONFIG_HOME to a folder that can be written";
+        self.refuse_strangers_links()?;
         let made = fs::create_dir_all(&self.folder)
             .and_then(|()| tempfile::tempfile_in(&self.folder).map(drop));
         made.map_err(|error| Error::new(what(), &self.folder, hint).caused_by(error))
+    }
+
+    /// Fails if the path leads through a link that another user has put into a folder such as `/tmp`.
+    fn refuse_strangers_links(&self) -> Result<()> {
+        match links::locate(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                let text = format!("cannot use the profiles in {}", self.folder.display());
+                Err(Error::new(text, &self.folder, UNREAD).caused_by(error))
+            }
+            // What is not there yet is made, and other errors are those of using it.
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 
     /// Saves a profile, in place of an earlier one, whole or not at all; returns its file. [`Store::has_any`] does
@@ -161,6 +175,7 @@ impl Store {
     ///
     /// If it cannot be removed.
     pub fn clear(&self, key: &Key) -> Result<Option<PathBuf>> {
+        self.refuse_strangers_links()?;
         let (changes, as_usual) = (self.path(key), self.path(key).with_extension(AS_USUAL));
         let (was_changed, was_usual) = (remove(&changes)?, remove(&as_usual)?);
         Ok(if was_changed { Some(changes) } else { was_usual.then_some(as_usual) })
@@ -180,8 +195,7 @@ impl Store {
             })?,
         };
         let paths = entries.flatten().map(|entry| entry.path());
-        let is_ours = |path: &PathBuf| ends_with(path, ENDING) || ends_with(path, AS_USUAL);
-        let mut paths: Vec<PathBuf> = paths.filter(is_ours).collect();
+        let mut paths: Vec<PathBuf> = paths.filter(|path| Key::names(path)).collect();
         paths.sort();
         Ok(paths)
     }
@@ -192,6 +206,7 @@ impl Store {
     ///
     /// If one cannot be removed.
     pub fn clear_all(&self) -> Result<Vec<PathBuf>> {
+        self.refuse_strangers_links()?;
         let paths = self.all()?;
         for path in &paths {
             remove(path)?;
@@ -247,6 +262,18 @@ mod tests {
         store.save(&kept).expect("kept");
         assert_eq!(store.clear_all().expect("removed").len(), 1);
         assert!(!store.has_any());
+    }
+
+    #[test]
+    fn files_of_other_names_are_no_profiles() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::at(folder.path());
+        let path = store.save(&kept()).expect("kept");
+        for other in ["Cargo.toml", "ext4-0123456789abcdeg.toml", "as.usual"] {
+            fs::write(folder.path().join(other), "").expect("written");
+        }
+        assert_eq!(store.clear_all().expect("removed"), [path]);
+        assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 3);
     }
 
     #[test]

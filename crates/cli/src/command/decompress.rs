@@ -1,6 +1,5 @@
 //! `swath decompress`, and `swath cat --decompress`.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -118,11 +117,10 @@ pub(super) fn outcome(report: &Decompressed) -> Outcome {
 fn is_plain(from: &Input) -> bool {
     const HEAD: u64 = 18;
     let Some(path) = from.path().filter(|path| path.is_file()) else { return false };
-    let head = std::fs::File::open(path).and_then(|file| {
-        let mut head = Vec::new();
-        file.take(HEAD).read_to_end(&mut head).map(|_| head)
-    });
-    head.is_ok_and(|head| Format::detect(&head).is_none())
+    let read = ReadOptions::new().with_workers(1);
+    let head = swath::Input::open_at_once(path)
+        .and_then(|file| read.with_len(file.len().unwrap_or(0).min(HEAD)).read(&file));
+    head.is_ok_and(|head| Format::detect(&head.buffer).is_none())
 }
 
 fn not_compressed(from: &Input) -> anyhow::Error {

@@ -56,7 +56,10 @@ impl Command for Head {
     fn run(&self) -> Result<Outcome> {
         let files = several::of(&self.path)?.unwrap_or_default();
         let first = files.first().cloned().map_or_else(|| self.path.clone(), Input::Path);
-        let peeked = first.peeked(HEAD)?;
+        let peeked = match files.is_empty() {
+            true => first.peeked(HEAD)?,
+            false => Input::peeked_of(&first.regular()?, HEAD)?,
+        };
         let rows = self.table.rows.unwrap_or(ROWS);
         if peeked.head.starts_with(b"ARROW1") || peeked.head.starts_with(&[0xff; 4]) {
             self.arrow(&first, peeked, files.into_iter().skip(1).map(Input::Path), rows)?;
@@ -94,7 +97,10 @@ impl Head {
         let form = usual_form(name, &head, &self.table);
         let read = swath::ReadOptions::new();
         let options = self.table.batch_options(form, read).with_rows(rows);
-        let more = files.iter().skip(1).map(|path| Source::from(path.as_path()));
+        let more = files.iter().skip(1);
+        let more: Vec<swath::Input> =
+            more.map(|path| Input::Path(path.clone()).regular()).collect::<Result<_>>()?;
+        let more = more.iter().map(Source::from);
         let table = options.read_batches_of(std::iter::once(source).chain(more))?;
         let report = table.report();
         for text in lost_texts(report, files) {
@@ -127,7 +133,7 @@ impl Head {
             if left == 0 {
                 break;
             }
-            let batches = arrow::batches(file.source()?)?;
+            let batches = arrow::batches(Source::from(&file.regular()?))?;
             if *batches.schema() != schema {
                 let what = format!("cannot read {file} with {first}: its columns are others");
                 let hint = "show files with different columns one by one";

@@ -3,6 +3,8 @@
 mod table;
 mod tensors;
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use clap::{Args, ValueHint};
 use serde_json::{Map, Value};
@@ -62,13 +64,18 @@ pub struct Info {
 impl Command for Info {
     fn run(&self) -> Result<Outcome> {
         // A folder of files, or a pattern, means each of them; anything else is opened as it is.
+        let mut found = BTreeSet::new();
         let files = |input: &Input| match several::of(input) {
-            Ok(Some(files)) => files.into_iter().map(Input::Path).collect(),
+            Ok(Some(files)) => {
+                found.extend(files.iter().cloned());
+                files.into_iter().map(Input::Path).collect()
+            }
             Ok(None) | Err(_) => vec![input.clone()],
         };
         let paths: Vec<Input> = self.paths.iter().flat_map(files).collect();
         each(&paths, self.json, |input| {
-            let (known, bytes) = of(input, self.format, &self.table)?;
+            let is_found = input.path().is_some_and(|path| found.contains(path));
+            let (known, bytes) = of(input, is_found, self.format, &self.table)?;
             if let Some(flag) = self.table.flag().filter(|_| known.table.is_none()) {
                 return Err(no_table(input, known.kind, &flag).into());
             }
@@ -113,7 +120,12 @@ fn no_table(input: &Input, kind: &str, flag: &str) -> Refused {
 }
 
 /// Returns what is known about a file, and its length in bytes.
-fn of(input: &Input, format: Option<Format>, args: &TableArgs) -> Result<(Known, u64)> {
+fn of(
+    input: &Input,
+    is_found: bool,
+    format: Option<Format>,
+    args: &TableArgs,
+) -> Result<(Known, u64)> {
     if let Some(path) = input.path().filter(|path| path.is_dir()) {
         let folder = append::open(path)?;
         let known = Known::new("segments")
@@ -121,7 +133,7 @@ fn of(input: &Input, format: Option<Format>, args: &TableArgs) -> Result<(Known,
             .with("extents", folder.extents() as u64);
         return Ok((known, folder.len()));
     }
-    let file = input.seekable()?;
+    let file = if is_found { input.regular()? } else { input.seekable()? };
     let len = file.len().unwrap_or(0);
     Ok((of_file(&file, len, format, args)?, len))
 }

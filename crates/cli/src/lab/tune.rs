@@ -16,7 +16,7 @@ use swath_study::tune::{self, TuneSettings, TuneStep, Tuned};
 use crate::args::{path, whole};
 use crate::command::{Command, Outcome};
 use crate::failure::Refused;
-use crate::output::{complain, left_out, tell, wrote};
+use crate::output::{complain, harmless, left_out, tell, wrote};
 use crate::progress::steps;
 use crate::report::{PathJson, ReportName, object, size_text, table, time_text};
 use crate::signal::stop_on_signal;
@@ -162,7 +162,7 @@ fn show(args: &Tune, store: &Store, key: &Key) -> Result<Outcome> {
         return Ok(Outcome::Differs);
     };
     let json = json(&kept, &path, unfit.as_deref(), None);
-    tell(args.json, &json, kept_text(&kept, &path))?;
+    tell(args.json, &json, harmless(&kept_text(&kept, &path)))?;
     if let Some(why) = &unfit {
         complain(format!("note: it is not used here: {why}; try: run `swath tune`"));
     }

@@ -183,7 +183,12 @@ fn open_index(
                 format!("{file:?} is not a file name in the folder of the index"),
             ));
         }
-        let opened = OpenShard::open(path.with_file_name(file).into(), &options.read)?;
+        // What the index names may have become a pipe, which is not waited for.
+        let shard = Input::open_at_once(path.with_file_name(file))?;
+        if shard.len().is_none() {
+            return Err(fail(0, format!("{file:?} is a pipe or a device, not a file")));
+        }
+        let opened = OpenShard::open(Source::from(&shard), &options.read)?;
         let there: BTreeSet<&str> =
             opened.shard.header.tensors().iter().map(|tensor| tensor.name.as_str()).collect();
         if let Some(name) = names.into_iter().find(|name| !there.contains(name)) {

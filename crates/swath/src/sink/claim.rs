@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use crate::error::{Common, Error, Operation, Reason, Result};
+use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::fs::{CLOSED, FOR_ALL, FileKind, Fs, FsFile, FsFolder, Located, Lock};
 use crate::sink::names::{MANIFEST, Names, beside, is_of_a_folder};
 use crate::sink::permissions::close_to;
@@ -231,16 +231,7 @@ fn is_taken(error: &io::Error) -> bool {
 
 /// The error of preparing to write a target.
 fn cannot_begin(path: &Path, error: io::Error) -> Error {
-    let is_stray = error.kind() == ErrorKind::DirectoryNotEmpty;
-    let error = Error::io(Operation::Create, path, error);
-    if is_stray { error.hint("remove that folder, or move it away") } else { error }
-}
-
-/// The error for a folder under a hidden name of ours that contains files no writer makes.
-fn not_ours(name: &OsStr) -> io::Error {
-    let name = name.display();
-    let text = format!("the folder {name} next to it contains files that Swath did not write");
-    Common { number: Errno::NOTEMPTY.raw_os_error(), text }.into()
+    Error::io(Operation::Create, path, error)
 }
 
 pub(crate) fn busy(path: &Path) -> Error {
@@ -333,8 +324,7 @@ fn remove_stray(folder: &dyn FsFolder, name: &OsStr, user: u32) -> io::Result<bo
     }
 }
 
-/// As [`remove_stray`], for a folder of segments; anything else in it is kept, and is then an
-/// error.
+/// As [`remove_stray`], for a folder of segments; one with anything else in it is kept.
 ///
 /// In a folder in which other users can move files, a folder with a manifest may be a committed
 /// output that was moved here, and is kept too.
@@ -353,8 +343,9 @@ fn remove_stray_folder(folder: &dyn FsFolder, name: &OsStr, user: u32) -> io::Re
         return Ok(false);
     }
     let names = stray.list()?;
+    // One of this user's own, which has been moved to this name.
     if !names.iter().all(|name| is_of_a_folder(name)) {
-        return Err(not_ours(name));
+        return Ok(false);
     }
     let may_be_committed = names.iter().any(|name| name == MANIFEST);
     if may_be_committed && !folder.own_facts()?.keeps_names_of(user) {

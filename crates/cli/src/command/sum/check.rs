@@ -145,7 +145,8 @@ fn checksum(args: &Sum, entry: &Entry, profiles: &Profiles) -> Result<Checksum> 
     let options = profiles.apply(args.how.options(), &input);
     let (options, _bar) = Bar::attach(options, !args.json);
     let options = ChecksumOptions::new().with_read(options);
-    Ok(options.checksum(input.source()?, entry.algorithm)?)
+    // It may become one in this moment.
+    Ok(options.checksum(swath::Input::open_at_once(input.source()?)?, entry.algorithm)?)
 }
 
 /// Parses a whole list.
