@@ -127,6 +127,8 @@ fn of(
     args: &TableArgs,
 ) -> Result<(Known, u64)> {
     if let Some(path) = input.path().filter(|path| path.is_dir()) {
+        // Why it is not a folder of files.
+        several::of(input)?;
         let folder = append::open(path)?;
         let known = Known::new("segments")
             .with("length_bytes", folder.len())
