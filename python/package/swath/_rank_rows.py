@@ -55,7 +55,7 @@ def read_rows(comm: Any, path: Any, workers: int, options: dict[str, Any], **mor
     workers = _ranks.threads(comm, workers)
     with _ranks.together(comm):
         source = share.open()
-        refuse(named(path), bytes(swath.read(source, length=HEAD)))
+        refuse(named(path), bytes(swath.read(source, length=min(HEAD, share.length))))
         more |= {word: given for word, given in options.items() if word not in ("sort", "sum_duplicates")}
         read = read_matrix(source, "csr", how({"workers": workers}), starting_in=share.extent, **more)
         share.check()

@@ -197,7 +197,7 @@ def read_csv(comm: Any, path: _Path, dtype: Any = None, *, workers: int = 0, **h
             if word in how:
                 raise TypeError(f"{word} is chosen by the rank; try: read it with swath.read_csv")
         source = share.open()
-        refuse(named(path), bytes(swath.read(source, length=HEAD)))
+        refuse(named(path), bytes(swath.read(source, length=min(HEAD, share.length))))
     with _ranks.together(comm):
         made = swath.read_csv(source, dtype, starting_in=share.extent, workers=workers, **how)
         if dtype is None:
