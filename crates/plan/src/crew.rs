@@ -33,20 +33,20 @@
 //! beginning adds the patience once.
 //!
 //! ```
-//! use swath_plan::crew::{Answers, Bounds, Crew, Step};
+//! use swath_plan::crew::{Answers, Bounds, Crew, CrewStep};
 //!
 //! const MIB: u64 = 1 << 20;
 //! let bounds = Bounds { first: 2, most: 64, request_size: MIB, waited_size: 4 * MIB };
 //! let ms = 1_000_000;
 //! let mut crew = Crew::new(bounds);
 //! crew.asked(0);
-//! assert_eq!(crew.step(0), Step::WaitUntil(Crew::patience(MIB)));
-//! assert_eq!(crew.step(2 * ms), Step::Start(2), "nothing has come back: a worker more");
+//! assert_eq!(crew.step(0), CrewStep::WaitUntil(Crew::patience(MIB)));
+//! assert_eq!(crew.step(2 * ms), CrewStep::Start(2), "nothing has come back: a worker more");
 //!
 //! let mut quick = Crew::new(bounds);
 //! quick.asked(0);
 //! quick.landed(ms / 5, Answers { count: 1, shortest: ms / 5, waited: ms / 5 });
-//! assert_eq!(quick.step(2 * ms), Step::Wait, "as fast as memory: two are enough");
+//! assert_eq!(quick.step(2 * ms), CrewStep::Wait, "as fast as memory: two are enough");
 //! ```
 
 use crate::schedule::Nanos;

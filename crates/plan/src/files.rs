@@ -10,12 +10,12 @@
 //! Nothing is opened or read here: numbers in, numbers out.
 //!
 //! ```
-//! use swath_plan::files::{Probe, Way};
+//! use swath_plan::files::{Probe, ProbeWay};
 //!
 //! let mut probe = Probe::default();
-//! assert_eq!(probe.way(), Way::Cached, "hope first");
+//! assert_eq!(probe.way(), ProbeWay::Cached, "hope first");
 //! (0..8).for_each(|_| probe.saw(false));
-//! assert_eq!(probe.way(), Way::Device, "then experience");
+//! assert_eq!(probe.way(), ProbeWay::Device, "then experience");
 //! ```
 
 mod lender;

@@ -17,11 +17,11 @@
 //! left to the first touch.
 //!
 //! ```
-//! use swath_plan::numa::{Facts, Placement, decide};
+//! use swath_plan::numa::{NumaFacts, Placement, decide};
 //!
-//! let facts = Facts { fresh: 1 << 30, in_flight: 8, nodes: 2, own_policy: false };
+//! let facts = NumaFacts { fresh: 1 << 30, in_flight: 8, nodes: 2, own_policy: false };
 //! assert_eq!(decide(&facts), Placement::Interleave);
-//! assert_eq!(decide(&Facts { nodes: 1, ..facts }), Placement::FirstTouch);
+//! assert_eq!(decide(&NumaFacts { nodes: 1, ..facts }), Placement::FirstTouch);
 //! ```
 
 /// The kernel spreads memory page by page, and this is the largest page.

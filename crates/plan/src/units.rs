@@ -31,9 +31,9 @@ impl UnitCut {
     /// Cuts the chunk at `extent`.
     ///
     /// ```
-    /// use swath_plan::{extent::Extent, units::Cut};
+    /// use swath_plan::{extent::Extent, units::UnitCut};
     ///
-    /// let cut = Cut::of(Extent::between(100, 9000), 4096.try_into().unwrap());
+    /// let cut = UnitCut::of(Extent::between(100, 9000), 4096.try_into().unwrap());
     /// assert_eq!(cut.whole, Extent::between(0, 8192));
     /// assert_eq!((cut.carried, cut.rest), (100, 808));
     /// ```

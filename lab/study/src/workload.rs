@@ -10,10 +10,10 @@
 //! ```
 //!
 //! ```
-//! use swath_study::workload::{Kind, Recipe, generate};
+//! use swath_study::workload::{FileContent, Recipe, generate};
 //!
 //! let path = std::env::temp_dir().join(format!("swath-letters-{}", std::process::id()));
-//! let made = generate(Recipe { kind: Kind::Letters, size: 1000, seed: 1 }, &path, 2)?;
+//! let made = generate(Recipe { kind: FileContent::Letters, size: 1000, seed: 1 }, &path, 2)?;
 //! assert_eq!(made.bytes, 1000);
 //! # std::fs::remove_file(&path)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -14,14 +14,14 @@ pub enum ProbeWay {
 /// a warm one after it is noticed.
 ///
 /// ```
-/// use swath_plan::files::{Probe, Way};
+/// use swath_plan::files::{Probe, ProbeWay};
 ///
 /// let mut probe = Probe::default();
 /// (0..Probe::PATIENCE).for_each(|_| probe.saw(false));
-/// let asked = (0..640).filter(|_| probe.way() == Way::Cached).count();
+/// let asked = (0..640).filter(|_| probe.way() == ProbeWay::Cached).count();
 /// assert_eq!(asked, 10);
 /// probe.saw(true);
-/// assert_eq!(probe.way(), Way::Cached);
+/// assert_eq!(probe.way(), ProbeWay::Cached);
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Probe {

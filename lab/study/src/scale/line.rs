@@ -3,9 +3,9 @@
 /// A server with one line. A request that comes at `now` begins when all earlier ones have been served.
 ///
 /// ```
-/// use swath_study::scale::Line;
+/// use swath_study::scale::ServerLine;
 ///
-/// let mut line = Line::new(10.0);
+/// let mut line = ServerLine::new(10.0);
 /// assert_eq!(line.serve(1.0, 5.0), 1.5);
 /// assert_eq!(line.serve(1.0, 5.0), 2.0); // it waits for the first
 /// assert_eq!(line.serve(9.0, 1.0), 9.1);
