@@ -99,6 +99,7 @@ const RULES: &[Rule] = &[
     stale::rows,
     stale::capabilities,
     stale::arrows,
+    stale::flows,
     stale::folders,
 ];
 

@@ -1,7 +1,7 @@
 //! Runs a plan: carries out the scheduler's actions.
 //!
 //! ```text
-//! Scheduler → Job::next → worker: fill → Visit → Job::completed → Scheduler
+//! Scheduler → ReadJob::next → worker: fill → Visit → ReadJob::completed → Scheduler
 //! ```
 //!
 //! A [`ReadJob`] is one running read. Workers (our own threads, never those of the caller's pools)
@@ -49,7 +49,7 @@ pub(crate) fn pause() -> Pause {
 
 /// Where the bytes of a lease go. Each verb has its own implementation.
 pub(crate) trait Visit: Sync {
-    /// What one worker keeps from lease to lease.
+    /// The state that one worker keeps from lease to lease.
     type Scratch;
 
     /// Made once by each worker.
@@ -168,12 +168,12 @@ impl<'m> ReadJob<'m> {
         Self { running, source, manner, map: None, extent }
     }
 
-    /// The same job, copying from a map of its extent.
+    /// Returns the job, copying from a map of its extent.
     pub(crate) fn copying_from(self, map: Option<&'m Map<'m>>) -> Self {
         Self { map, ..self }
     }
 
-    /// The same job for a consumer that takes leases in order: workers with a later one wait.
+    /// Returns the job for a consumer that takes leases in order: workers with a later one wait.
     pub(crate) fn keeping_order(self) -> Self {
         self.running.state().schedule.keep_order();
         self

@@ -157,6 +157,31 @@ fn words(cell: &str) -> BTreeSet<&str> {
     words
 }
 
+/// Finds types that begin a line of a flow in `ARCHITECTURE.md` and do not exist.
+pub(super) fn flows(tree: &Tree) -> Vec<Violation> {
+    let tokens = tree.rust().flat_map(|(_, rust)| rust.all.windows(2));
+    let named = tokens
+        .filter(|pair| ["struct", "enum", "trait", "type"].contains(&pair[0].text.as_str()));
+    let types: BTreeSet<&str> = named.map(|pair| pair[1].text.as_str()).collect();
+    let is_type = |word: &str| {
+        word.starts_with(|first: char| first.is_uppercase())
+            && word.contains(|sign: char| sign.is_lowercase())
+    };
+    let text = tree.get(ARCHITECTURE).map_or("", |it| &it.text);
+    let (mut violations, mut is_flow) = (Vec::new(), false);
+    for (index, line) in text.lines().enumerate() {
+        if line.starts_with("```") {
+            is_flow = line == "```text";
+        }
+        let first = line.trim_start().split("  ").next().filter(|_| is_flow);
+        let words = first.unwrap_or_default().split(|sign: char| !sign.is_alphanumeric());
+        let gone = words.filter(|word| is_type(word) && !types.contains(word));
+        violations
+            .extend(gone.map(|name| Violation::new(ARCHITECTURE, index + 1, not_there(name))));
+    }
+    violations
+}
+
 /// Finds names in the tree of folders in `STYLE.md` that do not exist.
 pub(super) fn folders(tree: &Tree) -> Vec<Violation> {
     const BRANCH: &str = "── ";
@@ -248,6 +273,16 @@ mod tests {
         assert!(planted.found(rows).is_empty());
         planted.put(TABLES, "\n");
         assert!(planted.found(rows).len() > 5, "most of the house is missing here");
+    }
+
+    #[test]
+    fn a_type_in_a_flow_that_is_gone_is_found() {
+        let planted = Planted::clean();
+        planted.put("crates/swath/src/team.rs", "struct IngestTeam;\nstruct Text;\n");
+        let flow =
+            "Team here\n```text\nread(Text)\n  IngestTeam  the Team\n  Team::new   all\n```\n";
+        planted.put(ARCHITECTURE, flow);
+        planted.finds(flows, &format!("{ARCHITECTURE}:5: `Team` does not exist"));
     }
 
     #[test]
