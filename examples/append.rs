@@ -17,7 +17,7 @@ fn tree(w: &mut Writer<'_>, from: u32, to: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// The same program without Swath: one strand, one string.
+/// The program without Swath: one strand, one string.
 fn serial(out: &mut String, from: u32, to: u32) {
     if from < to {
         let middle = from + (to - from) / 2;

@@ -48,7 +48,7 @@ impl Language {
 /// Output and data: shown, never run.
 const DATA: &[&str] = &["text", "console", "json", "toml", "cmake"];
 
-/// What happens to a block.
+/// The action on a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// It is compiled and run.
@@ -64,9 +64,9 @@ pub enum Action {
 pub struct Block {
     /// The line of the opening fence, counted from 1.
     pub line: usize,
-    /// What it is written in.
+    /// The language that it is written in.
     pub language: Language,
-    /// What happens to it.
+    /// The action on it.
     pub action: Action,
     /// Its lines, without the fences.
     pub text: String,

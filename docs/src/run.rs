@@ -19,7 +19,7 @@ use tempfile::TempDir;
 use crate::blocks::{Action, Block, Language, Page};
 use crate::fixture;
 
-/// What blocks are run with.
+/// The tool that runs a block.
 #[derive(Debug, Clone)]
 pub enum Tool {
     /// The folder of the command `swath`.

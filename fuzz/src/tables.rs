@@ -101,7 +101,7 @@ pub fn arrow_batches(bytes: &[u8]) {
     });
 }
 
-/// What `write` leaves in a file next to `path`, or its error, which must name a file.
+/// Returns the bytes that `write` leaves in a file next to `path`, or its error, which must name a file.
 fn written<T>(
     path: &Path,
     end: &str,
@@ -126,7 +126,7 @@ pub fn npy(bytes: &[u8]) {
     });
 }
 
-/// What an Arrow file says of itself.
+/// Reads the summary of an Arrow file.
 pub fn arrow(bytes: &[u8]) {
     with_file(bytes, |path| judge(table::arrow::info(path)));
 }

@@ -20,10 +20,10 @@ use peak::Peak;
 
 /// Mutations of each valid input.
 const SIZE: BatterySize = BatterySize { slice: 2, full: 20 };
-/// What a decoder may take for any input: buffers, windows, threads. A few bytes may expand to what
-/// [`swath_fuzz`] accepts, which is not kept.
+/// The memory that a decoder may take for any input: buffers, windows, threads. A few bytes may
+/// expand to what [`swath_fuzz`] accepts, which is not kept.
 const FLAT: u64 = 64 << 20;
-/// What it may take for each byte of input.
+/// The memory that it may take for each byte of input.
 const PER_BYTE: u64 = 1 << 10;
 /// Decoders of text, where numbers have no fixed place.
 const OF_TEXT: [&str; 8] =

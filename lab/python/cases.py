@@ -1,4 +1,4 @@
-"""What a case of a record is: contestants that do the same work, and their goals."""
+"""A case of a record: contestants that do the same work, and their goals."""
 
 from __future__ import annotations
 

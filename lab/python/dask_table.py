@@ -43,7 +43,7 @@ PART = 64 << 20
 
 
 def shout(line: str) -> str:
-    """What is done with a line."""
+    """The work on a line."""
     return line.upper()
 
 
@@ -201,7 +201,7 @@ def commit_cases(data: Path, scale: int) -> Iterator[Case]:
         case = Commits(f"commit of 16 segments, {state}", data / "out", GIB // scale, is_cold)
         case.form("to one file", "file")
         case.form("as segments", "segments")
-        # What a commit of nothing takes: the goals are times, and this is as near to 0 as can be.
+        # The time of a commit of nothing: the goals are times, and this is as near to 0 as can be.
         case.form("to one file, of empty segments", "file", 0)
         case.form("as segments, of empty segments", "segments", 0)
         if not is_cold:
@@ -211,7 +211,7 @@ def commit_cases(data: Path, scale: int) -> Iterator[Case]:
 
 
 def read_and(function: Callable[[Any], bytes], part: job.Part) -> bytes:
-    """What `job.attempt` does, with the bytes returned to the parent."""
+    """Does the work of `job.attempt`, with the bytes returned to the parent."""
     made = [
         one
         for piece in part.pieces

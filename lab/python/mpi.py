@@ -66,7 +66,7 @@ class Together(Case):
         return time.perf_counter() - start, result
 
     def follow(self) -> None:
-        """What ranks after the first do during this case."""
+        """The work of the ranks after the first during this case."""
         while (name := wait_for_name()) is not None:
             self.turn(name)
 

@@ -40,7 +40,7 @@ from small import small_cases
 
 
 class Frame:
-    """What says whose turn it is, and keeps what the runs took."""
+    """Decides whose turn it is, and keeps the times of the runs."""
 
     def __init__(self, program: Path | None, out: Path, rounds: int, head: str) -> None:
         root = Path(__file__).resolve().parents[2]

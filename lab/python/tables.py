@@ -190,7 +190,7 @@ GROUPED = "select word1, sum(decimal1), count(*) from {} group by word1 order by
 
 
 def grouped(how: str, path: str) -> None:
-    """What a child does: prints its seconds, and a sum of the sums."""
+    """The work of a child: it prints its seconds, and a sum of the sums."""
     import time
 
     start = time.perf_counter()

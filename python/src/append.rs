@@ -338,7 +338,7 @@ impl Place {
 ///     file that is mounted by itself or is in a folder that cannot be written to. That is not one step: after an
 ///     error or a crash it holds a part of the new bytes.
 /// hard_links : {"refuse", "break"}
-///     What to do if the file has other names, which keep the old bytes: refuse, or give only this name
+///     How to treat a file with other names, which keep the old bytes: refuse, or give only this name
 ///     the new ones.
 /// window : int
 ///     With "ordered": how many places may be open at once; 0 means two per core.

@@ -39,7 +39,7 @@ const QUICK: usize = 8 << 20;
 /// replace : bool
 ///     Whether an existing file may be replaced.
 /// hard_links : {"refuse", "break"}
-///     What to do if the file has other names, which keep the old bytes.
+///     How to treat a file with other names, which keep the old bytes.
 ///
 /// Returns
 /// -------
@@ -117,7 +117,7 @@ pub(crate) fn open_shared(token: &Bound<'_, PyString>) -> PyResult<DraftWriter> 
 /// 10
 #[pyclass(frozen, module = "swath", name = "Draft")]
 pub(crate) struct Draft {
-    /// What other processes need to open it: one line of text.
+    /// The token by which other processes open it: one line of text.
     #[pyo3(get)]
     token: String,
     /// The length of the file in bytes.
@@ -229,7 +229,7 @@ fn finished(
 
 #[pymethods]
 impl DraftWriter {
-    /// What was written, as text for `Draft.commit`; ``None`` until it is finished.
+    /// The receipt, as text for `Draft.commit`; ``None`` until it is finished.
     #[getter]
     fn receipt(&self, py: Python<'_>) -> PyResult<Option<String>> {
         detached(py, || self.writer.receipt())

@@ -19,11 +19,11 @@ use crate::park;
 /// A failure of a function of the library.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Of the library.
+    /// An error of the library.
     Library(swath::Error),
-    /// Of a format.
+    /// An error of a format.
     Format(swath_formats::Error),
-    /// Of Python: a callback's, or `KeyboardInterrupt`.
+    /// An error of Python: a callback's, or `KeyboardInterrupt`.
     Python(PyErr),
     /// The interpreter has ended in the meantime.
     Ended,
@@ -62,7 +62,7 @@ impl Failure {
         }
     }
 
-    /// What failed, in words; also where the interpreter's lock is not at hand.
+    /// Describes the failure in words; also where the interpreter's lock is not at hand.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Library(error) => in_words(error, error.what_to_try()).0,

@@ -10,7 +10,7 @@ use crate::own::Own;
 /// A writer until it is finished, then its receipt.
 pub(crate) struct Finishing<W, R> {
     state: Own<Mutex<FinishState<W, R>>>,
-    /// What a call gets that comes too late.
+    /// The message of a call that comes too late.
     over: &'static str,
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct How<'a, 'py> {
 }
 
 impl<'a, 'py> How<'a, 'py> {
-    /// Of all of them, in the order of `swath._options.ChunkOptions`.
+    /// Takes all of them, in the order of `swath._options.ChunkOptions`.
     pub(crate) fn of(how: &'a Bound<'py, PyTuple>) -> PyResult<Self> {
         Ok(Self {
             workers: keyword(how, 0, "workers")?,
@@ -137,8 +137,8 @@ impl<'py> FromPyObject<'_, 'py> for StartingIn {
     }
 }
 
-/// What `swath tune` has measured where a file is; looked up once for each file system. A profile
-/// that cannot be used is a warning.
+/// Returns the profile of `swath tune` for the place of a file; looked up once for each file
+/// system. A profile that cannot be used is a warning.
 pub(crate) fn profile(py: Python<'_>, path: &Path) -> PyResult<Lookup> {
     static KNOWN: OnceLock<Profiles> = OnceLock::new();
     let lookup = KNOWN.get_or_init(Profiles::of_user).of(path);
@@ -154,7 +154,7 @@ pub(crate) struct Watch {
     pub(crate) token: CancelToken,
     raised: Raised,
     callback: Option<Py<PyAny>>,
-    /// Of a bar of our own.
+    /// The end of a bar of our own.
     close: Option<Py<PyAny>>,
 }
 
@@ -234,7 +234,7 @@ impl Watch {
         Ok(watch)
     }
 
-    /// What workers call, if progress was requested.
+    /// Returns the function that workers call, if progress was requested.
     pub(crate) fn teller(
         &self,
         py: Python<'_>,
@@ -293,7 +293,7 @@ impl Watch {
         ended
     }
 
-    /// The same for one of several steps: a bar goes on.
+    /// Runs `call` as one of several steps: a bar goes on.
     pub(crate) fn step<T, E>(
         &self,
         py: Python<'_>,

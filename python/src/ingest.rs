@@ -26,7 +26,7 @@ use crate::work::{PATIENCE, Takes, unlocked};
 
 pub(crate) use files::Files;
 
-/// What callers pass: a folder, a file, or many of them.
+/// The inputs that callers pass: a folder, a file, or many of them.
 pub(crate) struct Named {
     paths: Vec<PathBuf>,
     /// One alone may be a folder, which is walked.
@@ -101,12 +101,12 @@ fn pattern(path: &std::path::Path) -> Option<&str> {
 /// queue_depth : int
 ///     How many files may wait for the device at once; 0 chooses.
 /// errors : {"fail", "skip", "collect"}
-///     What to do if a file cannot be read: raise the first failure, leave the file out, or keep its place,
+///     How to continue after a file that cannot be read: raise the first failure, leave the file out, or keep its place,
 ///     empty, with its exception in ``errors``.
 /// order : {"given", "path", "inode", "extent"}
 ///     The order in which files are requested from the device.
 /// symlinks : {"files", "skip", "follow"}
-///     What a walk does with symbolic links.
+///     How a walk treats symbolic links.
 /// progress : bool or callable
 ///     As for `read`.
 /// profile : bool
@@ -198,7 +198,7 @@ pub(crate) struct Part {
     is_last: bool,
 }
 
-/// The same on its way from the thread that reads.
+/// An item on its way from the thread that reads.
 struct StreamItem {
     index: usize,
     path: PathBuf,

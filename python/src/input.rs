@@ -185,7 +185,7 @@ pub(crate) fn path(object: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     }
 }
 
-/// What copies are compared with: each other, or a manifest.
+/// Returns the reference that copies are compared with: each other, or a manifest.
 fn verify_by(how: &Bound<'_, PyAny>) -> PyResult<Verify> {
     if how.extract::<&str>().is_ok_and(|word| word == "vote") {
         return Ok(Verify::Vote);
@@ -208,7 +208,7 @@ fn opened(py: Python<'_>, number: RawFd) -> PyResult<Input> {
     }
 }
 
-/// What a file that begins with `head` is, and what to do with it; `None` for numbers and text.
+/// Returns the kind of a file that begins with `head`, and a hint; `None` for numbers and text.
 #[pyfunction]
 pub(crate) fn file_format(head: &[u8]) -> Option<(&'static str, &'static str)> {
     FileFormat::detect(head).map(|kind| (kind.name, kind.hint))
@@ -257,7 +257,7 @@ impl Input {
         if self.path().is_some_and(is_packed) { Takes::Time } else { self.takes(None) }
     }
 
-    /// What the library reads; `verify` is of copies.
+    /// Returns the source for the library; `verify` is of copies.
     pub(crate) fn source(self, verify: Option<&Bound<'_, PyAny>>) -> PyResult<Source> {
         match (self, verify) {
             (Self::Copies(copies), _) if copies.is_empty() => {
@@ -345,7 +345,7 @@ impl Shards {
         }
     }
 
-    /// What the library reads; `verify` is of copies.
+    /// Returns the source for the library; `verify` is of copies.
     pub(crate) fn sources(self, verify: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Source>> {
         self.0.into_iter().map(|shard| shard.source(verify)).collect()
     }

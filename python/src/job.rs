@@ -38,8 +38,8 @@ use done::Done;
 use part::JobPart;
 use report::{Committed, Status, Swept};
 
-/// What every process of a job agrees on: its inputs, its parts, and where the output goes. Made by
-/// ``swath.job.plan`` and ``swath.job.open``.
+/// The plan that every process of a job follows: its inputs, its parts, and where the output goes.
+/// Made by ``swath.job.plan`` and ``swath.job.open``.
 ///
 /// A copy in another process is the same job: it pickles, and ``to_json`` gives text. Dropping it changes
 /// nothing on the disk. ``len(plan)`` is the number of parts.

@@ -74,7 +74,7 @@ pub(crate) struct Buffer {
     owner: Owner,
 }
 
-/// What keeps the bytes of a buffer alive.
+/// The owner of a buffer's memory.
 enum Owner {
     Memory(#[expect(dead_code, reason = "only to be dropped")] Box<dyn Send + Sync>),
     /// The buffer that this is a slice of; it is not a slice itself.
@@ -174,7 +174,7 @@ impl Buffer {
 
     /// Bytes that others read too, and that are therefore never written to.
     ///
-    /// What `bytes` returns must stay unchanged as long as `owner` lives.
+    /// The result of `bytes` must stay unchanged as long as `owner` lives.
     pub(crate) fn shared<O: Send + Sync + 'static>(
         owner: &Arc<O>,
         bytes: impl for<'o> FnOnce(&'o O) -> &'o [u8],
@@ -182,7 +182,7 @@ impl Buffer {
         Self::part(owner, bytes(owner))
     }
 
-    /// The same for many pieces.
+    /// Shares the memory of many pieces.
     pub(crate) fn all_shared<O: Send + Sync + 'static>(
         owner: &Arc<O>,
         pieces: impl for<'o> FnOnce(&'o O) -> Vec<&'o [u8]>,

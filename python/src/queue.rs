@@ -20,7 +20,7 @@ struct QueueState<T> {
     is_over: bool,
 }
 
-/// What there is to take.
+/// An item of the queue.
 pub(crate) enum QueueItem<T> {
     Item(T),
     /// Not yet.

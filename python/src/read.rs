@@ -34,13 +34,13 @@ use crate::work::Takes;
 ///     extents cover the file, each record begins in exactly one of them; an extent may end after the file. Not
 ///     for a pipe, and not with ``out``, because the length is known only afterwards.
 /// delimiter : bytes or str of one byte, "csv", or int
-///     What a record is, for ``starting_in``: as for `scan_records`. Default: a line.
+///     The kind of record, for ``starting_in``: as for `scan_records`. Default: a line.
 /// workers : int
 ///     Threads; 0 chooses.
 /// chunk_size : int
 ///     Bytes of one read; 0 chooses.
 /// engine : {"auto", "serial", "pool", "ring"}
-///     What moves the bytes. Files are never mapped into the interpreter.
+///     The engine that moves the bytes. Files are never mapped into the interpreter.
 /// page_cache : {"auto", "keep", "drop", "bypass"}
 ///     How the read treats the page cache.
 /// progress : bool or callable

@@ -114,7 +114,7 @@ pub(crate) fn scan_records(
     Ok(value.unwrap_or_else(|| py.None()))
 }
 
-/// What `combine` makes of what `function` makes of every block.
+/// Returns the value that `combine` makes of the results of `function` for every block.
 fn combined(
     records: Records<'_>,
     call: &RecordsCall,
@@ -152,7 +152,7 @@ struct RecordsCall {
 }
 
 impl RecordsCall {
-    /// What the function makes of the records; `None` if there are none with the pattern.
+    /// Returns the result of the function for the records; `None` if there are none with the pattern.
     fn of(&self, block: Block<'_>) -> Result<Option<Py<PyAny>>, Failure> {
         let bytes = match &self.pattern {
             // A view may be kept. If it is, the next block is read into other memory.
@@ -174,7 +174,7 @@ impl RecordsCall {
     }
 }
 
-/// What records are to contain: bytes, or text as UTF-8.
+/// Returns the pattern that records contain: bytes, or text as UTF-8.
 fn pattern(containing: &Bound<'_, PyAny>) -> PyResult<Pattern> {
     if let Ok(text) = containing.extract::<&str>() {
         return Ok(Pattern::new(text.as_bytes()));

@@ -7,7 +7,7 @@ use pyo3::types::PyTuple;
 
 use crate::bytes::Held;
 
-/// What to search for: bytes, or one byte by its number.
+/// The pattern of a search: bytes, or one byte by its number.
 pub(crate) enum Needle {
     Bytes(Held),
     Byte([u8; 1]),

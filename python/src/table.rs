@@ -86,7 +86,7 @@ impl Table {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// The same as ``names``.
+    /// The names of the columns, as ``names``.
     #[getter]
     fn columns(&self) -> Vec<String> {
         self.names()

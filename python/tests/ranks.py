@@ -1,4 +1,4 @@
-"""What ranks do in the tests of `swath.mpi`: `mpirun -n N python ranks.py CASE FOLDER ...`.
+"""The work of ranks in the tests of `swath.mpi`: `mpirun -n N python ranks.py CASE FOLDER ...`.
 
 A check that does not hold on one rank ends the program on all, with its traceback.
 """
@@ -264,7 +264,7 @@ def appends(folder: Path) -> None:
 
 
 def refusals(folder: Path) -> None:
-    """What fails on one rank fails on all, and the old file stays."""
+    """A failure of one rank is one of all, and the old file stays."""
     path = made(folder / "out.bin", b"old")
     last = SIZE - 1
     wrong: dict[Any, Any] = {TypeError: "text", BufferError: memoryview(b"abcd")[::2]}
@@ -428,7 +428,7 @@ def arguments(folder: Path) -> None:
     os.chdir(folder / f"own-{RANK}" if is_last else folder)
     differs(lambda: mpi.read_text(COMM, "in.txt"), "arguments/in.txt'", f"own-{SIZE - 1}/in.txt'")
     os.chdir(here)
-    # What ranks may choose for themselves, and other words for the same.
+    # Options that ranks may choose for themselves, and other words for the same.
     ways: list[Any] = [str(path), path, os.fsencode(path)]
     mine = mpi.read_text(COMM, ways[RANK % 3], workers=RANK % 2)
     assert b"".join(COMM.allgather(bytes(mine))) == LINES

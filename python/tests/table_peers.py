@@ -67,7 +67,7 @@ def shown(columns: list[Column], has_names: bool) -> str:
 
 
 def by_pandas(data: bytes, **how: Any) -> list[Column]:
-    """What pandas reads. It cannot tell NaN from a missing value."""
+    """Returns the table that pandas reads. It cannot tell NaN from a missing value."""
     import pandas as pd
 
     frame = pd.read_csv(io.BytesIO(data), **how)
@@ -81,7 +81,7 @@ def by_pandas(data: bytes, **how: Any) -> list[Column]:
 
 
 def by_polars(data: bytes, **how: Any) -> list[Column]:
-    """What polars reads, dates included."""
+    """Returns the table that polars reads, dates included."""
     import polars as pl
 
     frame = pl.read_csv(data, **{"try_parse_dates": True, **how})
@@ -97,7 +97,7 @@ def by_polars(data: bytes, **how: Any) -> list[Column]:
 
 
 def by_pyarrow(data: bytes, **how: Any) -> list[Column]:
-    """What pyarrow reads; ``how`` has the three kinds of its options."""
+    """Returns the table that pyarrow reads; ``how`` has the three kinds of its options."""
     import pyarrow.csv as csv
 
     options = {
@@ -132,7 +132,7 @@ class Written:
 
 
 def by_duckdb(data: bytes, **how: Any) -> list[Column]:
-    """What duckdb reads, with one thread, so that rows keep their order."""
+    """Returns the table that duckdb reads, with one thread, so that rows keep their order."""
     import tempfile
 
     import duckdb
@@ -157,7 +157,7 @@ READERS: dict[str, Any] = {
 
 
 def verdict(reader: Any, data: bytes, has_names: bool, how: dict[str, Any]) -> str:
-    """What a reader makes of a table: its columns, or ``error``."""
+    """Returns a reader's view of a table: its columns, or ``error``."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -179,7 +179,7 @@ def has_typed_tables() -> bool:
 
 
 def ours(data: bytes, **options: Any) -> list[Column]:
-    """What we read."""
+    """Returns the table that Swath reads."""
     import pyarrow as pa
     import swath
 

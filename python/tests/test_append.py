@@ -1,4 +1,4 @@
-"""What several threads write is the serial program's file, or is not there."""
+"""The output of several threads is the serial program's file, or is not there."""
 
 from __future__ import annotations
 

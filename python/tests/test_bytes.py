@@ -201,6 +201,6 @@ def test_a_view_of_gaps_is_granted_as_numpy_grants_it(make):
             ours, theirs = view(data[::step], flags), view(array[::step], flags)
             assert (ours == "refused") == (theirs == "refused"), (step, flags)
         assert bytes(data[::step]) == bytes(data)[::step] == np.asarray(data[::step]).tobytes()
-    # What wants bytes without gaps says so.
+    # A consumer that wants bytes without gaps says so.
     with pytest.raises(BufferError, match="gaps"):
         swath.read(make("a", 50), out=data[::2])

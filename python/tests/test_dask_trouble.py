@@ -326,7 +326,7 @@ class Dying:
         self.process.kill()
 
     def fault(self) -> str | None:
-        """What is wrong once it is dead, and another client has taken over."""
+        """Describes the faults once it is dead, and another client has taken over."""
         rest, errors = self.process.communicate(timeout=60)
         self.said += [line.split()[0] for line in rest.splitlines() if line]
         if self.process.returncode not in (0, -signal.SIGKILL):

@@ -88,7 +88,7 @@ def command(*words: str | Path) -> bytes:
 
 
 def of_convert(case: Case, out: Path) -> Any:
-    """What the command converts to Arrow, of which its `head` has the first rows."""
+    """Returns the table that the command converts to Arrow, of which its `head` has the first rows."""
     command("convert", "--force", *flags_of(case), case.path, out)
     with pa.ipc.open_file(out) as file:
         table = file.read_all()
@@ -113,7 +113,7 @@ def is_of_command(case: Case) -> bool:
 
 
 def of_c(case: Case) -> Any:
-    """What the C library exports."""
+    """Returns the table that the C library exports."""
     library = ctypes.CDLL(str(BUILT / "libswath_capi.so"))
     options, stream = ctypes.c_void_p(), (ctypes.c_void_p * 5)()
 

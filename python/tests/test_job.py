@@ -38,7 +38,7 @@ def text(tmp_path: Path) -> Path:
 
 
 def serial(*paths: Path) -> bytes:
-    """What the serial program writes."""
+    """Returns the output of the serial program."""
     return b"".join(line.upper() for path in paths for line in path.open("rb"))
 
 

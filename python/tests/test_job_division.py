@@ -1,4 +1,4 @@
-"""What a part of a job has: the same for Python, for the command, and for programs that mix them."""
+"""The bytes of a part of a job: the same for Python, for the command, and for programs that mix them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def inputs(request: pytest.FixtureRequest, tmp_path: Path) -> list[Path]:
 
 
 def named(block: Any) -> bytes:
-    """What `sed 's/^/> /'` writes."""
+    """Returns the output of `sed 's/^/> /'`."""
     lines = bytes(block).split(b"\n")
     ends = [line + b"\n" for line in lines[:-1]] + [line for line in lines[-1:] if line]
     return b"".join(b"> " + line for line in ends)

@@ -1,4 +1,4 @@
-"""What a table written from Python never loses: nanoseconds, types, and the reason of an error."""
+"""Values that a table written from Python never loses: nanoseconds, types, and the reason of an error."""
 
 from __future__ import annotations
 
@@ -355,7 +355,7 @@ def test_nan_in_a_list_stays_nan_beside_none(tmp_path: Path) -> None:
     assert text(tmp_path, [NAN, None]) == ["nan", ""]
     swath.write_csv(tmp_path / "t.csv", [[1.0, NAN], [None, 2]])
     assert (tmp_path / "t.csv").read_text() == "1.0,nan\n,2.0\n"
-    # What pandas takes for missing is.
+    # A value that pandas takes for missing is missing.
     for values in (pd.Series([1.0, NAN, None]), pd.Series([1.0, NAN, None], dtype=object), [1.0, pd.NA, pd.NaT]):
         assert text(tmp_path, values) == ["1.0", "", ""]
     assert text(tmp_path, pd.Series(["x", NAN, None], dtype=object)) == ["x", "", ""]

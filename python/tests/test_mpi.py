@@ -60,7 +60,7 @@ def test_the_examples_run(tmp_path: Path) -> None:
 
 
 def check_left(folder: Path) -> None:
-    """What a killed program has left: old or complete, and the next writer removes the rest."""
+    """Checks the files of a killed program: old or complete, and the next writer removes the rest."""
     out = folder / "out"
     # mpirun may return while a rank that it killed still ends.
     until = time.monotonic() + 60

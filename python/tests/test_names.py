@@ -1,4 +1,4 @@
-"""What users see of names: those of exceptions, of modules, and of what is loaded when."""
+"""The names that users see: those of exceptions, of modules, and of what is loaded when."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_modules_load_on_first_use() -> None:
 
 
 def progress(script: str) -> str:
-    """What a process without a terminal and without tqdm writes to standard error."""
+    """Returns the standard error of a process without a terminal and without tqdm."""
     script = f"import sys; sys.modules['tqdm'] = None\n{script}"
     words = [sys.executable, "-c", script]
     return subprocess.run(words, check=True, capture_output=True, text=True).stderr

@@ -51,7 +51,7 @@ def test_buffers_out_of_band_are_not_copied(tmp_path: Path) -> None:
     text = pickle.dumps({"part": data, "slice": data[10:20]}, 5, buffer_callback=buffers.append)
     assert len(text) < 300 and [len(it.raw()) for it in buffers] == [len(data), 10]
     assert same(data, buffers[0]), "the pickler has the memory itself"
-    # What the other side received.
+    # The bytes that the other side received.
     received = bytearray(buffers[0].raw())
     again = pickle.loads(text, buffers=[received, bytes(buffers[1].raw())])
     assert again["part"] == data and again["slice"] == data[10:20]

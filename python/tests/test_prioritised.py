@@ -1,4 +1,4 @@
-"""What is needed first comes first, and stays whatever happens later."""
+"""Bytes that are needed first come first, and stay whatever happens later."""
 
 from __future__ import annotations
 

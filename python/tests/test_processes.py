@@ -116,7 +116,7 @@ def test_a_child_commits_outputs_of_its_own_as_its_parent_did(tmp_path):
         path = tmp_path / name
         with swath.append(path, mode="plain", durability="none") as out:
             first, second = out.place(), out.place()
-            # What comes before is not known yet, so it has to be moved in the end.
+            # The part before it is not known yet, so it has to be moved in the end.
             for place, byte in [(second, b"b"), (first, b"a")]:
                 with place:
                     place.write(byte * (9 << 20))
@@ -256,7 +256,7 @@ def test_a_child_that_was_forked_among_reading_and_writing_threads_does_not_hang
         data = swath.read(small[0])
         return len(swath.ingest(small)) == 20 and len(swath.read(large)) == 3 << 20 and len(data) == 1000
 
-    # What Python imports at the first use is imported: a fork during an import leaves its lock taken.
+    # Modules that Python imports at the first use are imported now: a fork during an import leaves its lock taken.
     assert goes_on()
     threads = [threading.Thread(target=reads_and_writes, args=(number,)) for number in range(3)]
     for thread in threads:

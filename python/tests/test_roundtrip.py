@@ -1,4 +1,4 @@
-"""What is written comes back as it went in, names, types, gaps and bits, or there is an error.
+"""A table that was written comes back as it went in, names, types, gaps and bits, or there is an error.
 
 Each writer gets the same columns as numpy's arrays, masked ones, a mapping, pandas, polars, pyarrow and
 a Table; each reader that can read the file gives them back.
@@ -118,7 +118,7 @@ FORMS = {
 
 
 def read_back(table):
-    """What a Table has: kind and values of each column, by name."""
+    """Returns the contents of a Table: kind and values of each column, by name."""
     found = {}
     for index, name in enumerate(table.names):
         values = np.asarray(table.values(index)).tolist()
@@ -213,7 +213,7 @@ ARRAYS = "f8 f4 f2 i1 u1 i2 u2 i4 u4 i8 u8 ? c16 >f8 >i4 M8[ns] U3 S2 g i4,f8".s
 
 @st.composite
 def arrays(draw, kinds):
-    """Of any shape and order, with any bits."""
+    """Draws an array of any shape and order, with any bits."""
     dtype = np.dtype(draw(st.sampled_from(kinds)))
     shape = tuple(draw(st.lists(st.integers(0, 3), max_size=3)))
     count = int(np.prod(shape)) * dtype.itemsize

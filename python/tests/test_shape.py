@@ -49,7 +49,7 @@ def public() -> Functions:
 
 
 def faults(functions: Functions) -> list[str]:
-    """What is not as it should be, in words."""
+    """Describes the deviations from the rules."""
     found: list[str] = []
     known: dict[str, tuple[str, Any]] = {}
     for name, function in functions.items():

@@ -28,7 +28,7 @@ numpy = pytest.importorskip("numpy")
 
 
 def plain(read: Any) -> Any:
-    """As what can be compared."""
+    """Returns a value that can be compared."""
     if hasattr(read, "tocoo"):
         coo = read.tocoo()
         return [coo.shape, coo.row.tolist(), coo.col.tolist(), coo.data.tolist()]

@@ -22,7 +22,7 @@ HERE = pathlib.Path(__file__).parent
 
 @pytest.fixture(autouse=True, scope="module")
 def one_cache(tmp_path_factory):
-    """What was found out about numpy is found out once."""
+    """Facts about numpy are looked up once."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MYPY_CACHE_DIR", str(tmp_path_factory.mktemp("mypy")))
         yield

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::json::{Json, parse};
 
-/// What can be wrong with a file.
+/// The fault of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileFault {
     /// It ends before the header or the data do.
@@ -73,7 +73,7 @@ pub const DTYPES: &[(&str, u64)] = &[
 ///
 /// # Errors
 ///
-/// Those of reading; inside the result, what is wrong with the file.
+/// The errors of reading; inside the result, what is wrong with the file.
 pub fn read(path: impl AsRef<Path>) -> io::Result<Result<File, FileFault>> {
     Ok(decode(&std::fs::read(path)?))
 }
@@ -82,7 +82,7 @@ pub fn read(path: impl AsRef<Path>) -> io::Result<Result<File, FileFault>> {
 ///
 /// # Errors
 ///
-/// What is wrong with it.
+/// Its fault.
 pub fn decode(bytes: &[u8]) -> Result<File, FileFault> {
     if bytes.len() < 8 {
         return Err(FileFault::Truncated);

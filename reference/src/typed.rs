@@ -69,7 +69,7 @@ use widths::Columns;
 /// A table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// What separates fields.
+    /// The delimiter of fields.
     pub delimiter: Between,
     /// Where columns of fixed width are.
     pub fixed: Vec<Span>,
@@ -87,7 +87,7 @@ pub struct Table {
     pub set_aside: SetAside,
     /// Records with fields that do not count.
     pub dropped: usize,
-    /// What became U+FFFD.
+    /// The number of values that became U+FFFD.
     pub replaced: usize,
 }
 

@@ -32,7 +32,7 @@ pub enum Cell {
     Time {
         /// How many of these since midnight.
         count: i64,
-        /// As of an instant.
+        /// The decimals of an instant.
         decimals: u32,
     },
     /// A text.
@@ -46,7 +46,7 @@ pub enum Cell {
 /// Which fields are quoted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quoted {
-    /// What would otherwise be read as something else.
+    /// Texts that would otherwise be read as something else.
     Some,
     /// All that is not missing.
     All,

@@ -15,7 +15,7 @@ use crate::json::{Json, parse};
 /// The formats that have a table.
 pub const FORMATS: [&str; 5] = ["matrix", "options", "safetensors", "table", "typed"];
 
-/// What a reader does with an input.
+/// The verdict of a reader on an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Every reader accepts it.

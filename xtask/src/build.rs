@@ -1,4 +1,4 @@
-//! What a push compiles, in one invocation of Cargo.
+//! The build of everything that a push compiles, in one invocation of Cargo.
 
 use anyhow::Result;
 

@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::workspace::Workspace;
 use crate::{process, programs, skips};
 
-/// What became of the check; a violation is an error.
+/// The result of the check; a violation is an error.
 #[derive(Debug)]
 pub(crate) enum Found {
     Passed,

@@ -40,7 +40,7 @@ use crate::{deny, programs, torture};
 use part::{Made, Part};
 use release::Release;
 
-/// What the words after `dist` request.
+/// The request in the words after `dist`.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct DistWish {
     out: Option<PathBuf>,
@@ -99,11 +99,11 @@ const PARTS: [Part; 12] = [
     Part { name: "aarch64", make: aarch64::make, attempt: aarch64::attempt },
 ];
 
-/// What became of one part.
+/// The outcome of one part.
 struct Outcome {
     name: &'static str,
     made: Result<Made>,
-    /// What was tried, and what it showed.
+    /// The trials, and their results.
     tried: Result<Vec<String>>,
 }
 

@@ -21,7 +21,7 @@ use crate::install_c::replace;
 use crate::process;
 use crate::workspace::Workspace;
 
-/// What the words after `install` ask for.
+/// The request in the words after `install`.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct InstallWish {
     /// Default: `~/.local`.
@@ -145,7 +145,7 @@ fn uninstall(prefix: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// What is left to do for the shells.
+/// Returns the steps that are left for the shells.
 fn advice(prefix: &Path, path: Option<&std::ffi::OsStr>) -> String {
     let bin = prefix.join("bin");
     let is_on_path = path.is_some_and(|path| std::env::split_paths(path).any(|it| it == bin));

@@ -97,8 +97,9 @@ pub(crate) fn lay(built: &Built, prefix: &Path, version: &str, link: bool) -> Re
     Ok(())
 }
 
-/// What a program needs besides the archive: `rustc --print native-static-libs`, without `-lgcc_s`,
-/// which every compiler links by itself, and which has another name with `-static`.
+/// The libraries that a program needs besides the archive: `rustc --print native-static-libs`,
+/// without `-lgcc_s`, which every compiler links by itself, and which has another name with
+/// `-static`.
 const LIBRARIES: &str = "-lutil -lrt -lpthread -lm -ldl -lc";
 
 /// The version of the workspace.

@@ -34,7 +34,7 @@ pub(crate) enum Install {
     Refused,
 }
 
-/// What the packages are for, with the least first.
+/// The checks that the packages are for, with the least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Checks {
     Fast,

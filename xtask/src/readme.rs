@@ -37,7 +37,7 @@ pub(crate) enum Builds {
     Release,
 }
 
-/// What README says, and where it is tried.
+/// A sentence of README, and the place of its trial.
 struct Trial<'w> {
     workspace: &'w Workspace,
     builds: Builds,
@@ -229,7 +229,7 @@ fn before_path(bin: &Path) -> Result<std::ffi::OsString> {
     std::env::join_paths(all).context("PATH has an odd folder")
 }
 
-/// What README.md says of installing, and what it shows.
+/// The commands of README.md for installing, and the output that it shows.
 struct Readme {
     page: Page,
     /// The lines of the section *Install*.

@@ -23,7 +23,8 @@ struct TestTime {
 pub(crate) struct StepTime {
     pub(crate) name: &'static str,
     pub(crate) seconds: f64,
-    /// Of all processes that it started; steps run beside each other, so this alone tells which of them grows.
+    /// The processor time of all processes that it started; steps run beside each other, so this
+    /// alone shows which of them grows.
     pub(crate) processor: f64,
 }
 

@@ -1,4 +1,4 @@
-//! What was not checked on this machine, and whether that is acceptable.
+//! The checks that this machine could not make, and whether that is acceptable.
 //!
 //! A test that needs something the machine lacks returns early and appends one line, `capability:
 //! reason`, to the file that `SWATH_SKIPS` names. Printing would not work, since the output of a

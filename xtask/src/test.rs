@@ -162,7 +162,7 @@ fn find(name: &str) -> Result<&'static Step> {
     step.with_context(|| format!("there is no step {name}"))
 }
 
-/// What the process of a step does.
+/// Runs the step of the process.
 pub(crate) fn run_step(workspace: &Workspace, name: &str) -> Result<()> {
     (find(name)?.action)(workspace).with_context(|| format!("step `{name}` failed"))?;
     fs::write(processor_time(workspace, name), reports::processor_time()?.to_string())

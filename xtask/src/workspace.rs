@@ -52,17 +52,17 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// The same, where whatever Cargo compiles of this repository is linted by clippy on the way: its checks
-    /// alone would parse and type all of it once more, and all that it depends on. With the compiler that the
-    /// tree names, warnings are errors; a newer one may know lints that are not worth a failure on the day that
-    /// it comes out.
+    /// The repository, where whatever Cargo compiles of this repository is linted by clippy on the way: its
+    /// checks alone would parse and type all of it once more, and all that it depends on. With the compiler
+    /// that the tree names, warnings are errors; a newer one may know lints that are not worth a failure on the
+    /// day that it comes out.
     pub(crate) fn linted(mut self) -> Result<Workspace> {
         let is_strict = self.has_named_compiler()?;
         self.lints = Some(if is_strict { "-Dwarnings" } else { "--cap-lints=warn" });
         Ok(self)
     }
 
-    /// The same, where Cargo compiles as for a user.
+    /// The repository, where Cargo compiles as for a user.
     pub(crate) fn plain(&self) -> Workspace {
         Workspace { lints: None, ..self.clone() }
     }

@@ -4,8 +4,8 @@
 //! stream or array → pointers and counts (shape.rs) → arrow-rs → buffers, offsets, keys, UTF-8 → ArrayRef
 //! ```
 //!
-//! What cannot be seen, such as the length of a buffer, remains the contract of the interface. Arrow's crates
-//! panic on some damaged data; that becomes an error too.
+//! Properties that cannot be inspected, such as the length of a buffer, remain the contract of the interface.
+//! Arrow's crates panic on some damaged data; that becomes an error too.
 
 mod shape;
 mod stream;

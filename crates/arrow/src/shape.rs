@@ -40,7 +40,7 @@ struct Array {
     private_data: *const c_void,
 }
 
-/// What is wrong, if something is.
+/// The fault of a shape, if it has one.
 type ShapeCheck = Result<(), &'static str>;
 
 /// Looks at a schema, which is what a library gave.

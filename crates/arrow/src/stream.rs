@@ -24,9 +24,9 @@ pub enum ArrowFault {
     Refused {
         /// Which one.
         function: &'static str,
-        /// What it returned.
+        /// The error number that the stream returned.
         errno: i32,
-        /// What the stream says of it.
+        /// The message of the stream, if it has one.
         text: Option<String>,
     },
     /// The data contradict the interface or their own type.
@@ -34,7 +34,7 @@ pub enum ArrowFault {
     Wrong {
         /// The schema, or the array.
         what: &'static str,
-        /// What is wrong.
+        /// The fault.
         why: String,
     },
 }

@@ -423,7 +423,7 @@ typedef void (*swath_progress_fn)(uint64_t bytes, uint64_t total, void *user_dat
  * ========================================================================================== */
 
 /**
- * What moves the bytes.
+ * The engine that moves the bytes.
  */
 enum swath_engine
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -1154,7 +1154,7 @@ SWATH_MUST_CHECK
 swath_status swath_files_add_glob(swath_files *files, const char *pattern);
 
 /**
- * What to do when a file cannot be read.
+ * How to continue after a file that cannot be read.
  */
 enum swath_failures
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -1183,8 +1183,7 @@ typedef uint32_t swath_failures;
 #endif // __cplusplus
 
 /**
- * What a walk through folders does with symbolic links. A path that is given by name is always
- * followed.
+ * How a walk through folders treats symbolic links. A path that is given by name is always followed.
  */
 enum swath_symlinks
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -1703,7 +1702,7 @@ void swath_class_free(swath_class *complete);
  * ========================================================================================== */
 
 /**
- * What each chunk of a copy is compared with before it is used.
+ * The reference that each chunk of a copy is compared with before it is used.
  */
 enum swath_verification
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -1772,7 +1771,7 @@ swath_status swath_read_options_set_hedging(swath_read_options *options,
                                             uint32_t permille);
 
 /**
- * What happened to a copy of a file.
+ * The state of a copy of a file after a read.
  */
 enum swath_mirror_state
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -1805,7 +1804,7 @@ typedef uint32_t swath_mirror_state;
 #endif // __cplusplus
 
 /**
- * What one copy of a file contributed. Fields may be added at the end.
+ * The part of a read that one copy of a file served. Fields may be added at the end.
  */
 typedef struct {
     /**
@@ -1813,7 +1812,7 @@ typedef struct {
      */
     const char *path;
     /**
-     * What happened to it.
+     * The state of the copy.
      */
     swath_mirror_state state;
     /**
@@ -1951,7 +1950,7 @@ typedef uint32_t swath_durability;
 #endif // __cplusplus
 
 /**
- * What to do if the target exists.
+ * How to treat a target that exists.
  */
 enum swath_replace
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -1981,7 +1980,7 @@ typedef uint32_t swath_replace;
 #endif // __cplusplus
 
 /**
- * What to do if the target has other names (hard links), which would keep the old bytes.
+ * How to treat a target with other names (hard links), which would keep the old bytes.
  */
 enum swath_hard_links
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -2328,9 +2327,9 @@ typedef struct {
 } swath_table_renamed;
 
 /**
- * What was found in a table and done with it. Any number of threads may use it at once, also while
- * another reads the stream, and it may outlive the stream. Its texts and structures are valid until
- * it is freed.
+ * The report of a table: its types, its records, and how they were changed. Any number of threads
+ * may use it at once, also while another reads the stream, and it may outlive the stream. Its texts
+ * and structures are valid until it is freed.
  */
 typedef struct swath_table_report swath_table_report;
 
@@ -2366,7 +2365,7 @@ swath_status swath_table_read(const char *const *paths,
  * unless all are set. A pipe is read once: its types are those of its first 64 MiB. Compressed text
  * is decompressed once to find the types and once for the batches.
  *
- * What is wrong with a value that is read later is an error of `get_next`: it returns an `errno`, and
+ * A fault in a value that is read later is an error of `get_next`: it returns an `errno`, and
  * `get_last_error` of the stream has the whole message. Each further call returns the same. The stream
  * may be read and released by any thread, one at a time; releasing it before its end ends the work.
  * The pointers that `options` has for progress must be valid until then.
@@ -2543,7 +2542,7 @@ swath_status swath_table_write_options_set_list(swath_table_write_options *optio
                                                 size_t count);
 
 /**
- * What was written.
+ * The report of a table that was written.
  */
 typedef struct {
     /**
@@ -2933,7 +2932,7 @@ typedef uint32_t swath_direct_writes;
 #endif // __cplusplus
 
 /**
- * What becomes of long runs of zeros.
+ * How long runs of zeros are written.
  */
 enum swath_sparse
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L

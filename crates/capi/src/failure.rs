@@ -1,4 +1,4 @@
-//! What went wrong last, on each thread.
+//! The last failure of each thread.
 
 use std::cell::RefCell;
 use std::ffi::{CString, OsStr, c_char};
@@ -24,7 +24,7 @@ pub(crate) struct Failure {
     is_unmapped: bool,
 }
 
-/// What programs branch on.
+/// The kind of a failure, on which programs branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
     status: Status,
@@ -82,7 +82,7 @@ impl Failure {
         Self { message, ..self }
     }
 
-    /// What programs branch on.
+    /// The kind of the failure, on which programs branch.
     pub(crate) fn kind(&self) -> Kind {
         Kind { status: self.status, errno: self.errno }
     }
@@ -97,7 +97,7 @@ impl Failure {
         Self { errno, ..Self::new(Status::of_kind(kind), message) }
     }
 
-    /// What is reported where a number of the kernel is all there is: never 0.
+    /// The error number for callers that understand nothing else: never 0.
     pub(crate) fn as_errno(&self) -> i32 {
         /// Numbers of Linux.
         const EIO: i32 = 5;
@@ -201,7 +201,7 @@ pub(crate) fn keep(failure: Failure) -> Status {
     status
 }
 
-/// What `get` finds in the last failure of this thread, if there is one.
+/// Returns what `get` takes from the last failure of this thread, if there is one.
 fn look<T>(get: impl FnOnce(&Kept) -> T) -> Option<T> {
     let looked = LAST.try_with(|last| last.try_borrow().ok()?.as_ref().map(get));
     looked.ok().flatten()

@@ -16,7 +16,7 @@ use crate::status::Status;
 
 pub use ingested::{File, FilePart, FilePartFn, Ingested};
 
-/// What to do when a file cannot be read.
+/// How to continue after a file that cannot be read.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failures {
@@ -29,8 +29,7 @@ pub enum Failures {
 }
 numbers!(Failures, "swath_failures", [Fail, Skip, Collect] -> swath::ingest::Failures);
 
-/// What a walk through folders does with symbolic links. A path that is given by name is always
-/// followed.
+/// How a walk through folders treats symbolic links. A path that is given by name is always followed.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symlinks {

@@ -12,7 +12,7 @@ use std::mem::MaybeUninit;
 ///
 /// It is `repr(u32)`, or `repr(C)` with values that fit into 32 bits.
 pub(crate) unsafe trait Number: Copy + 'static {
-    /// What messages call it.
+    /// The name of the argument in messages.
     const NAME: &'static str;
     /// All its values.
     const ALL: &'static [Self];

@@ -26,7 +26,7 @@ pub enum Durability {
 }
 numbers!(Durability, "swath_durability", [Full, None] -> sink::Durability);
 
-/// What to do if the target exists.
+/// How to treat a target that exists.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replace {
@@ -41,7 +41,7 @@ pub enum Replace {
 }
 numbers!(Replace, "swath_replace", [Allowed, Refused, InPlace] -> sink::Replace);
 
-/// What to do if the target has other names (hard links), which would keep the old bytes.
+/// How to treat a target with other names (hard links), which would keep the old bytes.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HardLinks {
@@ -60,11 +60,11 @@ pub struct OutputOptions {
     options: swath::OutputOptions,
     hooks: Hooks,
     choices: Choices,
-    /// Of the choices, if one was made.
+    /// The text of the choices, if one was made.
     text: Option<CString>,
 }
 
-/// What the processes of one output must agree on.
+/// The options that all processes of one output must agree on.
 #[derive(Clone, Copy, Debug, Default)]
 struct Choices {
     durability: Durability,

@@ -1,7 +1,7 @@
 //! Pointers from C: checked, and turned into references and slices.
 //!
-//! What cannot be checked, such as whether a pointer is valid, is the contract at the top of the
-//! header and of the `unsafe` functions here.
+//! Conditions that cannot be checked, such as the validity of a pointer, are the contract at the
+//! top of the header and of the `unsafe` functions here.
 
 use std::ffi::{CStr, OsStr, c_char};
 use std::mem::MaybeUninit;
@@ -37,7 +37,7 @@ pub(crate) fn handle<'p, T>(
     Ok(given(place, name)?.write(None))
 }
 
-/// The same for a handle that the caller may not want.
+/// Returns a handle's place that the caller may leave out.
 pub(crate) fn wanted<'p, T>(
     place: Place<'p, Option<Box<T>>>,
 ) -> Option<&'p mut Option<Box<T>>> {

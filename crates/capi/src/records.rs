@@ -22,7 +22,7 @@ pub struct RecordOptions {
     block_size: u64,
     record_limit: u64,
     starting_in: Option<Extent>,
-    /// Of `cut`.
+    /// The text of `cut`.
     text: CString,
 }
 

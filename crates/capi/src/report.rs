@@ -18,7 +18,7 @@ pub struct Report {
     profile: Option<CString>,
     fallbacks: Vec<CString>,
     mirrors: Vec<MirrorReport>,
-    /// What `mirrors` points to.
+    /// The strings that `mirrors` points to.
     _names: Vec<CString>,
 }
 
@@ -27,7 +27,7 @@ unsafe impl Send for Report {}
 // SAFETY: as above.
 unsafe impl Sync for Report {}
 
-/// What happened to a copy of a file.
+/// The state of a copy of a file after a read.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MirrorState {
@@ -41,13 +41,13 @@ pub enum MirrorState {
     Unusable = 3,
 }
 
-/// What one copy of a file contributed. Fields may be added at the end.
+/// The part of a read that one copy of a file served. Fields may be added at the end.
 #[repr(C)]
 #[derive(Debug)]
 pub struct MirrorReport {
     /// Its path.
     pub path: *const c_char,
-    /// What happened to it.
+    /// The state of the copy.
     pub state: MirrorState,
     /// Its last problem, or NULL.
     pub trouble: *const c_char,

@@ -71,7 +71,7 @@ pub unsafe extern "C" fn swath_scan(
     })
 }
 
-/// What a callback returned, and how it stops its call.
+/// The result of a callback, and how it stops its call.
 pub(crate) struct Stop {
     pub(crate) token: CancelToken,
     is_stopped: AtomicBool,

@@ -1,4 +1,4 @@
-//! What C sets in a handle.
+//! The settings that C makes in a handle.
 
 use crate::failure::Result;
 use crate::guard::guard;
@@ -7,7 +7,7 @@ use crate::status::Status;
 
 /// A handle that holds options of the library.
 pub(crate) trait Holds {
-    /// What it holds.
+    /// The value that the handle holds.
     type Held: Clone;
 
     /// Where it holds them.
@@ -30,7 +30,7 @@ pub(crate) fn change<H>(
     guard(|| change(given(options, "options")?))
 }
 
-/// The same where nothing can be wrong with what is set.
+/// Changes a handle where the value cannot be wrong.
 pub(crate) fn put<H>(options: Option<&mut H>, put: impl FnOnce(&mut H)) -> Status {
     change(options, |options| {
         put(options);

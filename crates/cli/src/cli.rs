@@ -48,7 +48,7 @@ use crate::verbs::verbs;
 #[derive(Debug, Parser)]
 #[command(name = "swath", version, after_help = examples(), max_term_width = 100)]
 pub struct Cli {
-    /// What to do.
+    /// The verb of the command.
     #[command(subcommand)]
     pub verb: Verb,
 }

@@ -1,5 +1,5 @@
-//! What exists at the path of an output, found in the same way as by a writer: symbolic links that a
-//! writer must not follow are not followed here either.
+//! The file at the path of an output, looked up in the same way as by a writer: symbolic links that
+//! a writer must not follow are not followed here either.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -15,7 +15,7 @@ use crate::report::ReportName;
 ///
 /// # Errors
 ///
-/// Those of [`Fs::locate`]; `PermissionDenied` for a link of another user in a folder such as `/tmp`.
+/// The errors of [`Fs::locate`]; `PermissionDenied` for a link of another user in a folder such as `/tmp`.
 pub(crate) fn stands(path: &Path) -> io::Result<Option<FileKind>> {
     let found = LocalFs.locate(path).and_then(|at| at.folder.facts(&at.name));
     match found {

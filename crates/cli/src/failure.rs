@@ -1,4 +1,4 @@
-//! From an error to one line: what could not be done to which file, why, and what to try.
+//! The line of an error: what could not be done to which file, why, and what to try.
 
 use std::error::Error;
 use std::io::{self, ErrorKind};

@@ -20,7 +20,7 @@ const GAP: usize = 2;
 pub(crate) const TEXT: usize = 8;
 /// Other cells are not cut, unless they are wider.
 pub(crate) const OTHER: usize = 30;
-/// What is missing.
+/// The sign for a missing value.
 pub(crate) const MISSING: &str = "–";
 
 /// How a column stands.

@@ -103,7 +103,7 @@ impl Input {
     ///
     /// # Errors
     ///
-    /// Those of open(2), or of dup(2) for standard input.
+    /// The errors of open(2), or of dup(2) for standard input.
     pub fn open(&self) -> io::Result<File> {
         match self {
             Self::Stdin => {
@@ -139,7 +139,7 @@ impl Input {
     ///
     /// # Errors
     ///
-    /// Those of [`source`](Self::source) and of reading; a device, which may never end, is refused.
+    /// The errors of [`source`](Self::source) and of reading; a device, which may never end, is refused.
     pub fn seekable(&self) -> Result<swath::Input> {
         let input = swath::Input::open(self.source()?)?;
         if input.len().is_some() {
@@ -162,7 +162,7 @@ impl Input {
     ///
     /// # Errors
     ///
-    /// Those of [`source`](Self::source); anything but a file is refused.
+    /// The errors of [`source`](Self::source); anything but a file is refused.
     pub(crate) fn regular(&self) -> Result<swath::Input> {
         let input = swath::Input::open_at_once(self.source()?)?;
         let what = || format!("cannot read {self}: it is a pipe or a device");
@@ -175,7 +175,7 @@ impl Input {
     ///
     /// # Errors
     ///
-    /// Those of [`source`](Self::source) and of reading.
+    /// The errors of [`source`](Self::source) and of reading.
     pub(crate) fn peeked(&self, len: usize) -> Result<Peeked> {
         Self::peeked_of(&swath::Input::open(self.source()?)?, len)
     }

@@ -64,7 +64,7 @@ impl Profiles {
     ///
     /// # Errors
     ///
-    /// Those of [`CopiesArgs::source`].
+    /// The errors of [`CopiesArgs::source`].
     pub(crate) fn source(&self, copies: &CopiesArgs, path: &Input) -> Result<Source> {
         let all = || std::iter::once(path).chain(&copies.mirrors);
         let worth = copies.is_used() && self.side_by_side(all());

@@ -1,4 +1,4 @@
-//! From words to an exit code.
+//! The way from words to an exit code.
 //!
 //! Exit codes: 0 done; 1 done, but bytes differ or something was skipped; 2 not done, or done but
 //! the report could not be printed; then the message says that the output was written. A reader that leaves has

@@ -29,7 +29,7 @@ use swath_os::locks::{Mutex, MutexGuard};
 
 use crate::output::complain;
 
-/// What the first signal does before it ends the program.
+/// The action of the first signal before the program ends.
 enum First {
     /// It removes the lock files of writers, as every signal does.
     End,
@@ -174,7 +174,7 @@ fn end_children(signal: i32) -> Children {
 ///
 /// # Errors
 ///
-/// Those of [`Command::spawn`].
+/// The errors of [`Command::spawn`].
 pub(crate) fn start(command: &mut Command) -> io::Result<Arc<Mutex<Group>>> {
     let mut children = children();
     // Relaxed: it is set before the command starts any thread. If no thread can pass signals on, a terminal

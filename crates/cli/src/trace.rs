@@ -78,7 +78,7 @@ impl Trace<'_> {
     ///
     /// # Errors
     ///
-    /// Those of `out`.
+    /// The errors of `out`.
     pub(crate) fn write(&self, out: impl Write) -> io::Result<()> {
         let mut out = Events { out, is_first: true, pid: std::process::id() };
         let about = object! {

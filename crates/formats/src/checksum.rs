@@ -192,7 +192,7 @@ fn crc32c(source: Source, options: &ReadOptions) -> Result<Checksum> {
     Ok(scanned(checksum.to_be_bytes().to_vec(), folded.report))
 }
 
-/// What chunks on all workers gave.
+/// Makes the checksum from the results of chunks on all workers.
 fn scanned(digest: Vec<u8>, report: Report) -> Checksum {
     Checksum { digest, bytes: report.bytes, elapsed: report.elapsed, report: Some(report) }
 }

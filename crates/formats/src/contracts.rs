@@ -61,7 +61,7 @@ pub use read::{ContractOptions, read};
 ///
 /// # Errors
 ///
-/// Those of [`PriceOptions::price`].
+/// The errors of [`PriceOptions::price`].
 pub fn price(source: impl Into<Source>, output: impl Into<Output>) -> Result<Priced> {
     PriceOptions::new().price(source, output)
 }
@@ -202,7 +202,7 @@ impl PriceOptions {
     }
 }
 
-/// Of contracts; their results take a third of it.
+/// The size of a block of contracts; their results take a third of it.
 const BLOCK_SIZE: usize = 256 << 10;
 
 /// One pricing.

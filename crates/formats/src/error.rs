@@ -1,4 +1,4 @@
-//! What is wrong with a stream, and at which byte.
+//! The fault of a stream, and its byte.
 
 use std::fmt::{self, Write};
 use std::io;
@@ -33,11 +33,11 @@ pub enum FormatReason {
     OutOfMemory,
     /// There is no index, so reading cannot start in the middle.
     NoIndex,
-    /// What the caller passed to be written ended with an error of its own, which is the cause.
+    /// The caller's source ended with an error of its own, which is the cause.
     Source,
 }
 
-/// What could not be done, to which file, where in it, and why.
+/// The action that failed, its file, the place in it, and the reason.
 ///
 /// ```
 /// use swath_formats::{FormatReason, compressed};
@@ -235,7 +235,7 @@ impl Error {
     }
 }
 
-/// What the library says of a source of this crate is the error of that source.
+/// An error of the library about a source of this crate becomes the error of that source.
 impl From<swath::Error> for Error {
     fn from(error: swath::Error) -> Self {
         let cause =

@@ -8,7 +8,7 @@ use crate::error::{Error, FormatReason};
 /// This many first bytes show what a file is.
 pub(crate) const HEAD: u64 = 18;
 
-/// What kind of file the first bytes show, and what to do with it. Text, and numbers without a header, are of no
+/// The kind of file that the first bytes show, and how to read it. Text, and numbers without a header, are of no
 /// known kind.
 ///
 /// ```
@@ -23,7 +23,7 @@ pub(crate) const HEAD: u64 = 18;
 pub struct FileFormat {
     /// As in "this is a Parquet file".
     pub name: &'static str,
-    /// What to try.
+    /// The hint.
     pub hint: &'static str,
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn refused(path: &Path, head: &[u8]) -> Option<Error> {
     Some(Error::reading(path, FormatReason::UnknownFormat, detail).at(0).hint(hint))
 }
 
-/// The same for a reader that takes UTF-16 too.
+/// Returns the error for a file that a reader of UTF-8 and UTF-16 cannot take.
 #[cfg(feature = "arrow")]
 pub(crate) fn refused_unless_utf_16(path: &Path, head: &[u8]) -> Option<Error> {
     let is_utf_16 = |sign: &[u8]| sign == b"\xff\xfe" || sign == b"\xfe\xff";

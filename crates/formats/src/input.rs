@@ -42,7 +42,7 @@ use flow::{Flow, Unpacked};
 /// This many first bytes tell the format of a file.
 pub(crate) const HEAD: usize = 18;
 
-/// What has fewer compressed bytes is decompressed without another thread.
+/// Inputs with fewer compressed bytes than this are decompressed without another thread.
 #[cfg(feature = "arrow")]
 const SHORT: u64 = if cfg!(test) { 1 } else { 64 << 10 };
 
@@ -108,7 +108,7 @@ impl OpenedText {
         self.input.name()
     }
 
-    /// The same, as a source for the library.
+    /// Returns the text as a source for the library.
     pub(crate) fn source(&self) -> Source {
         Source::from(&self.input)
     }
@@ -127,10 +127,10 @@ type HeadCheck = fn(&Path, &[u8]) -> Option<Error>;
 /// Text that is read more than once.
 pub(crate) struct InputText {
     body: Body,
-    /// Of the first bytes of a longer text: becomes true when more of it is needed.
+    /// For the first bytes of a longer text: becomes true when more of it is needed.
     #[cfg(feature = "arrow")]
     cut: Option<Arc<AtomicBool>>,
-    /// What could not be decoded, if the text was in another encoding.
+    /// Bytes that could not be decoded, if the text was in another encoding.
     #[cfg(feature = "arrow")]
     flaws: Option<Arc<Flaws>>,
 }
@@ -294,12 +294,12 @@ impl InputText {
         Ok(Self { body: Body::Opened(opened), cut: self.cut.clone(), flaws: None })
     }
 
-    /// The same text in UTF-8.
+    /// Returns the text in UTF-8.
     pub(crate) fn decoded(&self, bytes: Vec<u8>, flaws: Flaws) -> Result<Self> {
         Ok(Self { flaws: Some(Arc::new(flaws)), ..self.replaced(bytes)? })
     }
 
-    /// What could not be decoded, if the text was in another encoding.
+    /// Returns the bytes that could not be decoded, if the text was in another encoding.
     pub(crate) fn flaws(&self) -> Option<&Flaws> {
         self.flaws.as_deref()
     }
@@ -456,7 +456,7 @@ pub(crate) struct Grown {
 
 /// Growing by this much or more first checks how much memory the machine has left.
 const LARGE: usize = 4 << 20;
-/// What decoders and threads take besides: beyond its memory, a control group is killed.
+/// The memory of decoders and threads besides: beyond its limit, a control group is killed.
 const BESIDE: u64 = 12 << 20;
 
 impl Grown {

@@ -127,7 +127,7 @@ pub fn read(source: impl Into<Source>) -> Result<AnyCoo> {
 ///
 /// # Errors
 ///
-/// Those of [`read`]; also if the file is too short for its number of rows: the offsets of the rows
+/// The errors of [`read`]; also if the file is too short for its number of rows: the offsets of the rows
 /// would take more than 64 MiB and more than 16 times the file's length.
 pub fn read_rows(source: impl Into<Source>) -> Result<AnyCsr> {
     MatrixOptions::new().read_rows(source)
@@ -148,7 +148,7 @@ pub fn read_rows(source: impl Into<Source>) -> Result<AnyCsr> {
 ///
 /// # Errors
 ///
-/// Those of [`read_rows`].
+/// The errors of [`read_rows`].
 pub fn read_columns(source: impl Into<Source>) -> Result<AnyCsc> {
     MatrixOptions::new().read_columns(source)
 }
@@ -183,7 +183,7 @@ impl MatrixOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`header()`].
+    /// The errors of [`header()`].
     pub fn header(&self, source: impl Into<Source>) -> Result<MatrixHeader> {
         Ok(MatrixJob::begin(source.into(), self)?.header)
     }
@@ -192,7 +192,7 @@ impl MatrixOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`read`].
+    /// The errors of [`read`].
     pub fn read(&self, source: impl Into<Source>) -> Result<AnyCoo> {
         self.read_from(source.into())
     }
@@ -210,7 +210,7 @@ impl MatrixOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`read_rows`].
+    /// The errors of [`read_rows`].
     pub fn read_rows(&self, source: impl Into<Source>) -> Result<AnyCsr> {
         self.rows_from(source.into())
     }
@@ -228,7 +228,7 @@ impl MatrixOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`read_columns`].
+    /// The errors of [`read_columns`].
     pub fn read_columns(&self, source: impl Into<Source>) -> Result<AnyCsc> {
         self.columns_from(source.into())
     }

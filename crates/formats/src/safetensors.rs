@@ -69,7 +69,7 @@ use crate::error::Result;
 ///
 /// # Errors
 ///
-/// Those of [`TensorHeader::parse`] for any of the files; if a file changes during the call; if a
+/// The errors of [`TensorHeader::parse`] for any of the files; if a file changes during the call; if a
 /// tensor is in two files, or a selected one is in none;
 /// [`FormatReason::Malformed`](crate::FormatReason::Malformed) if an index lists something that
 /// does not exist; if there is not enough memory.
@@ -94,7 +94,7 @@ pub fn read<S: Into<Source>>(sources: impl IntoIterator<Item = S>) -> Result<Ten
 ///
 /// # Errors
 ///
-/// Those of [`read`]; also, before any data is read, if `order` names a tensor that is not
+/// The errors of [`read`]; also, before any data is read, if `order` names a tensor that is not
 /// selected.
 pub fn read_ordered<S: Into<Source>>(
     sources: impl IntoIterator<Item = S>,
@@ -119,7 +119,7 @@ pub fn read_ordered<S: Into<Source>>(
 ///
 /// # Errors
 ///
-/// Those of [`read`] that concern headers.
+/// The errors of [`read`] that concern headers.
 pub fn shards<S: Into<Source>>(sources: impl IntoIterator<Item = S>) -> Result<Vec<Shard>> {
     TensorOptions::new().shards(sources)
 }
@@ -151,7 +151,7 @@ pub fn shards<S: Into<Source>>(sources: impl IntoIterator<Item = S>) -> Result<V
 ///
 /// # Errors
 ///
-/// Those of [`read`] that concern headers; also if `order` names a tensor that is not selected.
+/// The errors of [`read`] that concern headers; also if `order` names a tensor that is not selected.
 /// Later errors are returned by the stream.
 pub fn stream<S: Into<Source>>(
     sources: impl IntoIterator<Item = S>,
@@ -194,7 +194,7 @@ impl TensorOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`read`].
+    /// The errors of [`read`].
     pub fn read<S: Into<Source>>(
         &self,
         sources: impl IntoIterator<Item = S>,
@@ -206,7 +206,7 @@ impl TensorOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`read_ordered`].
+    /// The errors of [`read_ordered`].
     pub fn read_ordered<S: Into<Source>>(
         &self,
         sources: impl IntoIterator<Item = S>,
@@ -219,7 +219,7 @@ impl TensorOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`shards`].
+    /// The errors of [`shards`].
     pub fn shards<S: Into<Source>>(
         &self,
         sources: impl IntoIterator<Item = S>,
@@ -233,7 +233,7 @@ impl TensorOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`stream`](stream()).
+    /// The errors of [`stream`](stream()).
     pub fn stream<S: Into<Source>>(
         &self,
         sources: impl IntoIterator<Item = S>,
@@ -248,7 +248,7 @@ impl TensorWriteOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`write()`].
+    /// The errors of [`write()`].
     pub fn write<'t>(
         &self,
         path: impl AsRef<Path>,

@@ -47,7 +47,7 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// Those of fstat(2) and fgetxattr(2).
+    /// The errors of fstat(2) and fgetxattr(2).
     pub fn of(file: &File) -> io::Result<Self> {
         let list = grown(|buffer| fgetxattr(file, ACCESS_LIST, buffer));
         let facts = file.metadata()?;
@@ -58,7 +58,7 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// Those of stat(2) and getxattr(2).
+    /// The errors of stat(2) and getxattr(2).
     pub fn at(path: &Path) -> io::Result<Self> {
         let list = grown(|buffer| getxattr(path, ACCESS_LIST, buffer));
         let facts = path.metadata()?;
@@ -69,7 +69,7 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// Those of the list, except those that mean that there is none.
+    /// The errors of the list, except those that mean that there is none.
     pub(crate) fn with_list(
         mode: u32,
         group: u32,
@@ -92,7 +92,7 @@ impl Access {
         self.group
     }
 
-    /// What both allow.
+    /// Returns the access that both allow.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let group = match (self.group, other.group) {
@@ -137,7 +137,7 @@ fn with_least(mode: u32, least: u32) -> u32 {
     mode & !0o77 | all << 3 | all
 }
 
-/// What each entry of an access control list gives, but for its owner's.
+/// Returns the access that each entry of an access control list gives, but for its owner's.
 fn least(list: &[u8]) -> u32 {
     const VERSION: [u8; 4] = [2, 0, 0, 0];
     const OWNER: u16 = 1;

@@ -8,7 +8,7 @@ use rustix::io::{Errno, retry_on_intr};
 
 /// Reserves space for `len` bytes of `file` at `offset`, without changing its length or a byte.
 ///
-/// What is reserved past the end is freed when the length is set. A `len` of 0 reserves nothing.
+/// Space reserved past the end is freed when the length is set. A `len` of 0 reserves nothing.
 ///
 /// # Errors
 ///

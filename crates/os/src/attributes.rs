@@ -17,8 +17,8 @@ use crate::access::{ACCESS_LIST, Access, grown};
 
 /// The set-user-id and set-group-id bits.
 const SET_ID: u32 = 0o6000;
-/// What a write to the old file would have removed from it (capabilities), or what is a checksum
-/// of its bytes (integrity).
+/// Attributes that a write to the old file would have removed (capabilities), or that are a
+/// checksum of its bytes (integrity).
 const BOUND_TO_THE_BYTES: [&[u8]; 3] =
     [b"security.capability", b"security.ima", b"security.evm"];
 
@@ -26,13 +26,13 @@ const BOUND_TO_THE_BYTES: [&[u8]; 3] =
 /// of the file `from`, as far as this process may. `from` may be a descriptor that can be neither
 /// read nor written (`O_PATH`); nothing is looked up by its name.
 ///
-/// What this process may not set is left out, on the safe side: if the group or the access control list cannot be
-/// set, the group and all others get what each of them had. The bits set-user-id and set-group-id, file capabilities
-/// and integrity checksums are always left out: they were given to the old bytes.
+/// Attributes that this process may not set are left out, on the safe side: if the group or the access control list
+/// cannot be set, the group and all others get what each of them had. The bits set-user-id and set-group-id, file
+/// capabilities and integrity checksums are always left out: they were given to the old bytes.
 ///
 /// # Errors
 ///
-/// Those of stat(2), fchown(2), fchmod(2) and fsetxattr(2), except those that mean "you may not"
+/// The errors of stat(2), fchown(2), fchmod(2) and fsetxattr(2), except those that mean "you may not"
 /// or "not on this file system". `EBADF` if `from` cannot be read and `/proc` is not mounted.
 pub fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
     let (old, new) = (from.metadata()?, to.metadata()?);
@@ -61,7 +61,7 @@ pub fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// Those of fchmod(2), unless the file has these permissions already: a mount that shows another owner than the
+/// The errors of fchmod(2), unless the file has these permissions already: a mount that shows another owner than the
 /// caller for the caller's files refuses every change.
 pub fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     let has_it = || file.metadata().is_ok_and(|facts| facts.mode() & 0o7777 == mode);

@@ -29,7 +29,7 @@ pub(crate) struct GroupMemory {
 }
 
 impl GroupMemory {
-    /// What may still be taken before the group's own OOM killer acts.
+    /// Returns the bytes that may still be taken before the group's own OOM killer acts.
     pub(crate) fn at_hand(self) -> u64 {
         let held = self.used.saturating_sub(self.inactive_file);
         self.limit.saturating_sub(held)

@@ -32,7 +32,7 @@ pub fn limit() -> usize {
 ///
 /// # Errors
 ///
-/// Those of close(2), or of fsync(2).
+/// The errors of close(2), or of fsync(2).
 pub fn flush(file: impl AsFd) -> io::Result<()> {
     let Ok(copy) = file.as_fd().try_clone_to_owned() else { return Ok(fsync(file)?) };
     // SAFETY: nothing else owns this number, which is not used again.
@@ -215,7 +215,7 @@ mod tests {
         File::open("/etc/passwd").expect("readable by all").into()
     }
 
-    /// What a thread with a table of its own checks, and what it saw.
+    /// A check of a thread with a table of its own, and its result.
     struct Look {
         /// A descriptor of the thread that started it.
         number: RawFd,

@@ -14,7 +14,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use rustix::fs::{AtFlags, OFlags, StatxFlags, statx};
 use rustix::io::Errno;
 
-/// What direct reads of a file must be multiples of, in bytes.
+/// The number that offsets and lengths of direct reads of a file must be multiples of, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DirectAlignment {
     /// The address of the memory read into.
@@ -31,7 +31,7 @@ pub struct DirectAlignment {
 ///
 /// # Errors
 ///
-/// Those of statx(2), except that a kernel without it gives `None`.
+/// The errors of statx(2), except that a kernel without it gives `None`.
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {

@@ -17,7 +17,7 @@ use std::{io, ptr};
 
 use libc::{c_int, sigset_t};
 
-/// What a user or a terminal ends a program by.
+/// The signals by which a user or a terminal ends a program.
 const ENDING: [c_int; 3] = [libc::SIGHUP, libc::SIGINT, libc::SIGTERM];
 
 /// Further signals that end a program, or stop it and let it go on. Some of them are also raised by a fault:
@@ -57,7 +57,7 @@ pub struct EndingSignals {
 impl EndingSignals {
     /// Ctrl-Z: [`stop`] does what it asks for.
     pub const STOP: i32 = libc::SIGTSTP;
-    /// What lets a stopped process go on.
+    /// The signal that lets a stopped process go on.
     pub const GO_ON: i32 = libc::SIGCONT;
 
     /// Blocks `SIGHUP`, `SIGINT` and `SIGTERM` in this thread, and in threads that it starts from now on.
@@ -66,7 +66,7 @@ impl EndingSignals {
     ///
     /// # Errors
     ///
-    /// Those of sigaction(2) and sigprocmask(2), which do not fail for these signals.
+    /// The errors of sigaction(2) and sigprocmask(2), which do not fail for these signals.
     pub fn hold() -> io::Result<Self> {
         Self::hold_some([])
     }
@@ -106,7 +106,7 @@ impl EndingSignals {
     ///
     /// # Errors
     ///
-    /// Those of sigprocmask(2), which does not fail.
+    /// The errors of sigprocmask(2), which does not fail.
     pub fn narrowed(self) -> io::Result<Self> {
         let (mut held, mut others) = (empty(), empty());
         for signal in 1..=LAST {
@@ -123,7 +123,7 @@ impl EndingSignals {
     ///
     /// # Errors
     ///
-    /// Those of sigwait(3), which does not fail for these signals.
+    /// The errors of sigwait(3), which does not fail for these signals.
     pub fn wait(&self) -> io::Result<i32> {
         let mut signal = 0;
         // SAFETY: both are valid during the call, and the set is initialised.
@@ -137,7 +137,7 @@ impl EndingSignals {
     ///
     /// # Errors
     ///
-    /// Those of sigprocmask(2), which does not fail.
+    /// The errors of sigprocmask(2), which does not fail.
     pub fn release(&self) -> io::Result<()> {
         change(libc::SIG_UNBLOCK, Some(&self.held)).map(drop)
     }
@@ -214,7 +214,7 @@ pub fn end_by(signal: i32) -> ! {
 ///
 /// # Errors
 ///
-/// Those of sigprocmask(2) and raise(3), which do not fail for `SIGTSTP`.
+/// The errors of sigprocmask(2) and raise(3), which do not fail for `SIGTSTP`.
 pub fn stop() -> io::Result<()> {
     let mut only = empty();
     add(&mut only, libc::SIGTSTP);
@@ -232,7 +232,7 @@ pub fn stop() -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// Those of [`Command::spawn`].
+/// The errors of [`Command::spawn`].
 ///
 /// ```
 /// let mut child = swath_os::ending::spawn(&mut std::process::Command::new("true"))?;

@@ -31,7 +31,7 @@ pub(crate) struct Fault {
     pub(crate) message: Arc<[u8]>,
 }
 
-/// What a handler finds for an address. The message lives as long as the map.
+/// The entry that a handler finds for an address. The message lives as long as the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) start: usize,

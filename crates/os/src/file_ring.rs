@@ -45,7 +45,7 @@ use io_uring::{IoUring, Probe, opcode, types};
 use crate::memory::Pages;
 use crate::ring::passes;
 
-/// What is known about a file after it was read.
+/// The facts about a file after it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileFacts {
     /// Bytes that were read.

@@ -1,4 +1,4 @@
-//! What kind of file system a file is on, and whether its disk is a spinning one.
+//! The kind of file system that a file is on, and whether its disk is a spinning one.
 //!
 //! Kinds are as coarse as the decisions that depend on them: which calls work, whether another
 //! machine may change the file, whether lengths can be trusted.
@@ -140,7 +140,7 @@ const PSEUDO: [u32; 29] = [
 ///
 /// # Errors
 ///
-/// Those of fstatfs(2): `ENOSYS` from a file system without it, `EIO`.
+/// The errors of fstatfs(2): `ENOSYS` from a file system without it, `EIO`.
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {

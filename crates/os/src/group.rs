@@ -60,7 +60,7 @@ impl Group {
     ///
     /// # Errors
     ///
-    /// Those of [`Command::spawn`].
+    /// The errors of [`Command::spawn`].
     pub fn start(command: &mut Command, grouping: Grouping) -> io::Result<Self> {
         if grouping == Grouping::Own {
             command.process_group(0);
@@ -95,7 +95,7 @@ impl Group {
     ///
     /// # Errors
     ///
-    /// Those of kill(2): `PermissionDenied` if all of them run as another user.
+    /// The errors of kill(2): `PermissionDenied` if all of them run as another user.
     pub fn send(&self, signal: i32) -> io::Result<()> {
         if self.status.is_some() {
             return Ok(());
@@ -122,7 +122,7 @@ impl Group {
     ///
     /// # Errors
     ///
-    /// Those of waitpid(2).
+    /// The errors of waitpid(2).
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         if self.status.is_none() {
             self.status = self.child.try_wait()?;

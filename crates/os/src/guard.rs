@@ -53,7 +53,7 @@ impl<'f> Guard<'f> {
     ///
     /// # Errors
     ///
-    /// Those of sigaction(2), which does not fail for `SIGBUS`.
+    /// The errors of sigaction(2), which does not fail for `SIGBUS`.
     pub fn install(file: &'f File, path: &Path) -> io::Result<Guard<'f>> {
         install_once()?;
         let path = path.as_os_str().as_bytes();

@@ -111,7 +111,7 @@ impl Hidden {
     ///
     /// # Errors
     ///
-    /// What kept it from being removed.
+    /// The failure that kept it from being removed.
     pub fn close(self) -> io::Result<()> {
         remove_through(&self.place, Some(&self.inside))
     }
@@ -128,12 +128,12 @@ impl Drop for Hidden {
 ///
 /// # Errors
 ///
-/// What kept it from being removed; that something else is in its place.
+/// The failure that kept it from being removed; that something else is in its place.
 pub fn remove(place: &HiddenPlace) -> io::Result<()> {
     remove_through(place, None)
 }
 
-/// The same, `through` a path by its descriptor: a process may have no other one left.
+/// Removes a hidden file `through` a path by its descriptor: a process may have no other one left.
 fn remove_through(place: &HiddenPlace, through: Option<&Path>) -> io::Result<()> {
     let path = &place.path;
     let mut gone = path.clone().into_os_string();

@@ -14,7 +14,7 @@ use rustix::io::{Errno, retry_on_intr};
 ///
 /// # Errors
 ///
-/// Those of lseek(2); a pipe has no holes and no offsets.
+/// The errors of lseek(2); a pipe has no holes and no offsets.
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {

@@ -85,7 +85,7 @@ fn within(limit: Option<u64>, offset: u64, len: u64) -> io::Result<u64> {
 ///
 /// # Errors
 ///
-/// Those of signal(2); it does not fail on Linux.
+/// The errors of signal(2); it does not fail on Linux.
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {

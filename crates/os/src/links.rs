@@ -50,7 +50,7 @@ pub struct Located {
 ///
 /// # Errors
 ///
-/// Those of open(2).
+/// The errors of open(2).
 ///
 /// ```
 /// use rustix::fs::OFlags;
@@ -87,7 +87,7 @@ pub fn open_long(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
 ///
 /// # Errors
 ///
-/// Those of open(2), including `EACCES` for a link that must not be followed; `ESTALE` if links
+/// The errors of open(2), including `EACCES` for a link that must not be followed; `ESTALE` if links
 /// are swapped repeatedly.
 pub fn locate(path: &Path) -> io::Result<Located> {
     for _ in 0..ATTEMPTS {
@@ -174,7 +174,7 @@ fn text_held(folder: impl AsFd, link: impl AsFd, facts: &Stat) -> io::Result<Pat
     Ok(PathBuf::from(OsString::from_vec(text.into_bytes())))
 }
 
-/// What the kernel reaches through all links; `None` if nothing is there.
+/// Returns the file that the kernel reaches through all links; `None` if nothing is there.
 fn reach(at: &Located) -> io::Result<Option<Stat>> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     match retry_on_intr(|| openat(&at.folder, &at.name, flags, Mode::empty())) {

@@ -1,4 +1,4 @@
-//! What this machine has, and how much of it this process may use.
+//! The parts of this machine, and how much of it this process may use.
 //!
 //! ```text
 //! processors   affinity ∧ control group's quota

@@ -29,7 +29,7 @@ pub struct Mount {
     pub kind: String,
     /// Its options, with commas between them.
     pub options: String,
-    /// What was mounted: a device, `host:/path`, or any word.
+    /// The mounted source: a device, `host:/path`, or any word.
     pub source: PathBuf,
     /// The numbers of its device, as in `254:0`.
     pub device: String,

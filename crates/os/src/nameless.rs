@@ -21,7 +21,7 @@ const FOR_ALL: Mode = Mode::from_raw_mode(0o666);
 ///
 /// # Errors
 ///
-/// Those of open(2); `Unsupported` if the file system or the kernel has no such files (NFS, FAT,
+/// The errors of open(2); `Unsupported` if the file system or the kernel has no such files (NFS, FAT,
 /// most of FUSE), or if a sandbox refuses linkat(2), without which they would never get a name.
 ///
 /// ```

@@ -27,7 +27,7 @@ const AT_ONCE: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
 ///
 /// # Errors
 ///
-/// Those of fstatat(2), except that nothing is there.
+/// The errors of fstatat(2), except that nothing is there.
 pub fn look(folder: &File, name: &OsStr) -> io::Result<Option<Stat>> {
     match retry_on_intr(|| statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)) {
         Ok(mut found) if FileType::from_raw_mode(found.st_mode).is_file() => {
@@ -70,7 +70,7 @@ pub fn renew(stat: &mut Stat, now: &Statx) {
 ///
 /// # Errors
 ///
-/// Those of open(2).
+/// The errors of open(2).
 pub fn hold(folder: &File, name: &OsStr) -> io::Result<File> {
     open_as(folder, name, OFlags::PATH)
 }
@@ -79,7 +79,7 @@ pub fn hold(folder: &File, name: &OsStr) -> io::Result<File> {
 ///
 /// # Errors
 ///
-/// Those of open(2); `ELOOP` for a link.
+/// The errors of open(2); `ELOOP` for a link.
 pub fn open_to_read(folder: &File, name: &OsStr) -> io::Result<File> {
     open_as(folder, name, OFlags::RDONLY | AT_ONCE)
 }
@@ -88,7 +88,7 @@ pub fn open_to_read(folder: &File, name: &OsStr) -> io::Result<File> {
 ///
 /// # Errors
 ///
-/// Those of open(2); `ELOOP` for a link.
+/// The errors of open(2); `ELOOP` for a link.
 pub fn open_to_write(folder: &File, name: &OsStr) -> io::Result<File> {
     open_as(folder, name, OFlags::RDWR | AT_ONCE)
 }
@@ -97,7 +97,7 @@ pub fn open_to_write(folder: &File, name: &OsStr) -> io::Result<File> {
 ///
 /// # Errors
 ///
-/// Those of open(2); `ELOOP` for a link.
+/// The errors of open(2); `ELOOP` for a link.
 pub fn open_to_write_only(folder: &File, name: &OsStr) -> io::Result<File> {
     open_as(folder, name, OFlags::WRONLY | AT_ONCE)
 }
@@ -106,7 +106,7 @@ pub fn open_to_write_only(folder: &File, name: &OsStr) -> io::Result<File> {
 ///
 /// # Errors
 ///
-/// Those of open(2); `ENOTDIR` for a link.
+/// The errors of open(2); `ENOTDIR` for a link.
 pub fn open_folder(folder: &File, name: &OsStr) -> io::Result<File> {
     open_as(folder, name, OFlags::RDONLY | OFlags::DIRECTORY)
 }
@@ -121,7 +121,7 @@ fn open_as(folder: &File, name: &OsStr, flags: OFlags) -> io::Result<File> {
 ///
 /// # Errors
 ///
-/// Those of open(2), `AlreadyExists` among them.
+/// The errors of open(2), `AlreadyExists` among them.
 pub fn create_file(folder: &File, name: &OsStr, mode: u32) -> io::Result<File> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | IN_FOLDER;
     let mode = Mode::from_raw_mode(mode);
@@ -132,7 +132,7 @@ pub fn create_file(folder: &File, name: &OsStr, mode: u32) -> io::Result<File> {
 ///
 /// # Errors
 ///
-/// Those of mkdir(2), `AlreadyExists` among them.
+/// The errors of mkdir(2), `AlreadyExists` among them.
 pub fn create_folder(folder: &File, name: &OsStr, mode: u32) -> io::Result<()> {
     Ok(retry_on_intr(|| mkdirat(folder, name, Mode::from_raw_mode(mode)))?)
 }
@@ -141,7 +141,7 @@ pub fn create_folder(folder: &File, name: &OsStr, mode: u32) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// Those of unlink(2).
+/// The errors of unlink(2).
 pub fn remove(folder: &File, name: &OsStr) -> io::Result<()> {
     Ok(retry_on_intr(|| unlinkat(folder, name, AtFlags::empty()))?)
 }
@@ -150,7 +150,7 @@ pub fn remove(folder: &File, name: &OsStr) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// Those of rmdir(2).
+/// The errors of rmdir(2).
 pub fn remove_folder(folder: &File, name: &OsStr) -> io::Result<()> {
     Ok(retry_on_intr(|| unlinkat(folder, name, AtFlags::REMOVEDIR))?)
 }
@@ -159,7 +159,7 @@ pub fn remove_folder(folder: &File, name: &OsStr) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// Those of rename(2).
+/// The errors of rename(2).
 pub fn rename_over(folder: &File, from: &OsStr, to: &OsStr) -> io::Result<()> {
     Ok(retry_on_intr(|| renameat(folder, from, folder, to))?)
 }
@@ -199,7 +199,7 @@ pub fn rename_new(folder: &File, from: &OsStr, to: &OsStr) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// Those of open(2) and getdents(2).
+/// The errors of open(2) and getdents(2).
 pub fn list(folder: &File) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();
     // Not by the descriptor, which may be one that cannot be read (`O_PATH`).
@@ -217,7 +217,7 @@ pub fn list(folder: &File) -> io::Result<Vec<OsString>> {
 ///
 /// # Errors
 ///
-/// Those of fsync(2), of open(2) if the folder can be opened neither for reading nor for a file without a name, and
+/// The errors of fsync(2), of open(2) if the folder can be opened neither for reading nor for a file without a name, and
 /// of syncfs(2). File systems that cannot sync a folder, because every change of it is durable or none ever is,
 /// count as done.
 pub fn sync_folder(folder: &File) -> io::Result<()> {
@@ -246,7 +246,7 @@ pub fn sync_folder(folder: &File) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// Those of faccessat2(2): `EACCES`, `EROFS` on a read-only file system, `ETXTBSY` for a program
+/// The errors of faccessat2(2): `EACCES`, `EROFS` on a read-only file system, `ETXTBSY` for a program
 /// that is running.
 pub fn may_write(folder: &File, name: &OsStr) -> io::Result<()> {
     // With the effective ids, as open(2) would; kernels that lack the flag use the real ones.

@@ -92,7 +92,7 @@ impl Topology {
         Ok(Self { nodes })
     }
 
-    /// What is left of it within `limits`.
+    /// Returns the part of it within `limits`.
     pub fn within(&self, limits: &Limits) -> Self {
         let allowed = self.nodes.iter().filter(|node| limits.nodes.contains(node.number));
         let nodes = allowed.map(|node| Node {
@@ -119,7 +119,7 @@ impl Topology {
     }
 }
 
-/// What a thread may use.
+/// The processors and memory that a thread may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     nodes: Numbers,

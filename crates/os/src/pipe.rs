@@ -62,7 +62,7 @@ pub fn enlarge(pipe: impl AsFd, bytes: usize) {
 ///
 /// # Errors
 ///
-/// Those of poll(2).
+/// The errors of poll(2).
 pub fn wait_until_writable(stream: impl AsFd) -> io::Result<()> {
     let mut streams = [PollFd::new(&stream, PollFlags::OUT)];
     retry_on_intr(|| poll(&mut streams, None))?;

@@ -30,7 +30,7 @@ struct Extent {
 /// `_IOWR('f', 11, struct fiemap)`, whose size is that without extents.
 #[cfg(not(target_env = "musl"))]
 const FS_IOC_FIEMAP: libc::Ioctl = 0xc020_660b;
-/// The same bits: musl's requests have a sign.
+/// The bits of the request: musl's requests have a sign.
 #[cfg(target_env = "musl")]
 const FS_IOC_FIEMAP: libc::Ioctl = 0xc020_660b_u32.cast_signed();
 

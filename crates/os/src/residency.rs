@@ -38,7 +38,7 @@ struct Counts {
 pub struct Residency {
     /// Pages that a read would find in the page cache.
     pub cached_pages: u64,
-    /// Of these, pages that are not yet written to the device.
+    /// The resident pages that are not yet written to the device.
     pub dirty_pages: u64,
     /// Pages that the extent touches, up to the end of the file.
     pub total_pages: u64,

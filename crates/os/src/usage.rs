@@ -1,4 +1,4 @@
-//! What this process has used so far: faults, context switches, time and peak memory.
+//! The usage of this process so far: faults, context switches, time and peak memory.
 //!
 //! Counters only grow. [`Usage::since`] returns the difference between two readings; the caller
 //! decides what it means.
@@ -64,7 +64,7 @@ pub fn thread_time() -> Duration {
 ///
 /// # Errors
 ///
-/// Those of getrusage(2), which does not fail on Linux.
+/// The errors of getrusage(2), which does not fail on Linux.
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {
@@ -89,7 +89,7 @@ pub fn usage() -> io::Result<Usage> {
 ///
 /// # Errors
 ///
-/// Those of getrusage(2), which does not fail on Linux.
+/// The errors of getrusage(2), which does not fail on Linux.
 pub fn usage_of_children() -> io::Result<Usage> {
     Ok(usage_of(&getrusage(libc::RUSAGE_CHILDREN)?))
 }

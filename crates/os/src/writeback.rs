@@ -12,7 +12,7 @@ use std::os::fd::AsRawFd;
 ///
 /// # Errors
 ///
-/// Those of sync_file_range(2): numbers that the kernel cannot count, a pipe. A failed write to
+/// The errors of sync_file_range(2): numbers that the kernel cannot count, a pipe. A failed write to
 /// the device is still reported by fsync(2).
 ///
 /// ```

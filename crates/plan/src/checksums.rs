@@ -79,7 +79,7 @@ impl Checksums {
     ///
     /// # Errors
     ///
-    /// What is wrong with them.
+    /// The fault of the bytes.
     pub fn decode(bytes: &[u8], sum: Sum) -> Result<Self, ChecksumsError> {
         let start = &bytes[..bytes.len().min(MAGIC.len())];
         if start != MAGIC {
@@ -163,7 +163,7 @@ fn array_at<const N: usize>(bytes: &[u8], at: usize) -> Result<[u8; N], Checksum
     found.copied().ok_or(ChecksumsError::Truncated)
 }
 
-/// What is wrong with encoded checksums.
+/// The fault of encoded checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChecksumsError {

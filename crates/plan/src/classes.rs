@@ -44,10 +44,10 @@ pub const LEASE_SIZE: u64 = 1 << 20;
 /// Scattered pieces of a class are handed out together up to at least this many bytes.
 const SMALL_LEASE: u64 = 128 << 10;
 
-/// What [`Classes`] are made from.
+/// The setup of [`Classes`].
 #[derive(Clone, Debug)]
 pub struct ClassSetup {
-    /// What to read.
+    /// The extents to read.
     pub arranged: Arc<Arranged>,
     /// How each file is read.
     pub ways: Vec<Way>,
@@ -140,7 +140,7 @@ impl Classes {
         new
     }
 
-    /// What any slot is to do at `now`: all slots are alike.
+    /// Returns the action of any slot at `now`: all slots are alike.
     pub fn next(&mut self, now: Nanos) -> Action<ClassLease> {
         if self.terms.is_stopped() {
             return Action::Stop;

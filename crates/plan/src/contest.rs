@@ -76,7 +76,7 @@ pub struct Heat {
     pub over: Option<Extent>,
 }
 
-/// What a heat cost the thread that did it.
+/// The cost of a heat for the thread that did it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeatCost {
     /// Nanoseconds from its beginning to its end.
@@ -107,7 +107,7 @@ pub struct Contest {
     round: u64,
     /// For each side, in nanoseconds per MiB.
     costs: [Vec<HeatCost>; 2],
-    /// Of clearing, likewise.
+    /// The costs of clearing, likewise.
     clearing: [Vec<HeatCost>; 2],
     /// The medians of the last round that was decided.
     medians: Option<[HeatCost; 2]>,
@@ -186,7 +186,7 @@ impl Contest {
         self.choice
     }
 
-    /// What a MiB cost each side in the last round that was decided, the usual one first.
+    /// Returns the cost of a MiB for each side in the last round that was decided, the usual one first.
     pub fn medians(&self) -> Option<[HeatCost; 2]> {
         self.medians
     }

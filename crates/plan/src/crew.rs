@@ -53,7 +53,7 @@ use crate::schedule::Nanos;
 
 /// A request that takes no longer than this did not have to wait.
 const LATENCY: Nanos = 500_000;
-/// And for each MiB: what memory takes.
+/// The additional time for each MiB, which memory takes.
 const NANOS_PER_MIB: u64 = 250_000;
 /// The shortest time over which responses are evaluated together.
 const LEAST_ROUND: Nanos = 1_000_000;
@@ -86,7 +86,7 @@ pub struct Answers {
     pub waited: Nanos,
 }
 
-/// What the thread that starts workers is to do.
+/// The next step of the thread that starts workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CrewStep {
     /// Start the worker of this slot, and ask again.
@@ -177,7 +177,7 @@ impl Crew {
         self.request_size
     }
 
-    /// The same, if it differs from the initial size.
+    /// Returns the size of the next request, if it differs from the initial size.
     pub fn grown_size(&self) -> Option<u64> {
         Some(self.request_size).filter(|&size| size > self.bounds.request_size)
     }
@@ -229,7 +229,7 @@ impl Crew {
         self.last = self.wanted;
     }
 
-    /// What the thread that starts workers is to do at `now`.
+    /// Returns the step at `now` of the thread that starts workers.
     pub fn step(&mut self, now: Nanos) -> CrewStep {
         if let (Some(asked), false) = (self.asked, self.answered) {
             let until = asked.saturating_add(Self::patience(self.request_size));

@@ -1,4 +1,4 @@
-//! What was not possible, and what was done instead: every report has a list of fallbacks.
+//! Requests that could not be met, and the substitutes: every report has a list of fallbacks.
 //!
 //! A program distinguishes a [`Fallback`] by its variant; for people there is its text. Those of
 //! `policy` are made here in `plan`, all others where something is refused.
@@ -40,7 +40,7 @@ pub enum Fallback {
         asked: PageCache,
         /// The mode that was used.
         used: PageCache,
-        /// What is incompatible with the request.
+        /// The reason: an incompatibility with the request.
         why: &'static str,
     },
     /// Another engine ran.
@@ -49,19 +49,19 @@ pub enum Fallback {
         asked: Engine,
         /// The engine that ran.
         used: Engine,
-        /// What is incompatible with the request.
+        /// The reason: an incompatibility with the request.
         why: &'static str,
     },
     /// An option that has no effect here.
     Unused {
         /// Its name.
         what: &'static str,
-        /// What applies instead.
+        /// The rule that applies instead.
         why: &'static str,
     },
     /// More than can be used.
     TooMany {
-        /// Of what.
+        /// The name of what was requested.
         what: &'static str,
         /// The requested number.
         asked: u64,
@@ -111,7 +111,7 @@ pub enum Fallback {
     RingRefused {
         /// The kernel's words.
         why: String,
-        /// What threads were started for instead, one each: a `read` or a `file` in flight.
+        /// The operation that each thread was started for instead: a `read` or a `file` in flight.
         each: &'static str,
     },
     /// The ring ended before its work did.
@@ -140,7 +140,7 @@ pub enum Fallback {
     AdviceForMapsOnly,
     /// A file that was to be mapped was read.
     NotMapped {
-        /// What is incompatible with a map, and what was done.
+        /// The incompatibility with a map, and the substitute.
         why: &'static str,
     },
     /// The caller's memory cannot be read into directly.
@@ -175,7 +175,7 @@ pub enum Fallback {
     MirrorNotRead {
         /// Its name, as it is displayed.
         path: String,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
     /// A copy has another length than the others, and is read anyway.
@@ -195,7 +195,7 @@ pub enum Fallback {
         chunks: u64,
         /// The last problem with it.
         why: String,
-        /// What became of it.
+        /// The fate of the copy.
         standing: Standing,
     },
     /// The tables of a compressor are shorter than for its level: there is no memory for full
@@ -204,7 +204,7 @@ pub enum Fallback {
         /// The level.
         level: i32,
     },
-    /// What the caller reported as unavailable before the call, in the caller's words.
+    /// A service that the caller reported as unavailable before the call, in the caller's words.
     Noted(String),
 }
 

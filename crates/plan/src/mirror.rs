@@ -58,7 +58,7 @@ pub struct Hedging {
     pub burst: u32,
 }
 
-/// What a [`Mirrors`] is made from.
+/// The setup of [`Mirrors`].
 #[derive(Clone, Debug)]
 pub struct MirrorSetup {
     /// The copies, at most [`MOST`].
@@ -69,7 +69,7 @@ pub struct MirrorSetup {
     pub hedging: Option<Hedging>,
 }
 
-/// What became of a copy.
+/// The fate of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// It is read.
@@ -95,7 +95,7 @@ pub enum CopyOutcome {
     Changed,
 }
 
-/// What to do for a request.
+/// The next step of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MirrorStep {
     /// Read the chunk from this copy.
@@ -120,7 +120,7 @@ pub struct Tally {
     pub chunks: u64,
     /// Chunks that could not be read from it.
     pub errors: u64,
-    /// Of these, the chunks that another copy provided.
+    /// The chunks among them that another copy provided.
     pub fail_overs: u64,
     /// Second reads of it that finished first.
     pub hedges_won: u64,
@@ -136,7 +136,7 @@ pub struct Request {
     extent: Extent,
     /// One bit for each copy that has been tried.
     asked: u64,
-    /// And for each that failed.
+    /// One bit for each copy that has failed.
     failed: u64,
     flights: Vec<Flight>,
     waiting_since: Option<Nanos>,
@@ -251,7 +251,7 @@ impl Mirrors {
         is_good(this) && !taken
     }
 
-    /// What became of `copy`.
+    /// Returns the fate of `copy`.
     pub fn standing(&self, copy: usize) -> Standing {
         self.copies[copy].standing
     }
@@ -275,8 +275,9 @@ impl Mirrors {
         }
     }
 
-    /// What to do for `request` at `now`. After [`MirrorStep::Read`] the read counts as in flight.
-    /// After [`MirrorStep::Wait`], ask again: later requests wait until this one has a copy.
+    /// Returns the step of `request` at `now`. After [`MirrorStep::Read`] the read counts as in
+    /// flight. After [`MirrorStep::Wait`], ask again: later requests wait until this one has a
+    /// copy.
     pub fn next(&mut self, request: &mut Request, now: Nanos) -> MirrorStep {
         let step = match request.flights.first() {
             Some(&first) => self.second(request, first, now),

@@ -31,7 +31,7 @@ const HUGE_PAGE: u64 = 2 << 20;
 /// caches of today, and to look for the nodes takes tens of microseconds.
 const PAGES_EACH: u64 = 8;
 
-/// What is known about the memory of a result, before it is filled.
+/// The facts about the memory of a result, before it is filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NumaFacts {
     /// Bytes of it that have no page yet. Others stay where they are.

@@ -40,8 +40,8 @@ pub use tuning::Tuning;
 pub const SMALL: u64 = 64 << 10;
 /// The default size of one read.
 pub const READ_SIZE: u64 = 1 << 20;
-/// What a worker takes at a time for buffered reads: a huge page of the destination, so that no
-/// two workers populate the same one.
+/// The lease of a worker for buffered reads: a huge page of the destination, so that no two workers
+/// populate the same one.
 const LEASE_SIZE: u64 = 2 << 20;
 /// For less than this a worker costs more than it brings, if the page cache holds the bytes.
 const WORKER_SHARE: u64 = 4 << 20;
@@ -59,7 +59,7 @@ pub const MOST_IN_FLIGHT: u64 = 1024;
 /// Requests in flight, and their size, for spinning disks and networks.
 const ORDERED: (u64, u64) = (2, 4 << 20);
 
-/// What a file is stored on, as far as it matters here.
+/// The storage of a file, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
     /// A local device without moving parts, or one that hides them.
@@ -76,14 +76,14 @@ pub enum Storage {
     Foreign,
 }
 
-/// What is known about one file and this machine.
+/// The facts about one file and this machine.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// The bytes to read.
     pub extent: Extent,
-    /// What they are stored on.
+    /// The storage that they are on.
     pub storage: Storage,
-    /// What the page cache holds of each [window] of the extent; empty if it was not inspected.
+    /// The part in the page cache of each [window] of the extent; empty if it was not inspected.
     pub residency: Vec<Residency>,
     /// The unit of `O_DIRECT` offsets and lengths; `None` if it is not possible.
     pub direct: Option<NonZeroU64>,
@@ -102,7 +102,7 @@ pub struct Facts {
     pub copies: u64,
     /// Settings that were measured to be faster than the defaults on this storage.
     pub tuning: Tuning,
-    /// What the source says about itself, if it is not a file.
+    /// The hints of the source, if it is not a file.
     pub hints: Hints,
 }
 

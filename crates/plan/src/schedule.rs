@@ -66,7 +66,7 @@ impl LeaseCut {
     }
 }
 
-/// What a scheduler is made from.
+/// The setup of a scheduler.
 #[derive(Clone, Debug)]
 pub struct ScheduleSetup {
     /// Runs in the order in which they are to be handed out, one list for each queue.
@@ -97,7 +97,7 @@ pub struct Lease {
     pub tried: u32,
 }
 
-/// What a slot is to do.
+/// The next action of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action<L = Lease> {
     /// Read these bytes, then report.
@@ -131,12 +131,12 @@ pub enum Outcome {
     Fatal,
 }
 
-/// What follows from an outcome.
+/// The consequence of an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Go on.
     Continue,
-    /// The same bytes will be handed out again.
+    /// The bytes will be handed out again.
     Retry,
     /// These bytes, and all that was to be read directly, will be read through the page cache.
     FellBack,
@@ -199,7 +199,7 @@ impl Scheduler {
         self.terms.in_flight()
     }
 
-    /// What `slot` is to do at `now`. An unknown slot has nothing to do.
+    /// Returns the action of `slot` at `now`. An unknown slot has nothing to do.
     pub fn next(&mut self, slot: usize, now: Nanos) -> Action {
         if self.terms.is_stopped() {
             return Action::Stop;

@@ -35,7 +35,7 @@ pub struct Placed<T> {
     pub index: u64,
     /// Its bytes in the file.
     pub extent: Extent,
-    /// What was deposited.
+    /// The deposited chunk.
     pub chunk: T,
 }
 

@@ -18,7 +18,7 @@ use crate::extent::Extent;
 /// How one chunk is written in whole units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnitCut {
-    /// What is written now; empty if the chunk completes no unit.
+    /// The extent to write now; empty if the chunk completes no unit.
     pub whole: Extent,
     /// Bytes of `whole` that come before the chunk, at most a unit less one byte.
     pub carried: u64,

@@ -1,4 +1,4 @@
-//! What is known about the page cache, window by window.
+//! The facts about the page cache, window by window.
 //!
 //! A file is seldom completely in the page cache or completely absent, so the way to read is
 //! chosen for windows of [`WINDOW_SIZE`] bytes, cut at multiples of it in the file.
@@ -15,7 +15,7 @@ use crate::extent::Extent;
 /// Size of a window in bytes: large enough that inspecting it costs below 1 % of reading it.
 pub const WINDOW_SIZE: u64 = 16 << 20;
 
-/// What the page cache holds of a window.
+/// The part of a window that the page cache holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Residency {
     /// Every sample is resident.

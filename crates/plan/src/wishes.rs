@@ -1,8 +1,8 @@
-//! What a caller can request, and the words for it on a command line.
+//! The requests of a caller, and the words for them on a command line.
 
 use crate::words;
 
-/// What moves the bytes.
+/// The engine that moves the bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Engine {
     /// The fastest for this file right now.
@@ -18,7 +18,7 @@ pub enum Engine {
     Map,
 }
 
-/// What happens to the page cache.
+/// How to use the page cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PageCache {
     /// `Keep`, but `Bypass` for files above a quarter of the available memory, or read once.
@@ -59,9 +59,9 @@ words!(Schedule { Dynamic = "dynamic", Static = "static" });
 /// The options of the caller; 0 means "choose for me".
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wishes {
-    /// What moves the bytes.
+    /// The engine that moves the bytes.
     pub engine: Engine,
-    /// What happens to the page cache.
+    /// How to use the page cache.
     pub page_cache: PageCache,
     /// How chunks are assigned to workers.
     pub schedule: Schedule,

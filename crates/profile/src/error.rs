@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// What could not be done with a profile, and what to try.
+/// An action on a profile that failed, and a hint.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
 pub struct Error {
@@ -47,7 +47,7 @@ impl Error {
         &self.path
     }
 
-    /// What to try, a verb first; empty if nothing is known to help.
+    /// Returns the hint, a verb first; empty if nothing is known to help.
     pub fn what_to_try(&self) -> &'static str {
         self.hint
     }

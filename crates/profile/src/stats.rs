@@ -1,4 +1,4 @@
-//! What can be concluded from a handful of noisy samples.
+//! Conclusions from a handful of noisy samples.
 //!
 //! Medians and quartiles describe one contestant. Two are compared round by round: the
 //! machine is faster in some minutes than in others, but within one round both meet the
@@ -101,7 +101,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// The same in another unit.
+    /// Returns the estimate in another unit.
     pub fn scaled(self, factor: f64) -> Self {
         let Self { estimate, lower, upper } = self;
         Self { estimate: estimate * factor, lower: lower * factor, upper: upper * factor }

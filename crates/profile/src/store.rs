@@ -87,7 +87,7 @@ impl Store {
         Self::read(self.path(key), key)
     }
 
-    /// The same, also if it changes nothing.
+    /// Returns the profile, also if it changes nothing.
     ///
     /// # Errors
     ///
@@ -216,7 +216,7 @@ impl Store {
 }
 
 const HINT: &str = "run swath tune to measure again, or swath tune --clear to remove it";
-/// Of a file that cannot be read: it can be neither replaced nor removed.
+/// The hint for a file that cannot be read: it can be neither replaced nor removed.
 const UNREAD: &str = "allow it to be read, or set XDG_CONFIG_HOME to a folder of yours";
 
 fn ends_with(path: &Path, extension: &str) -> bool {

@@ -34,7 +34,7 @@ pub struct CutMarks<'d> {
     pub escape: Option<u8>,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Searched {
     /// The byte before which everything was searched.
@@ -112,8 +112,7 @@ impl Cuts {
     }
 }
 
-/// What the quotes of some lines say about the newline after them, if they are where they should
-/// be.
+/// The kind of newline that follows the quotes of some lines, if they are where they should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quoting {
     /// Whether their number is odd.
@@ -159,7 +158,7 @@ struct LookAtQuotes<'t> {
     marks: CutMarks<'t>,
 }
 
-/// What is known about the quotes of the chunks so far.
+/// The state of the quotes of the chunks so far.
 struct Quotes {
     quote: u8,
     delimiter: u8,
@@ -257,7 +256,7 @@ struct Search<'c, const LONG: bool> {
     marks: CutMarks<'c>,
 }
 
-/// What is true at the first byte of a chunk, as a mask of one bit or of all.
+/// The state at the first byte of a chunk, as a mask of one bit or of all.
 #[derive(Clone, Copy)]
 struct Before {
     /// All bits, if it is inside quotes.
@@ -427,7 +426,7 @@ impl<const LONG: bool> Kernel for Search<'_, LONG> {
 mod tests {
     use super::*;
 
-    /// The same byte by byte; positions up to where the fast search must have come at least.
+    /// Searches byte by byte; positions up to where the fast search must have come at least.
     fn slowly(text: &[u8], marks: CutMarks<'_>) -> (Vec<u32>, Vec<u32>, bool) {
         let (mut ends, mut newlines) = (Vec::new(), Vec::new());
         let (mut at, mut begins) = (0, true);

@@ -19,8 +19,8 @@ pub fn eight(value: u64) -> u64 {
     eight_of_any(value)
 }
 
-/// The same, which for larger numbers returns something. The products are of 32 bits, as vectors have
-/// them.
+/// Returns eight digits of a number, and some digits for larger ones. The products are of 32 bits, as
+/// vectors have them.
 #[inline(always)]
 pub(crate) fn eight_of_any(value: u64) -> u64 {
     const LOW: u64 = 0xffff_ffff;

@@ -49,13 +49,13 @@ impl Span {
 /// The values of one column.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'t> {
-    /// What they are part of.
+    /// The text that they are part of.
     pub text: &'t [u8],
     /// One for each row; of a single column as many as it has values, row by row.
     pub spans: &'t [Span],
 }
 
-/// What stands around the values of a row.
+/// The bytes around the values of a row.
 #[derive(Clone, Copy, Debug)]
 pub struct RowFrame {
     /// Before the first value.

@@ -19,11 +19,11 @@ pub struct Marks {
     pub delimiter: u8,
     /// Begins a line without data.
     pub comment: Option<u8>,
-    /// What makes a text odd wherever it is, as quotes do.
+    /// Bytes that make a text odd wherever they are, as quotes do.
     pub anywhere: [Option<u8>; 2],
 }
 
-/// What kind of lines a text has.
+/// The kind of lines that a text has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lines {
     /// The number of `\n`.

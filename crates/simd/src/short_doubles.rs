@@ -6,8 +6,8 @@
 //! lengths   3    6       0      3        0: not such a double, whose text takes other means
 //! ```
 //!
-//! What is divided, multiplied and compared is so for all eight at once. Only where each text ends,
-//! which depends on its digits, is found one by one.
+//! Divisions, multiplications and comparisons are done for all eight at once. Only where each text
+//! ends, which depends on its digits, is found one by one.
 
 use crate::digits::{ASCII, eight_of_any};
 use crate::level::{Detected, Level, detected};
@@ -146,7 +146,7 @@ fn put_eight(
 mod tests {
     use super::*;
 
-    /// The same by the library: its texts have no exponent from 10^-5 on, and no `.0`.
+    /// Formats by the library: its texts have no exponent from 10^-5 on, and no `.0`.
     fn slowly(value: f64) -> Option<String> {
         let text = format!("{value}");
         let text = if text.contains('.') { text } else { format!("{text}.0") };

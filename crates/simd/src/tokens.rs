@@ -27,8 +27,8 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The same for numbers of 32 bits from which `least` is subtracted with wrap-around: one below `least`
-    /// is then past the last.
+    /// Returns the bounds for numbers of 32 bits from which `least` is subtracted with wrap-around: one
+    /// below `least` is then past the last.
     fn in_lanes(self) -> Self {
         let last = u32::MAX - self.least;
         let (last_first, last_second) = (self.last_first.min(last), self.last_second.min(last));
@@ -120,7 +120,7 @@ fn dispatch(
     }
 }
 
-/// What every kernel works on. Both results have the same length.
+/// The lines that every kernel works on. Both results have the same length.
 struct TokenLines<'a> {
     bytes: &'a [u8],
     bounds: Bounds,

@@ -241,7 +241,7 @@ impl Append {
     ///
     /// # Errors
     ///
-    /// Those of `body`; [`Reason::Busy`] if another strand is writing to this output.
+    /// The errors of `body`; [`Reason::Busy`] if another strand is writing to this output.
     pub fn scope<R, E, F>(&self, body: F) -> result::Result<R, E>
     where
         E: From<Error>,

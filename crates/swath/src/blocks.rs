@@ -128,7 +128,7 @@ impl ReadOptions {
 }
 
 impl Records<'_> {
-    /// The same for a scan, which makes its chunks of these blocks.
+    /// Returns the blocks for a scan, which makes its chunks of them.
     pub(crate) fn for_a_scan(self) -> Self {
         Self { words: VerbWords::SCAN, ..self }
     }

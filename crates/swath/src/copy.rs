@@ -60,7 +60,7 @@ impl fmt::Display for How {
     }
 }
 
-/// What was copied, and how.
+/// The report of a copy, and its way.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Copied {

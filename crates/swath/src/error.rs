@@ -1,4 +1,4 @@
-//! What failed, on which bytes of which file.
+//! The failure of an operation, and the bytes and the file that it concerns.
 //!
 //! There is one opaque [`Error`]. Its text says what could not be done to which path. The
 //! kernel's own error is its [`source`](std::error::Error::source), to be printed with the chain
@@ -15,7 +15,7 @@ use swath_plan::extent::Extent;
 /// The result of everything in this crate that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What was being done.
+/// The operation that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Operation {
@@ -80,7 +80,7 @@ pub enum Reason {
     OutOfMemory,
     /// The options contradict each other or the file.
     Invalid,
-    /// The same target has another writer, or another strand is writing to the same handle.
+    /// The target has another writer, or another strand is writing to its handle.
     Busy,
     /// Part of the output was abandoned, so what follows it has no place.
     Poisoned,
@@ -138,7 +138,7 @@ impl Error {
         error
     }
 
-    /// The same error again, for several callers.
+    /// Returns the error again, for several callers.
     pub(crate) fn again(&self) -> Self {
         let ErrorDetails { operation, reason, extent, hint, ref partial, .. } = *self.0;
         let source = self.0.source.as_ref().map(|source| {
@@ -182,7 +182,7 @@ impl Error {
         self
     }
 
-    /// What was being done.
+    /// Returns the operation that failed.
     pub fn operation(&self) -> Operation {
         self.0.operation
     }
@@ -202,7 +202,7 @@ impl Error {
         self.0.extent
     }
 
-    /// What to try, or "".
+    /// Returns the hint, or "".
     pub fn what_to_try(&self) -> &'static str {
         self.0.hint
     }
@@ -238,7 +238,7 @@ impl Error {
 #[derive(Clone, Debug)]
 pub(crate) struct Common {
     pub(crate) number: i32,
-    /// What is wrong with each of them.
+    /// The fault of each of them.
     pub(crate) text: String,
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn caught<R>(f: impl FnOnce() -> R) -> Result<R, Payload> {
     catch_unwind(AssertUnwindSafe(f))
 }
 
-/// What has failed so far: the error and the panic of the earliest pieces.
+/// The failures so far: the error and the panic of the earliest pieces.
 pub(crate) struct FailureLog<E> {
     first: Mutex<First<E>>,
     any: AtomicBool,

@@ -55,7 +55,7 @@ pub struct HealOptions {
     output: OutputOptions,
 }
 
-/// What was wrong with the copies of a file, and what was done about it.
+/// The faults of the copies of a file, and their repairs.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Healed {
@@ -81,8 +81,8 @@ pub struct HealedCopy {
     pub trouble: Option<String>,
     /// How it was repaired; `None` if it was good, was only examined, or could not be healed.
     pub rewritten: Option<Rewritten>,
-    /// What kept it from being healed; the copy is then unchanged. A copy that exists but
-    /// cannot be opened is not touched, because it may be good.
+    /// The failure that kept it from being healed; the copy is then unchanged. A copy that exists
+    /// but cannot be opened is not touched, because it may be good.
     pub error: Option<Arc<Error>>,
 }
 
@@ -168,9 +168,9 @@ impl HealOptions {
     /// agrees on it, or if every copy has another length than the manifest and one is longer;
     /// whatever keeps this process from opening more files.
     ///
-    /// What keeps a single copy from being opened or written is the [`error`](HealedCopy::error)
-    /// of that copy, which is then unchanged; the others are healed. [`Healed::failure`]
-    /// returns the first of them. Cancelling ends the call: copies already healed stay healed.
+    /// A failure to open or write a single copy is the [`error`](HealedCopy::error) of that copy,
+    /// which is then unchanged; the others are healed. [`Healed::failure`] returns the first of
+    /// them. Cancelling ends the call: copies already healed stay healed.
     pub fn heal<P: AsRef<Path>>(&self, copies: &[P], against: &Verify) -> Result<Healed> {
         self.heal_all(&copies.iter().map(AsRef::as_ref).collect::<Vec<_>>(), against)
     }

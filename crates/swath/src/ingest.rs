@@ -278,7 +278,7 @@ fn work<'e, P: Destination + 'e>(mut worker: Worker<'_, 'e, P>, claims: &Claims<
     worker.end();
 }
 
-/// What the workers of one ingest are made from.
+/// The setup of the workers of one ingest.
 struct IngestTeam<'e, P> {
     claims: &'e Claims<'e>,
     make: &'e (dyn Fn() -> P + Sync + 'e),

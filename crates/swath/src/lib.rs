@@ -115,7 +115,7 @@ pub mod drafts {
     pub use crate::write::{DraftReceipt, DraftToken, DraftWriter, SharedDraft};
 }
 
-/// What the fields of a [`Fallback`] mean.
+/// The meaning of the fields of a [`Fallback`].
 pub mod fallbacks {
     pub use swath_plan::fallback::DirectUse;
     pub use swath_plan::mirror::Standing;
@@ -137,7 +137,7 @@ pub mod reading {
     pub use crate::source::Growth;
 }
 
-/// What a program asks of its process and machine: available memory, panics, locks of outputs, messages.
+/// The services of the process and the machine: available memory, panics, locks of outputs, messages.
 pub mod machine {
     pub use swath_os::locks::{Condvar, Mutex, MutexGuard};
     pub use swath_os::machine::memory_at_hand;

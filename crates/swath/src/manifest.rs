@@ -120,7 +120,7 @@ fn load_from(path: &Path) -> Result<Checksums> {
     })
 }
 
-/// What `path` is, if reading it may never end.
+/// Returns the kind of file at `path`, if reading it may never end.
 fn never_ends(path: &Path) -> Option<&'static str> {
     // A shell's pipe has no path that leads to it, and its writer exists already.
     let found = path.canonicalize().and_then(|path| path.metadata()).ok()?.file_type();

@@ -47,9 +47,9 @@ pub struct MirrorOptions {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Made {
-    /// What each of them was compared with, and can be compared with again.
+    /// The checksums that each of them was compared with, and can be compared with again.
     pub checksums: Arc<Checksums>,
-    /// Their paths.
+    /// The paths of the copies.
     pub copies: Vec<PathBuf>,
     /// From the call to the last commit.
     pub elapsed: Duration,

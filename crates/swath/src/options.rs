@@ -81,7 +81,7 @@ pub enum PageSize {
     Huge,
 }
 
-/// What a report says about the cost of a read.
+/// The part of a report about the cost of a read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Costs {
@@ -212,7 +212,7 @@ impl ReadOptions {
         /// How chunks are assigned to workers. Default: [`Schedule::Dynamic`].
         fn with_schedule(schedule: Schedule) in wishes;
 
-        /// What happens to the page cache. Default: [`PageCache::Auto`].
+        /// How to use the page cache. Default: [`PageCache::Auto`].
         fn with_page_cache(page_cache: PageCache) in wishes;
 
         /// Whether the file will be read again. Default: unknown, so reads warm the page cache.
@@ -274,7 +274,7 @@ impl ReadOptions {
         /// Where buffers come from. Default: the pool of the process; see [`BufferPool`].
         fn with_pool(pool: BufferPool);
 
-        /// What the report says about the cost of the read. Default: [`Costs::Time`].
+        /// The part of the report about the cost of the read. Default: [`Costs::Time`].
         fn with_costs(costs: Costs);
     }
 
@@ -350,14 +350,14 @@ impl ReadOptions {
         Self { hooks, ..self.clone() }
     }
 
-    /// The same options without the progress callback: for all reads of a verb but one.
+    /// Returns the options without the progress callback: for all reads of a verb but one.
     #[must_use]
     pub fn without_progress(mut self) -> Self {
         self.hooks.progress = None;
         self
     }
 
-    /// The same options for the whole source: neither an offset nor a length is set.
+    /// Returns the options for the whole source: neither an offset nor a length is set.
     #[must_use]
     pub fn without_extent(mut self) -> Self {
         (self.offset, self.len) = (0, None);
@@ -396,7 +396,7 @@ impl ReadOptions {
         self.extent_of_len(source, len, self.len)
     }
 
-    /// The same with a length of the caller's.
+    /// Returns the requested bytes, of a source with a length of the caller's.
     pub(crate) fn extent_of_len(
         &self,
         source: &OpenSource,

@@ -38,7 +38,7 @@ pub(crate) use nodes::place;
 /// Extra bytes that direct reads may need to cover whole units.
 const DIRECT_EDGES: u64 = 128 << 10;
 
-/// What was decided for one extent of a source.
+/// The decisions for one extent of a source.
 pub(crate) struct Planned<'o> {
     source: Arc<OpenSource>,
     options: &'o ReadOptions,
@@ -61,8 +61,8 @@ impl<'o> Planned<'o> {
         Self::decided(source, facts, options, decision)
     }
 
-    /// The same for a decision that is made already. The caller's advice is passed to the
-    /// kernel, unless it is for a map.
+    /// Plans with a decision that is made already. The caller's advice is passed to the kernel,
+    /// unless it is for a map.
     pub(crate) fn decided(
         source: &Arc<OpenSource>,
         facts: Facts,
@@ -102,7 +102,7 @@ impl<'o> Planned<'o> {
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
-    /// What is dropped from the page cache after it was read, if anything.
+    /// Returns the extent that is dropped from the page cache after it was read, if anything.
     pub(crate) fn drop_behind(&self) -> Option<DropBehind> {
         (self.decision.page_cache == PageCache::Drop).then(|| DropBehind {
             first_window: self.facts.extent.offset() / WINDOW_SIZE,

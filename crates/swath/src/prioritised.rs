@@ -147,7 +147,7 @@ impl Prioritised {
     ///
     /// # Errors
     ///
-    /// What ended the read early; and if the plan has no such class, or if a callback waits.
+    /// The failure that ended the read early; and if the plan has no such class, or if a callback waits.
     pub fn wait(&self, class: u32) -> Result<ClassBytes<'_>> {
         match self.wait_at_most(class, None)? {
             Some(bytes) => Ok(bytes),
@@ -200,7 +200,7 @@ impl Prioritised {
     ///
     /// # Errors
     ///
-    /// What ended the read early; and if the plan does not list all of them.
+    /// The failure that ended the read early; and if the plan does not list all of them.
     pub fn try_bytes(&self, file: usize, range: Range<u64>) -> Result<Option<&[u8]>> {
         if !self.shared.layout.lists(file, &range) {
             let (start, end) = (range.start, range.end);

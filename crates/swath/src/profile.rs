@@ -1,4 +1,4 @@
-//! What was measured to be faster than the defaults, as a plain value.
+//! The settings that were measured to be faster than the defaults, as a plain value.
 //!
 //! The library stores no profiles and looks for none: the caller passes one with the options of
 //! each call. `swath tune` measures one for a file system and saves it, and the command loads it

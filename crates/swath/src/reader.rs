@@ -35,7 +35,7 @@ use ahead::Ahead;
 
 /// Bytes of one block by default.
 const BLOCK_SIZE: u64 = 1 << 20;
-/// What is read on the caller's thread before workers are started.
+/// The bytes that are read on the caller's thread before workers are started.
 const FIRST: u64 = 128 << 10;
 /// Bytes read from a stream at one time.
 const STREAM_BLOCK: usize = 64 << 10;

@@ -1,4 +1,4 @@
-//! What was done, how, and why: the plain numbers of a report.
+//! The plain numbers of a report: the work, its way, and the reason.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -43,10 +43,9 @@ pub struct Report {
     pub populated_bytes: u64,
     /// Options that could not be honoured, and what was done instead.
     pub fallbacks: Vec<Fallback>,
-    /// What it cost the process, if requested with
-    /// [`with_costs`](crate::ReadOptions::with_costs).
+    /// The cost to the process, if requested with [`with_costs`](crate::ReadOptions::with_costs).
     pub usage: Option<Usage>,
-    /// What each copy contributed, for a source with several; otherwise empty.
+    /// The share of each copy, for a source with several; otherwise empty.
     pub mirrors: Vec<MirrorReport>,
 }
 
@@ -59,13 +58,13 @@ pub struct Scanned<T> {
     pub report: Report,
 }
 
-/// What one copy of a file contributed.
+/// The share of one copy of a file in a read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MirrorReport {
     /// Its path.
     pub path: PathBuf,
-    /// What became of it.
+    /// The fate of the copy.
     pub state: MirrorState,
     /// The last problem with it.
     pub trouble: Option<String>,
@@ -75,7 +74,7 @@ pub struct MirrorReport {
     pub chunks: u64,
     /// Chunks that could not be read from it.
     pub errors: u64,
-    /// Of these, the chunks that another copy provided.
+    /// The chunks among them that another copy provided.
     pub fail_overs: u64,
     /// Hedged reads of it that finished first and were used.
     pub hedges_won: u64,
@@ -83,7 +82,7 @@ pub struct MirrorReport {
     pub hedges_lost: u64,
 }
 
-/// What became of a copy.
+/// The fate of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MirrorState {

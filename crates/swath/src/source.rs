@@ -91,13 +91,13 @@ pub trait ReadAt: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Those of inspecting it.
+    /// The errors of inspecting it.
     fn access(&self) -> io::Result<Option<Access>> {
         Ok(None)
     }
 }
 
-/// What a [`ReadAt`] says about itself: its length, and hints on how to read it best.
+/// The facts about a [`ReadAt`]: its length, and hints on how to read it best.
 ///
 /// Hints are trusted. Without them a read begins with few workers, and starts more as long as it
 /// waits for the source. [`ReadOptions`](crate::ReadOptions) take precedence; the reason in the
@@ -167,7 +167,7 @@ impl SourceFacts {
         /// Numbers that change when the content does: a version, a time, a hash.
         fn with_validator(validator: [u64; 4]);
 
-        /// What kind of storage it is on. Default: unknown.
+        /// The kind of its storage. Default: unknown.
         fn with_kind(kind: SourceKind) in hints;
 
         /// The best request size in bytes, from 4 KiB to 64 MiB. Default 0: unknown; 1 to 4 MiB are
@@ -204,7 +204,7 @@ impl SourceFacts {
     }
 }
 
-/// What to read: a path, an open file, standard input, anything that is [`ReadAt`], or an [`Input`].
+/// The source of a read: a path, an open file, standard input, anything that is [`ReadAt`], or an [`Input`].
 ///
 /// A source is opened by the verb that it is passed to; an [`Input`] is open already.
 #[derive(Clone)]

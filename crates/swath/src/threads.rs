@@ -119,7 +119,7 @@ impl ThreadTeam<'_> {
 ///
 /// # Errors
 ///
-/// Those of starting a thread.
+/// The errors of starting a thread.
 pub(crate) fn start<'scope>(
     scope: &'scope Scope<'scope, '_>,
     slot: usize,
@@ -132,7 +132,7 @@ pub(crate) fn start<'scope>(
 ///
 /// # Errors
 ///
-/// Those of starting a thread; `lead` is dropped then.
+/// The errors of starting a thread; `lead` is dropped then.
 pub(crate) fn start_foreman<'scope>(
     scope: &'scope Scope<'scope, '_>,
     lead: Box<dyn FnOnce() + Send + 'scope>,
@@ -151,7 +151,7 @@ pub(crate) trait Separate: Sync {
 ///
 /// # Errors
 ///
-/// Those of starting a thread.
+/// The errors of starting a thread.
 pub(crate) fn start_separate<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
     slot: usize,
@@ -166,7 +166,7 @@ pub(crate) fn start_separate<'scope, 'env>(
 ///
 /// # Errors
 ///
-/// Those of starting a thread; `work` is dropped then.
+/// The errors of starting a thread; `work` is dropped then.
 pub(crate) fn start_for_good(
     slot: usize,
     work: Box<dyn FnOnce() + Send>,

@@ -1,4 +1,4 @@
-//! What each worker did, and when: a record of one or several runs, chunk by chunk.
+//! The activity of each worker: a record of one or several runs, chunk by chunk.
 //!
 //! Pass a [`Timeline`] to the options of any verb that moves bytes. It answers *where the time
 //! went*: what waited for what, how many reads were in flight, which chunk was late. It decides
@@ -33,7 +33,7 @@ use crate::locks::{Mutex, MutexGuard};
 pub(crate) use lanes::{Flight, Flights};
 pub use recorder::Recorder;
 
-/// What was done during a span.
+/// The activity during a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Activity {

@@ -27,8 +27,8 @@ pub(crate) fn together<S, E: Send>(
     threads(count, usable_cpus(), init, work)
 }
 
-/// The same on at most `most` threads, wherever this is called, the calling one among them: for
-/// jobs that wait for a device rather than compute. If no thread can be started, the existing
+/// Does the jobs on at most `most` threads, wherever this is called, the calling one among them:
+/// for jobs that wait for a device rather than compute. If no thread can be started, the existing
 /// ones do all the work.
 pub(crate) fn threads<S, E: Send>(
     count: usize,

@@ -36,7 +36,7 @@ use crate::source::Source;
 
 pub use output::Output;
 
-/// What a transform did.
+/// The report of a transform.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Transformed {
@@ -44,7 +44,7 @@ pub struct Transformed {
     pub records: Option<u64>,
     /// How the input was read and processed.
     pub read: Report,
-    /// What was written.
+    /// The report of the output.
     pub written: OrderedReport,
     /// From the call until the output is complete under its name, or flushed.
     pub elapsed: Duration,

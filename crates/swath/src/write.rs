@@ -68,7 +68,7 @@ pub fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<Written>
     WriteOptions::new().write(path, bytes)
 }
 
-/// What was written.
+/// The report of a file that was written.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Written {

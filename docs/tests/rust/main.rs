@@ -34,7 +34,7 @@ fn check(page: &str, line: usize, test: &str, runs: bool, block: Block) {
     assert!(output.status.success() && ran, "{page}:{line}: rust block failed\n{said}");
 }
 
-/// What the `main` of a block returns.
+/// The result of the `main` of a block.
 #[allow(dead_code, reason = "a block needs no `main`, and perhaps none has one")]
 trait Outcome {
     fn outcome(self) -> Result<(), Box<dyn Error>>;

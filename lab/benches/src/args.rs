@@ -186,7 +186,7 @@ pub(crate) enum Consumer {
     ScanMap,
     /// Writes as many bytes in ordered mode.
     WriteOrdered,
-    /// The same, past the page cache.
+    /// Writes as many bytes in ordered mode, past the page cache.
     WriteOrderedDirect,
     /// Parses it to coordinates.
     Coordinates,

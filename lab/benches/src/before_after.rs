@@ -90,7 +90,7 @@ impl Build {
         child::run(Path::new("/dev/null"), &words).with_context(|| line.to_owned())
     }
 
-    /// The same build in a new file of the current folder.
+    /// Copies the build into a new file of the current folder.
     fn copied(&self, name: &str) -> Result<Self> {
         let program = absolute(format!("program-{}", name.replace(", ", "-")))?;
         _ = fs::remove_file(&program);

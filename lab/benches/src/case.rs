@@ -41,7 +41,7 @@ impl Bench {
     }
 }
 
-/// The same without a control.
+/// Makes a case without a control.
 pub(crate) fn measured(mut entrants: Entrants, rounds: Rounds) -> Result<Ran> {
     let expected = entrants.here.iter();
     let checksums = expected.map(|it| (it.series.to_owned(), it.expected.checksum)).collect();

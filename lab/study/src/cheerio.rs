@@ -59,7 +59,7 @@ pub struct Output {
 ///
 /// # Errors
 ///
-/// Those of [`ordered`](swath::append::ordered()).
+/// The errors of [`ordered`](swath::append::ordered()).
 pub fn global(path: impl AsRef<Path>, options: OrderedOptions) -> Result<Output> {
     let path = path.as_ref();
     Ok(Output::new(path, Target::Global(options.ordered(path)?)))
@@ -72,7 +72,7 @@ pub fn global(path: impl AsRef<Path>, options: OrderedOptions) -> Result<Output>
 ///
 /// # Errors
 ///
-/// Those of [`WriteOptions::create`].
+/// The errors of [`WriteOptions::create`].
 pub fn local(path: impl AsRef<Path>, len: u64, options: &WriteOptions) -> Result<Output> {
     let path = path.as_ref();
     Ok(Output::new(path, Target::Local(options.create(path, len)?)))
@@ -83,7 +83,7 @@ pub fn local(path: impl AsRef<Path>, len: u64, options: &WriteOptions) -> Result
 ///
 /// # Errors
 ///
-/// Those of [`swath::append::create`].
+/// The errors of [`swath::append::create`].
 pub fn local_files(path: impl AsRef<Path>, options: AppendOptions) -> Result<Output> {
     // Writers collect: their output goes to the file at once.
     let options = options.with_mode(Mode::Segments).with_buffer_size(1);

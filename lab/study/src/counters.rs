@@ -78,7 +78,7 @@ impl Counters {
     ///
     /// # Errors
     ///
-    /// Those of ioctl(2).
+    /// The errors of ioctl(2).
     pub fn start(&mut self) -> io::Result<()> {
         for (_, counter) in &mut self.counters {
             counter.reset()?;
@@ -94,7 +94,7 @@ impl Counters {
     ///
     /// # Errors
     ///
-    /// Those of ioctl(2) and read(2).
+    /// The errors of ioctl(2) and read(2).
     pub fn stop(&mut self) -> io::Result<Vec<(&'static str, u64)>> {
         for (_, counter) in &mut self.counters {
             counter.disable()?;

@@ -103,7 +103,7 @@ pub enum SharedOrder {
     Skip,
 }
 
-/// What is known of a written tree.
+/// The facts about a written tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TreeOutput {
     /// Bytes.
@@ -346,8 +346,8 @@ pub fn branch<W: Strand>(fib: &Fib, call: Call, w: &mut W) -> io::Result<()> {
     }
 }
 
-/// What one call writes. Not inlined: its buffer is not to lie on the stack once for each call
-/// above.
+/// Passes on the bytes that one call writes. Not inlined: its buffer is not to lie on the stack
+/// once for each call above.
 #[inline(never)]
 fn with_bytes<T>(fib: &Fib, call: Call, take: impl FnOnce(&[u8]) -> T) -> T {
     let len = usize::try_from(fib.bytes_per_call).unwrap_or(usize::MAX);

@@ -33,7 +33,7 @@ use crate::threads::each;
 pub struct Glance {
     /// Files looked at.
     pub files: u64,
-    /// Their bytes.
+    /// The bytes of the files.
     pub bytes: u64,
     /// The first byte and the one in the middle of each, added up.
     pub sum: u64,

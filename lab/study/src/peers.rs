@@ -39,7 +39,7 @@ pub struct PythonLoaded {
     pub cpu_seconds: f64,
     /// Bytes loaded, or values parsed.
     pub bytes: u64,
-    /// Their sum.
+    /// The sum of the results.
     #[serde(rename = "sum")]
     pub checksum: u64,
 }

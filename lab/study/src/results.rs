@@ -113,7 +113,7 @@ pub struct Method {
     pub cold_by: String,
 }
 
-/// What a quick run says of itself wherever its verdicts are shown.
+/// The note of a quick run, shown wherever its verdicts are.
 pub const QUICK: &str = "A quick run: its files are smaller than the studies', and a full run \
     (`swath study --full`) may give other verdicts.";
 

@@ -72,11 +72,11 @@ pub struct SessionStep {
 
 /// The file of a study in its folder.
 pub const FILE: &str = "study.json";
-/// The same compressed, as records keep it.
+/// The file of a study, compressed as records keep it.
 pub const KEPT: &str = "study.json.zst";
 /// The page beside it.
 pub const PAGE: &str = "report.html";
-/// The same as tables, for papers.
+/// The tables of a study, for papers.
 pub const SUMMARY: &str = "summary.md";
 /// Bytes that the control sums.
 const CONTROL_LEN: usize = 16 << 20;

@@ -54,7 +54,7 @@ pub fn render(results: &Results) -> String {
     text
 }
 
-/// What was run, where and when.
+/// Describes the program, the machine and the date of a run.
 fn made_by(results: &Results) -> String {
     let mut text = format!(
         "Swath {}, {}, {}.\n\n",

@@ -36,7 +36,7 @@ use duel::{DuelEntrant, DuelRun, decide};
 use place::TunePlace;
 use setting::{SETTINGS, Setting};
 
-/// What to measure.
+/// The files to measure.
 #[derive(Clone, Debug)]
 pub struct TuneSettings {
     /// A folder of the file system to measure: a hidden folder is made in it, and removed.

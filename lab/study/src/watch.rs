@@ -120,8 +120,8 @@ fn summary(start: Sample, ticks: &[Tick], end: Sample) -> Watched {
     }
 }
 
-/// From seconds and the work done until then, both growing from 0, to the work per second in each part;
-/// between two samples the work is even.
+/// Converts seconds and the work done until then, both growing from 0, to the work per second in each
+/// part; between two samples the work is even.
 fn busy(samples: &[(f64, f64)]) -> Vec<f64> {
     let Some(&(total, _)) = samples.last() else { return Vec::new() };
     if total <= 0.0 {

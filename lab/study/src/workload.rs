@@ -152,7 +152,7 @@ pub fn generate_file(
 ///
 /// # Errors
 ///
-/// Those of writing.
+/// The errors of writing.
 pub fn generate_stream(recipe: Recipe, workers: usize, out: Ordered) -> Result<Generated> {
     let (size, seed, workers) = (recipe.size, recipe.seed, usable(workers));
     match recipe.kind {

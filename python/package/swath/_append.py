@@ -44,7 +44,7 @@ def map_ordered(
 
 
 class _Mapping:
-    """What the threads share: the items that are left, and what went wrong."""
+    """The state that the threads share: the items that are left, and the failures."""
 
     def __init__(
         self, output: Any, function: Callable[[Any], Any], items: Iterable[Any], chunksize: int

@@ -189,7 +189,7 @@ def pandas_dtype(kind: str) -> Any:
 
 
 def _series(pandas: Any, table: Table, index: int) -> Any:
-    """What pandas has for a column."""
+    """Returns the column of pandas."""
     from swath._numpy import np
 
     kind, values = table.types[index], table[index]

@@ -13,10 +13,10 @@ from dask.utils import funcname
 
 
 class Bag(_Bag):  # type: ignore[misc, unused-ignore]
-    """As Dask's. Where items go through one function alone, nothing of Dask is between them."""
+    """Works as Dask's. Where items go through one function alone, nothing of Dask is between them."""
 
     def map(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """As that of Dask's bags."""
+        """Works as that of Dask's bags."""
         if args or kwargs or is_dask_collection(func) or not callable(func):
             return super().map(func, *args, **kwargs)  # type: ignore[no-untyped-call, unused-ignore]
         name = f"{funcname(func)}-{tokenize('swath-map', func, self.name)}"

@@ -107,7 +107,7 @@ class Reads:
         raise NotImplementedError
 
     def joined(self, found: list[Any]) -> Any:
-        """What all pieces are together."""
+        """The pieces, put together."""
         return found[0] if len(found) == 1 else [one for piece in found for one in piece]
 
 

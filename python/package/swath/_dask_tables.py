@@ -106,7 +106,7 @@ def columns_of(
 
 
 def _without_words(how: dict[str, Any]) -> dict[str, Any]:
-    """What the types of all columns depend on."""
+    """The facts that the types of all columns depend on."""
     return {name: it for name, it in how.items() if name not in ("rename", "formats", "dictionary")}
 
 
@@ -333,7 +333,7 @@ def frame_of(label: str, reads: Frame, parts: list[job.Part]) -> Any:
 
 
 def _meta(reads: Frame) -> Any:
-    """What Dask knows of the frame: categories are those of each partition."""
+    """The frame as Dask knows it: categories are those of each partition."""
     clear = imported("dask.dataframe.utils").clear_known_categories
     return clear(reads.empty()) if "dictionary" in reads.columns.types else reads.empty()
 

@@ -280,7 +280,7 @@ def encoding(_: str, encoding: Any) -> str:
 
 
 def delimiter(word: str, given: Any) -> str | None:
-    """What separates fields: one byte, or more that the library checks."""
+    """The delimiter of fields: one byte, or more that the library checks."""
     found = given.decode() if isinstance(given, bytes) else given
     is_long = isinstance(found, str) and len(found.encode()) > 1
     return found if is_long else mark()(word, found)

@@ -114,7 +114,7 @@ class Tables(NamedTuple):
 
 
 def _instead(data: Any) -> str:
-    """What to pass for what is not a table."""
+    """Returns the hint for an argument that is not a table."""
     for way in ("collect", "compute"):
         if hasattr(data, way):
             return f"pass its result, data.{way}()"

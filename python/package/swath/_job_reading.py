@@ -1,4 +1,4 @@
-"""What an attempt reads: exactly what its part has, some at a time, so that large parts fit into memory."""
+"""The input of an attempt: exactly the bytes of its part, some at a time, so that large parts fit into memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `swath.job` refuses, and what its errors say besides their text."""
+"""The refusals of `swath.job`, and the fields of its errors besides their text."""
 
 from __future__ import annotations
 

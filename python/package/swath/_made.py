@@ -155,7 +155,7 @@ def _is_missing(one: Any) -> bool:
 
 
 def _sort(kind: type) -> str:
-    """What values of a type are; a column has values of one sort."""
+    """The sort of a type's values; a column has values of one sort."""
     from swath._numpy import np
 
     sorts: list[tuple[str, Any]] = [

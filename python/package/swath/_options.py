@@ -61,7 +61,7 @@ class WriteOptions(TypedDict, total=False):
     ]
     hard_links: Annotated[
         _HardLinks, "refuse",
-        """What to do if the file has other names, which keep the old bytes: refuse, or give only this name the new
+        """How to treat a file with other names, which keep the old bytes: refuse, or give only this name the new
         ones.""",
     ]
     workers: Annotated[int, 0, "Threads; 0 chooses."]
@@ -130,7 +130,7 @@ class MatrixOptions(EntryOptions, ExtentOptions, ReadOptions, total=False):
 
 
 class _ColumnOptions(TypedDict, total=False):
-    """What all readers of tables take, also those of partitions."""
+    """The options of all readers of tables, also those of partitions."""
 
     columns: Annotated[
         Sequence[str | int] | None, None, check.columns,
@@ -176,7 +176,7 @@ class _ColumnOptions(TypedDict, total=False):
     ]
     ragged: Annotated[
         Literal["error", "pad", "set-aside", "set_aside", "drop"], "error", check.one_of,
-        """What to do with a row that has fewer or more fields than the table has columns, or text outside of columns of
+        """How to treat a row that has fewer or more fields than the table has columns, or text outside of columns of
         fixed width: "pad" makes those that it lacks missing; "drop" also drops those that are too many, and
         ``table.report["dropped"]`` counts such rows; "set-aside" leaves it out, and ``table.report`` has its line. In
         JSON Lines, "set-aside" leaves out lines that are not an object; their keys are not columns.""",
@@ -188,12 +188,12 @@ class _ColumnOptions(TypedDict, total=False):
 
 
 class _TypeOptions(_ColumnOptions, ExtentOptions, ReadOptions, total=False):
-    """What all readers of files take."""
+    """The options of all readers of files."""
 
     rows: Annotated[int | None, None, check.count("lines")]
     encoding_errors: Annotated[
         Literal["error", "replace"], "error", check.one_of,
-        """What to do with bytes that are not of the encoding: they are an error in fields that are read, or become
+        """How to treat bytes outside the encoding: they are an error in fields that are read, or become
         U+FFFD, and ``table.report["replaced"]`` counts them.""",
     ]
     starting_in: Annotated[
@@ -207,7 +207,7 @@ class _TypeOptions(_ColumnOptions, ExtentOptions, ReadOptions, total=False):
 
 
 class _RenameOptions(TypedDict, total=False):
-    """What names columns."""
+    """The options that name columns."""
 
     rename: Annotated[_Texts, None, check.renamed, "New names of columns, by name or index."]
 
@@ -217,7 +217,7 @@ class _NameOptions(_RenameOptions, total=False):
 
 
 class _FieldOptions(TypedDict, total=False):
-    """What all readers of text with fields take."""
+    """The options of all readers of text with fields."""
 
     header: Annotated[
         Literal["auto", "present", "absent"] | bool | int, "auto", check.header,
@@ -245,7 +245,7 @@ class _UnionOptions(TypedDict, total=False):
 
 
 class _QuoteOptions(_FieldOptions, total=False):
-    """What all readers of CSV take."""
+    """The options of all readers of CSV."""
 
     delimiter: Annotated[
         _Byte, None, check.delimiter,
@@ -258,7 +258,7 @@ class _QuoteOptions(_FieldOptions, total=False):
 
 
 class _MissingOptions(TypedDict, total=False):
-    """What arrays have."""
+    """The options of arrays."""
 
     missing: Annotated[
         float | None, None, check.number,
@@ -267,7 +267,7 @@ class _MissingOptions(TypedDict, total=False):
 
 
 class _BlockOptions(TypedDict, total=False):
-    """What streams have."""
+    """The options of streams."""
 
     block_size: Annotated[int, 0, check.no_flag, "Bytes of text of each table, about; 0 chooses."]
 
@@ -367,7 +367,7 @@ def leave(options: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def said(form: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What was passed to a reader of tables: checked, and in the words of the library."""
+    """The arguments of a reader of tables: checked, and in the words of the library."""
     options = check.with_missing_words(options)
     found: dict[str, Any] = {"form": form}
     for word, given in options.items():

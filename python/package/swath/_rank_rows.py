@@ -95,7 +95,7 @@ def check_size(path: Any, shape: tuple[int, ...]) -> None:
 
 
 def _exchanged(comm: Any, ends: list[int], offsets: Any, indices: Any, values: Any) -> Any:
-    """Of each rank: the counts of this rank's rows, and their entries."""
+    """Returns the counts of this rank's rows for each rank, and their entries."""
     from swath._numpy import np
 
     # A part knows no rows after its last entry.

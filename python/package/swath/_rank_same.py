@@ -58,7 +58,7 @@ def _short(text: str) -> str:
 
 
 def _text(name: str, value: Any) -> str:
-    """What a value means, as text: the same for all ways to write it that are often mixed."""
+    """Returns the meaning of a value, as text: the same for all ways to write it that are often mixed."""
     try:
         return _named(name, value)
     except Exception:

@@ -1,4 +1,4 @@
-"""What ranks of an MPI program do together: errors, shares of a file, and exchange."""
+"""The common work of the ranks of an MPI program: errors, shares of a file, and exchange."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def portable(error: BaseException | None, comm: Any) -> BaseException:
 
 
 def first(comm: Any, call: Callable[[], _T]) -> _T:
-    """What ``call`` returns on the first rank, on all ranks. If it raises, all do."""
+    """Returns the result of ``call`` on the first rank, on all ranks. If it raises, all do."""
     mpi()
     value: Any = None
     error: BaseException | None = None

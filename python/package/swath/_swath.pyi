@@ -1,4 +1,4 @@
-"""What is built from Rust."""
+"""The module that is built from Rust."""
 
 import datetime
 from collections.abc import Callable, Iterable, Iterator, Sequence

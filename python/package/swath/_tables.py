@@ -218,7 +218,7 @@ def _checked(read: tuple[Any, dict[str, Any] | None]) -> Any:
 
 
 def _changes(report: dict[str, Any]) -> list[str]:
-    """What became of numbers, a text for each column and kind of change."""
+    """Describes the changes of numbers, with a text for each column and kind of change."""
     found = []
     for column in report["columns"]:
         for word, what in (("padded", "lost zeros or a sign"), ("rounded", "rounded in the last digits")):

@@ -53,7 +53,7 @@ def write_csv(
         The word for missing values. In a table of one column, an empty one is ``NA``, because empty lines are
         skipped.
     line_end : {"lf", "crlf"}
-        What ends a line; ``"\\n"`` and ``"\\r\\n"`` mean the same.
+        The end of a line; ``"\\n"`` and ``"\\r\\n"`` mean the same.
     {options}
 
     Raises

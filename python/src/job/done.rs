@@ -1,4 +1,4 @@
-//! What travels from the workers of a job: receipts; and the pickles of all that travels.
+//! The receipts that travel from the workers of a job, and the pickles of everything that travels.
 
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::PyValueError;
@@ -31,7 +31,7 @@ pub(super) fn of_text<T: DeserializeOwned>(what: &str, text: &str) -> PyResult<T
     })
 }
 
-/// What restores a pickle: the class's `from_json`, and the text.
+/// The means to restore a pickle: the class's `from_json`, and the text.
 pub(super) type Reduced<'py> = (Bound<'py, PyAny>, (String,));
 
 pub(super) fn reduced<'py, T: PyTypeInfo>(
@@ -67,7 +67,7 @@ impl Done {
         self.0.len
     }
 
-    /// Their CRC-32C.
+    /// The CRC-32C of the bytes.
     #[getter]
     fn crc32c(&self) -> u32 {
         self.0.crc32c

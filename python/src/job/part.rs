@@ -1,4 +1,4 @@
-//! What travels to the workers of a job: parts.
+//! The parts that travel to the workers of a job.
 
 use std::path::Path;
 
@@ -13,8 +13,8 @@ use crate::error::{Failure, file_name};
 use crate::input::OpenInput;
 use crate::work::detached;
 
-/// What one process needs to know to do a part: which bytes to read, and where to write. Small, whatever the
-/// size of the job; it pickles.
+/// The data that one process needs to do a part: which bytes to read, and where to write. Small, whatever
+/// the size of the job; it pickles.
 ///
 /// >>> [part] = swath.job.divide("words.txt")
 /// >>> [(piece.offset, piece.length) for piece in part.pieces]

@@ -1,4 +1,4 @@
-//! What the folder of a job tells, and what commits and sweeps did.
+//! The status of a job, and the reports of commits and sweeps.
 
 use std::time::UNIX_EPOCH;
 
@@ -8,7 +8,7 @@ use swath::machine::counted;
 
 use crate::error::file_name;
 
-/// What the folder of a job tells.
+/// The status of a job, from its folder.
 ///
 /// >>> plan = swath.job.plan("words.txt", "out.txt", parts=3)
 /// >>> status = swath.job.status(plan.folder)
@@ -68,7 +68,7 @@ impl Status {
     }
 }
 
-/// What a job's commit wrote.
+/// The report of a job's commit.
 ///
 /// >>> plan = swath.job.plan([], "out.txt")
 /// >>> with plan.part(0).writer() as out:
@@ -80,7 +80,7 @@ impl Status {
 pub(crate) struct Committed {
     /// Bytes of the output.
     bytes: u64,
-    /// Their CRC-32C.
+    /// The CRC-32C of the bytes.
     crc32c: u32,
     /// Parts it consists of.
     parts: u64,

@@ -1,4 +1,4 @@
-//! What was found in a text, as JSON: it pickles, and each reader gets a dict of its own.
+//! The report of a text, as JSON: it pickles, and each reader gets a dict of its own.
 
 use std::sync::Arc;
 

@@ -193,7 +193,7 @@ impl TableStream {
         export::schema(py, &self.0.schema)
     }
 
-    /// What is left of the stream.
+    /// Exports the rest of the stream.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,

@@ -82,7 +82,7 @@ fn uneven(rows: &[usize]) -> PyErr {
     PyValueError::new_err(format!("columns of different lengths: {rows:?} rows"))
 }
 
-/// What is to be written: columns side by side, or a stream.
+/// The data to write: columns side by side, or a stream.
 #[derive(FromPyObject)]
 pub(crate) enum Data<'py> {
     Given(Bound<'py, Given>),

@@ -24,7 +24,7 @@ pub struct Column {
     pub nulls: usize,
     /// The first line whose value decided the type; `None` if no value did, or it was given.
     pub deciding_line: Option<usize>,
-    /// What is in its objects or arrays, in words.
+    /// The type of its objects or arrays, in words.
     pub nested: Option<String>,
     /// Decimals that are other numbers as the doubles or singles of the column.
     pub rounded: Changes,
@@ -160,13 +160,13 @@ fn is_padded(field: &Field, value: &Value, options: &Options) -> bool {
     }
 }
 
-/// What is found of a column, as the column has it.
+/// The facts found about a column, as the column has them.
 struct ColumnFindings {
     type_is: Type,
     deciding_line: Option<usize>,
     nested: Option<String>,
     values: Vec<Value>,
-    /// Of each value.
+    /// The facts inside each value.
     inner: Vec<Inner>,
 }
 

@@ -21,14 +21,14 @@ const MARKS: [(&[u8], Encoding); 3] = [
     (b"\xfe\xff", Encoding::Utf16Be),
 ];
 
-/// What windows-1252 has in place of the bytes 80 to 9F, by the encoding standard of the web.
+/// The characters of windows-1252 for the bytes 80 to 9F, by the encoding standard of the web.
 const HIGH: [u32; 32] = [
     0x20ac, 0x81, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160,
     0x2039, 0x0152, 0x8d, 0x017d, 0x8f, 0x90, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013,
     0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0x9d, 0x017e, 0x0178,
 ];
 
-/// What the bytes 80 to FF are in windows-1253, by the same standard; a space for those that are nothing.
+/// The characters of windows-1253 for the bytes 80 to FF, by the same standard; a space for those that have none.
 const GREEK: &str = "€\u{81}‚ƒ„…†‡\u{88}‰\u{8a}‹\u{8c}\u{8d}\u{8e}\u{8f}\u{90}‘’“”•–—\u{98}™\u{9a}›\u{9c}\u{9d}\u{9e}\u{9f}\u{a0}΅Ά£¤¥¦§¨© «¬\u{ad}®―°±²³΄µ¶·ΈΉΊ»Ό½ΎΏΐΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡ ΣΤΥΦΧΨΩΪΫάέήίΰαβγδεζηθικλμνξοπρςστυφχψωϊϋόύώ ";
 
 /// Decodes `bytes`. A mark of the encoding at their start is removed. What is not valid in the encoding

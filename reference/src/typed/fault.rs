@@ -1,6 +1,6 @@
-//! What is wrong with a text, and where.
+//! The faults of a text, and their places.
 
-/// What is wrong.
+/// The kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
     /// Bytes that are not valid in the encoding.
@@ -61,7 +61,7 @@ impl Wrong {
     }
 }
 
-/// What is wrong, and where. An error of options has neither line nor byte: both are 0.
+/// A fault, and its place. An error of options has neither line nor byte: both are 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// What.

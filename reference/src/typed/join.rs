@@ -29,7 +29,7 @@ impl Join {
     }
 }
 
-/// What the fields of a column were.
+/// The kinds of the fields of a column.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Seen {
     quoted_null: bool,

@@ -5,7 +5,7 @@ use super::options::{Form, Options};
 use super::records::{Field, trim};
 use super::time::{Moment, date, moment};
 
-/// What a field is.
+/// The kind of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
     /// Missing in every type.
@@ -32,7 +32,7 @@ pub(super) enum Kind {
     Text,
 }
 
-/// What types see of a field: all of it in quotes, otherwise without blanks around it.
+/// Returns the bytes of a field that types see: all of it in quotes, otherwise without blanks around it.
 #[must_use]
 pub(super) fn bare(field: &Field) -> &[u8] {
     if field.is_quoted { &field.text } else { trim(&field.text) }
@@ -65,7 +65,7 @@ pub(super) fn marks(options: &Options) -> Marks {
     Marks { decimal: options.decimal, thousands: options.thousands }
 }
 
-/// What a field is.
+/// Returns the kind of a field.
 #[must_use]
 pub(super) fn kind(field: &Field, options: &Options) -> Kind {
     if options.form == Form::JsonLines {
@@ -90,7 +90,7 @@ pub(super) fn kind(field: &Field, options: &Options) -> Kind {
     moment(text).map_or(Kind::Text, Kind::Moment)
 }
 
-/// What a value of an object is.
+/// Returns the kind of a value of an object.
 fn json_kind(field: &Field, options: &Options) -> Kind {
     if is_null_word(field, options) {
         return Kind::Missing;

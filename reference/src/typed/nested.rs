@@ -29,9 +29,9 @@ enum PlaceType {
 #[derive(Clone, Debug)]
 struct Node {
     field: Field,
-    /// Of an object.
+    /// The members of an object.
     members: Vec<(String, Node)>,
-    /// Of an array.
+    /// The items of an array.
     items: Vec<Node>,
 }
 

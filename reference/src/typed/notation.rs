@@ -34,7 +34,7 @@ pub(super) fn odd(
     ((are_numbers && !is_one) || !is_comma).then_some((record.line, first.at))
 }
 
-/// What is odd about a number.
+/// The oddity of a number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum NumberOddity {
     Complex,

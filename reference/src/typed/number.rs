@@ -184,7 +184,7 @@ pub(super) fn word(text: &[u8]) -> Option<f64> {
     Some(if is_negative { -value } else { value })
 }
 
-/// What has not been taken yet.
+/// The bytes that have not been taken yet.
 struct NumberRest<'t>(&'t [u8]);
 
 impl NumberRest<'_> {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::types::Type;
 use super::widths::Span;
 
-/// What separates fields.
+/// The delimiter of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Between {
     /// This byte.
@@ -62,7 +62,7 @@ pub enum Form {
     Separated,
     /// An object on each line.
     JsonLines,
-    /// The same characters of each line for a column.
+    /// Fixed characters of each line for a column.
     Fixed,
 }
 
@@ -130,7 +130,7 @@ impl Encoding {
     }
 }
 
-/// What happens to records with another number of fields than the table.
+/// How to treat records with another number of fields than the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ragged {
     /// An error.
@@ -163,7 +163,7 @@ pub enum Key {
     Index(usize),
 }
 
-/// What a word means.
+/// The meaning of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// A missing value.
@@ -223,7 +223,7 @@ pub struct Options {
     pub encoding: Encoding,
     /// Whether bytes that are not valid become U+FFFD.
     pub replaces: bool,
-    /// What happens to ragged records.
+    /// How to treat ragged records.
     pub ragged: Ragged,
     /// How many fields a record has; `None` for as many as the first one.
     pub fields: Option<usize>,

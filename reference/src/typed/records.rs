@@ -7,13 +7,13 @@ use super::widths::{self, Columns};
 /// The bytes that mean something.
 #[derive(Clone, Debug)]
 pub(super) struct Dialect {
-    /// What separates fields.
+    /// The delimiter of fields.
     pub between: Between,
-    /// What may be around them.
+    /// The quote that may be around them.
     pub quote: Option<u8>,
-    /// What makes the next byte an ordinary one.
+    /// The byte that makes the next one ordinary.
     pub escape: Option<u8>,
-    /// What begins a line to skip.
+    /// The beginning of a line to skip.
     pub comment: Option<u8>,
     /// How many of the last records are no sample.
     pub footer: usize,
@@ -47,7 +47,7 @@ impl Dialect {
 pub(super) struct Field {
     /// Its first byte in the text: the quote, if it is quoted.
     pub at: usize,
-    /// What it says.
+    /// The text of the field.
     pub text: Vec<u8>,
     /// Its bytes as they stand there, without quotes.
     pub raw: Vec<u8>,
@@ -126,7 +126,7 @@ impl<'t> TextPlace<'t> {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, or with a comment before it.
+    /// The fault of the record, or of a comment before it.
     pub(super) fn next(&mut self, dialect: &Dialect) -> Result<Option<Record>, Fault> {
         while self.skip(dialect)? {}
         if self.peek().is_none() {

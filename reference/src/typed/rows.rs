@@ -98,7 +98,7 @@ fn before_footer(
     Ok(options)
 }
 
-/// What became of records that are not as wide as the table.
+/// The fate of records that are not as wide as the table.
 #[derive(Default)]
 pub(super) struct RaggedRecords {
     pub set_aside: SetAside,
@@ -122,7 +122,7 @@ pub(super) fn each(
     read(place, dialect, columns, &options, take).map(|(odd, _)| odd)
 }
 
-/// The same, and where it stopped, without a look at the end of the text.
+/// Reads records and returns where it stopped, without a look at the end of the text.
 fn read(
     mut place: TextPlace<'_>,
     dialect: &Dialect,

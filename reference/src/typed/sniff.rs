@@ -1,4 +1,4 @@
-//! What separates fields, found in a sample; and which record has names.
+//! The delimiter, found in a sample; and the record that has names.
 
 use std::cmp::Reverse;
 
@@ -12,11 +12,11 @@ use super::types::Type;
 
 /// The most records of a sample, beside the first.
 const RECORDS: usize = 1000;
-/// And the most fields of all but the last.
+/// The most fields of all but the last.
 const FIELDS: usize = 32_768;
 /// A record is in the sample if it begins within this many bytes after the end of the first one.
 const BYTES: usize = 1 << 20;
-/// What is looked for, in this order.
+/// The delimiters to try, in this order.
 const CANDIDATES: [u8; 4] = [b'\t', b',', b';', b'|'];
 
 /// The first records from `start` on, up to the first fault.
@@ -71,7 +71,7 @@ pub(super) fn in_columns(record: &Record, options: &Options) -> Record {
     record
 }
 
-/// What separates the fields of the text from `start` on.
+/// Returns the delimiter of the text from `start` on.
 #[must_use]
 pub(super) fn between(start: &TextPlace<'_>, options: &Options) -> Between {
     let plain = Dialect::new(options, Between::Nothing);
@@ -197,7 +197,7 @@ pub(super) fn are_numbers(start: &TextPlace<'_>, dialect: &Dialect, options: &Op
     sample.fault.is_none() && has_number && fields.all(is_right)
 }
 
-/// What a field is to people, who take `007` for a number.
+/// The group that people put a field in: they take `007` for a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Group {
     Missing,

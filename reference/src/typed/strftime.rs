@@ -9,7 +9,7 @@ use super::time::{DAY, Moment, TimeRest, days};
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/// What a text says.
+/// The values in a text.
 #[derive(Default)]
 struct Parts {
     year: i64,

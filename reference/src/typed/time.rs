@@ -75,7 +75,7 @@ pub(super) fn moment(text: &[u8]) -> Option<Moment> {
     Some(Moment { nanoseconds, digits, is_zoned: offset.is_some() })
 }
 
-/// What has not been taken yet.
+/// The bytes that have not been taken yet.
 pub(super) struct TimeRest<'t>(pub(super) &'t [u8]);
 
 impl TimeRest<'_> {

@@ -7,7 +7,7 @@ use super::records::Field;
 use super::time::DAY;
 use super::types::{Type, Value};
 
-/// What a field is; missing if it is not there.
+/// Returns the kind of a field; missing if it is not there.
 #[must_use]
 pub(super) fn kind_of(field: Option<&Field>, options: &Options) -> Kind {
     field.map_or(Kind::Missing, |field| kind(field, options))

@@ -23,7 +23,7 @@ impl Columns {
     }
 }
 
-/// What is wrong, at which byte of the line.
+/// The fault, and its byte in the line.
 pub(super) type Flaw = (Wrong, usize);
 
 /// The characters of a line up to the first fault, with their bytes, and that fault.

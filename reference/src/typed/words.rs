@@ -135,7 +135,7 @@ fn key(json: &Json) -> Option<Key> {
     }
 }
 
-/// What is given of some columns, by name or, in digits, by index.
+/// Returns the settings given for some columns, by name or, in digits, by index.
 fn pairs<T>(json: &Json, of: impl Fn(&str) -> Option<T>) -> Option<Vec<(Key, T)>> {
     let pair = |(name, value): &(String, Json)| Some((column(name), of(text(value)?)?));
     members(json)?.iter().map(pair).collect()

@@ -196,7 +196,7 @@ fn decoded(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// What is found in a site of these pages.
+    /// Returns the faults found in a site of these pages.
     fn found(name: &str, pages: &[(&str, &str)]) -> Vec<String> {
         let folder =
             std::env::temp_dir().join(format!("swath-book-{name}-{}", std::process::id()));

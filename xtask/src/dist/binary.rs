@@ -1,4 +1,4 @@
-//! What an ELF file needs when it runs: `readelf`, read.
+//! The libraries and symbols that an ELF file needs when it runs, from `readelf`.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ pub(super) const COMMAND_LIMIT: u64 = 16_000_000;
 /// The most that the Python extension may have.
 pub(super) const EXTENSION_LIMIT: u64 = 15_000_000;
 
-/// What has to be on a machine so that an ELF file runs there.
+/// The libraries that a machine must have so that an ELF file runs there.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Needs {
     /// The program that loads it; none for a static program and for a library.

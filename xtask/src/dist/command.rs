@@ -47,7 +47,7 @@ pub(super) fn make(release: &Release) -> Result<Made> {
     Ok(Made::Files { files: vec![release.pack(&folder)?], notes })
 }
 
-/// What papers are written for, and where.
+/// The product that papers are written for, and its place.
 pub(super) struct Product<'a> {
     pub(super) folder: &'a Path,
     pub(super) triple: &'a str,

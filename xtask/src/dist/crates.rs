@@ -9,7 +9,7 @@ use super::part::Made;
 use super::release::Release;
 use crate::{manifest, process};
 
-/// What is published: each after those that it depends on.
+/// The crates to publish: each after those that it depends on.
 pub(super) const PUBLISHED: [&str; 10] = [
     "swath-plan",
     "swath-simd",

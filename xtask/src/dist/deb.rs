@@ -18,7 +18,7 @@ use crate::process;
 /// Debian has another package `swath`, a segmenter of Thai words, with a program of that name.
 const PACKAGE: &str = "swath-io";
 
-/// What the shared builds may need of glibc at most.
+/// The newest glibc that the shared builds may need.
 pub(super) const GLIBC: Version = Version { major: 2, minor: 28 };
 
 /// Builds the command against an old glibc and packs it.

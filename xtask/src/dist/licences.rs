@@ -37,7 +37,7 @@ pub(super) fn text(release: &Release, packages: &[Package], libc: Libc) -> Resul
     Ok(render(&parts))
 }
 
-/// What something is, and its licence texts.
+/// A part of a product, and its licence texts.
 struct LicencePart {
     title: String,
     texts: Vec<String>,

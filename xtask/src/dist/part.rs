@@ -1,4 +1,4 @@
-//! What a part of a release is, and what becomes of it.
+//! The parts of a release, and their outcome.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ pub(super) struct Part {
     pub(super) attempt: fn(&Release, &[PathBuf]) -> Result<Vec<String>>,
 }
 
-/// What making a part gave.
+/// The result of making a part.
 #[derive(Debug)]
 pub(super) enum Made {
     Files {

@@ -14,7 +14,7 @@ use super::tools::Tools;
 use super::{binary, clean, deb, linked, target};
 use crate::process;
 
-/// What a user of the package does first.
+/// The first program of a user of the package.
 const PROGRAM: &str = "\
 import pathlib, sys, swath
 data = bytes(range(256)) * 12_345

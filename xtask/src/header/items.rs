@@ -1,4 +1,4 @@
-//! What a generated header consists of: declarations, each with its comment.
+//! The items of a generated header: declarations, each with its comment.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ fn code(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.trim_start().starts_with(['/', '*']) && !line.is_empty())
 }
 
-/// What a declaration declares.
+/// Returns the name that a declaration declares.
 fn name(text: &str) -> Option<String> {
     let mut lines = code(text);
     let first = lines.next()?;

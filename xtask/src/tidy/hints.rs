@@ -76,13 +76,13 @@ fn is_hint(name: &str) -> bool {
     name == "hint" || name.starts_with("hint_") || name.ends_with("_hint")
 }
 
-/// What is known of all members before their texts are looked at.
+/// The facts about all members before their texts are looked at.
 #[derive(Default)]
 struct Known {
     constants: Constants,
     /// Functions that take a hint: by member, type and name; how many parameters, and which.
     takers: BTreeMap<(String, String, String), (usize, usize)>,
-    /// The same, by member and name: for methods, whose type is not known where they are called.
+    /// Methods that take a hint, by member and name: for methods, whose type is not known where they are called.
     methods: BTreeSet<(String, String, usize, usize)>,
 }
 

@@ -9,6 +9,9 @@ use super::tables::{BE, DATA_UNDER, NOT_OURS, PHRASES, PROSE, README_WORDS, THIN
 use super::taken::{END, FROM};
 use super::tree::Tree;
 
+/// Beginnings of a documentation comment that does not name its item.
+const UNNAMED: &[(&str, &str)] = &[("///", "What"), ("//!", "What")];
+
 /// A word in lower case, or `.` where a phrase ends, on `line`.
 struct Word {
     text: String,
@@ -28,8 +31,20 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
                 violations.push(Violation::new(path, found[0].line, text));
             }
         }
+        let lines = text.lines().enumerate();
+        let unnamed = lines.filter(|(_, line)| UNNAMED.contains(&opening(line)));
+        violations.extend(unnamed.map(|(index, _)| {
+            let text = "begin with the name of the thing, or with what the function does";
+            Violation::new(path, index + 1, text.to_owned())
+        }));
     }
     violations
+}
+
+/// The two words with which a comment begins.
+fn opening(line: &str) -> (&str, &str) {
+    let mut words = line.split_whitespace();
+    (words.next().unwrap_or_default(), words.next().unwrap_or_default())
 }
 
 /// Finds a `README.md` that is longer than a page.
@@ -142,6 +157,13 @@ mod tests {
         assert!(planted.found(check).is_empty(), "{:?}", planted.found(check));
         planted.put(PATH, &format!("<!-- from: a, b -->\n{word}\n<!-- /from -->\n{word}\n"));
         planted.finds(check, &format!("{PATH}:4: `{word}`"));
+    }
+
+    #[test]
+    fn a_comment_that_names_nothing_is_found() {
+        let planted = Planted::clean();
+        planted.put("crates/plan/src/a.rs", "//! What is here.\n/// Where it is.\nfn a() {}\n");
+        planted.finds(check, "crates/plan/src/a.rs:1: begin with the name of the thing");
     }
 
     #[test]

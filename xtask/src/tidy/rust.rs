@@ -23,7 +23,7 @@ pub(super) struct Rust {
     pub(super) all: Vec<Token>,
     /// Without the code under `#[cfg(test)]`.
     pub(super) shipped: Vec<Token>,
-    /// The same, parsed.
+    /// The items of the file, parsed.
     pub(super) items: Vec<Item>,
     /// Why it could not be split or parsed.
     pub(super) error: Option<syn::Error>,

@@ -58,7 +58,7 @@ pub(super) fn examples(tree: &Tree) -> Vec<Violation> {
         .collect()
 }
 
-/// What is wrong with a setter of options.
+/// Returns the fault of a setter of options.
 fn setter(owner: &str, function: &PublicFunction) -> Option<String> {
     let what = function.name.strip_prefix("with_")?;
     let kind = function.inputs.first().map_or("", |it| it.kind.as_str());

@@ -1,4 +1,4 @@
-//! What the rules allow: every table in one place, to be edited with `STYLE.md` at hand.
+//! The limits of the rules: every table in one place, to be edited with `STYLE.md` at hand.
 
 /// A member of the workspace and the members that its `[dependencies]` may name.
 /// Names are without `swath-`.
@@ -179,7 +179,7 @@ pub(super) const GENERATED: &[&str] = &["crates/capi/include/swath.h"];
 
 /// Data whose white space and words are not ours to judge.
 pub(super) const DATA_UNDER: &[&str] = &["vectors/", "lab/record/"];
-/// Of these, what people write and read.
+/// The ending of the files that people write and read.
 pub(super) const PROSE: &str = ".md";
 
 /// Signs of a measured figure.
@@ -192,7 +192,7 @@ pub(super) const TAKE_COUNTS: &[&str] = &["README.md", "docs/guide/findings.md"]
 /// Libraries whose public functions have one shape.
 pub(super) const SHAPED: &[&str] = &["crates/swath/src", "crates/formats/src"];
 
-/// What hangs on a call: set with the options of reading or of writing, and nowhere else.
+/// The options that hang on a call: set with those of reading or of writing, and nowhere else.
 pub(super) const HUNG: &[&str] = &[
     "workers",
     "progress",

@@ -1,4 +1,4 @@
-//! What documents quote from records is what the records say.
+//! Figures that documents quote from records are those of the records.
 //!
 //! ```text
 //! summary.md of a record                       a document

@@ -5,7 +5,7 @@ use anyhow::Result;
 use crate::workspace::Workspace;
 use crate::{book, c, miri, process, readme};
 
-/// What an attack runs.
+/// The kind of an attack.
 pub(super) enum AttackKind {
     /// Tests, by an expression of nextest; their batteries have their full size.
     Tests(&'static str),

@@ -152,7 +152,7 @@ impl FuseKind {
         }
     }
 
-    /// What this machine lacks to mount it.
+    /// Returns the services that this machine lacks to mount it.
     fn lack(self, workspace: &Workspace) -> Option<String> {
         if !workspace.has(self.name()) {
             return Some(format!("{}: not installed", self.name()));

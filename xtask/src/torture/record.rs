@@ -43,7 +43,7 @@ pub(super) struct AttackResult {
     pub(super) outcome: AttackOutcome,
 }
 
-/// What ran, where, and what had ever been seen.
+/// The attacks that ran, the machine, and the failures that had ever been seen.
 pub(super) struct TortureRecord {
     commit: String,
     version: String,

@@ -23,7 +23,7 @@ pub enum DirectWrites {
 }
 numbers!(DirectWrites, "swath_direct_writes", [No, Yes] -> append::Direct);
 
-/// What becomes of long runs of zeros.
+/// How long runs of zeros are written.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sparse {

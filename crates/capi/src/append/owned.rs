@@ -1,4 +1,4 @@
-//! What a handle owns until it ends; an empty shell remains for C to free.
+//! The resources of a handle, which it owns until it ends; an empty shell remains for C to free.
 
 use std::sync::Arc;
 

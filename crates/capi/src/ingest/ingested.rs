@@ -41,7 +41,7 @@ pub struct File {
 #[derive(Debug)]
 struct Table {
     files: Vec<File>,
-    /// What the paths in `files` point to.
+    /// The bytes that the paths in `files` point to.
     _names: Vec<u8>,
 }
 

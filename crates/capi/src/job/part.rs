@@ -19,7 +19,7 @@ use crate::status::Status;
 pub struct Part {
     part: swath::job::Part,
     pieces: Vec<PartPiece>,
-    /// What the pieces point to.
+    /// The strings that the pieces point to.
     _paths: Vec<CString>,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::number::numbers;
 
-/// What moves the bytes.
+/// The engine that moves the bytes.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {

@@ -16,7 +16,7 @@ use crate::pointer::{self, value};
 use crate::setter::{change, put};
 use crate::status::Status;
 
-/// What each chunk of a copy is compared with before it is used.
+/// The reference that each chunk of a copy is compared with before it is used.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verification {
@@ -119,7 +119,7 @@ pub extern "C" fn swath_read_options_set_hedging(
 }
 
 impl ReadOptions {
-    /// What to read for `path`.
+    /// Returns the source to read for `path`.
     pub(super) fn source(&self, path: &Path, profiles: Option<&Profiles>) -> Source {
         if !self.has_copies() {
             return Source::from(path);

@@ -29,7 +29,7 @@ impl Hooks {
         self.cancel = token.map(|token| token.0.clone());
     }
 
-    /// What the library calls for progress.
+    /// Returns the callback for progress.
     pub(crate) fn progress(&self) -> Option<impl Fn(swath::Progress) + Send + Sync + 'static> {
         let (called, user_data) = self.progress?;
         Some(move |at: swath::Progress| {

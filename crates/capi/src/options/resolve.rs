@@ -1,4 +1,4 @@
-//! From what C has set to what the library is called with.
+//! The translation of settings made in C to the library's options.
 
 use std::fs::File;
 use std::path::Path;
@@ -26,7 +26,7 @@ impl Call {
     }
 }
 
-/// What `options`, or the defaults, make of a call that reads `path`.
+/// Resolves `options`, or the defaults, for a call that reads `path`.
 pub(crate) fn resolve(options: Option<&ReadOptions>, path: &Path) -> Result<Call> {
     let Some(set) = options else {
         let options = swath::ReadOptions::new();
@@ -44,7 +44,7 @@ pub(crate) fn resolve(options: Option<&ReadOptions>, path: &Path) -> Result<Call
     Ok(Call { options: set.tuned(Some(path), profiles.as_ref()), source, frozen })
 }
 
-/// The same for several files; mirrors are refused.
+/// Resolves `options` for a call that reads several files; mirrors are refused.
 pub(crate) fn resolve_several(
     options: Option<&ReadOptions>,
     paths: &[&Path],

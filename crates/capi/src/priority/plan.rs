@@ -1,4 +1,4 @@
-//! What to read, and how soon each part of it is needed.
+//! The ranges to read, and how soon each is needed.
 
 use std::ffi::c_void;
 use std::mem::{self, MaybeUninit};

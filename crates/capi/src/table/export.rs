@@ -20,10 +20,10 @@ use crate::failure::{Failure, Result};
 use crate::guard::{caught, quietly};
 use crate::status::Status;
 
-/// What a stream gives, one after the other.
+/// The batches of a stream, one after the other.
 pub(super) type Batches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
-/// What a stream knows.
+/// The state of an exported stream.
 struct Exported {
     schema: SchemaRef,
     /// Gone once it has failed.
@@ -56,7 +56,7 @@ pub(super) fn exported(schema: &SchemaRef, batches: Batches) -> Result<FFI_Arrow
     })
 }
 
-/// What the stream knows.
+/// Returns the state of the stream.
 ///
 /// # Safety
 ///

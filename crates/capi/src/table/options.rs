@@ -111,7 +111,7 @@ pub(super) unsafe fn put<O>(
     })
 }
 
-/// The same for a column.
+/// Sets an option of a column.
 ///
 /// # Safety
 ///

@@ -66,7 +66,7 @@ pub unsafe extern "C" fn swath_table_read(
 /// unless all are set. A pipe is read once: its types are those of its first 64 MiB. Compressed text
 /// is decompressed once to find the types and once for the batches.
 ///
-/// What is wrong with a value that is read later is an error of `get_next`: it returns an `errno`, and
+/// A fault in a value that is read later is an error of `get_next`: it returns an `errno`, and
 /// `get_last_error` of the stream has the whole message. Each further call returns the same. The stream
 /// may be read and released by any thread, one at a time; releasing it before its end ends the work.
 /// The pointers that `options` has for progress must be valid until then.
@@ -100,7 +100,7 @@ fn stream(place: Place<'_, FFI_ArrowArrayStream>) -> Result<&mut FFI_ArrowArrayS
     Ok(given(place, "batches")?.write(FFI_ArrowArrayStream::empty()))
 }
 
-/// What the library reads, and how.
+/// Returns the input and the options of a reading.
 fn reading(
     paths: &[&Path],
     options: Option<&ReadOptions>,

@@ -1,4 +1,4 @@
-//! What was found in a table.
+//! The report of a table for C.
 
 use std::ffi::{CString, c_char};
 use std::mem::MaybeUninit;
@@ -12,9 +12,9 @@ use crate::guard::quietly;
 use crate::options::SWATH_TO_END;
 use crate::report::c_string;
 
-/// What was found in a table and done with it. Any number of threads may use it at once, also while
-/// another reads the stream, and it may outlive the stream. Its texts and structures are valid until
-/// it is freed.
+/// The report of a table: its types, its records, and how they were changed. Any number of threads
+/// may use it at once, also while another reads the stream, and it may outlive the stream. Its texts
+/// and structures are valid until it is freed.
 #[derive(Debug)]
 pub struct TableReport {
     delimiter: Option<CString>,
@@ -24,7 +24,7 @@ pub struct TableReport {
     columns: Vec<TableColumn>,
     renamed: Vec<TableRenamed>,
     counts: Arc<Counts>,
-    /// What the structures point to.
+    /// The strings that the structures point to.
     _names: Vec<CString>,
 }
 
@@ -69,7 +69,7 @@ pub struct TableRenamed {
     pub to: *const c_char,
 }
 
-/// What grows while a stream is read.
+/// The counts that grow while a stream is read.
 #[derive(Debug, Default)]
 pub(super) struct Counts(Mutex<Counted>);
 
@@ -79,7 +79,7 @@ struct Counted {
     comments: u64,
     dropped: u64,
     replaced: u64,
-    /// Of each column.
+    /// The missing values of each column.
     nulls: Vec<u64>,
     /// Rounded, padded, and as text.
     changes: Vec<[Changes; 3]>,
@@ -283,7 +283,7 @@ pub extern "C" fn swath_table_report_as_text(
     counted(report, [index, 2], file, line)
 }
 
-/// Of a column, and one kind of change.
+/// Returns the counts of one kind of change in a column.
 fn counted(
     report: Option<&TableReport>,
     [index, which]: [usize; 2],

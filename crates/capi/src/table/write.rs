@@ -16,7 +16,7 @@ use crate::status::Status;
 use crate::table::given::{Given, taken};
 use crate::table::write_options::TableWriteOptions;
 
-/// What was written.
+/// The report of a table that was written.
 #[repr(C)]
 #[derive(Debug, Default)]
 pub struct TableWritten {

@@ -31,7 +31,7 @@ pub struct CopiesArgs {
     pub hedge: Option<u32>,
 }
 
-/// What chunks are compared with.
+/// The reference that chunks are compared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Against {
     /// A file that `swath manifest` has written.
@@ -75,7 +75,7 @@ impl CopiesArgs {
     ///
     /// # Errors
     ///
-    /// Those of [`Input::source`], and of reading the manifest.
+    /// The errors of [`Input::source`], and of reading the manifest.
     pub fn source(&self, path: &Input, shared: SharedDevice) -> Result<Source> {
         if !self.is_used() {
             return Ok(path.source()?);

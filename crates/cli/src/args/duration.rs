@@ -19,7 +19,7 @@ const UNITS: [(&str, u64); 5] =
 ///
 /// # Errors
 ///
-/// What to write instead.
+/// On error, returns the form to write instead.
 pub fn parse_duration(word: &str) -> Result<Duration, &'static str> {
     const WRITE: &str = "expected a whole number and its unit: 90s, 30min, 12h, 7d or 2w";
     let digits = word.find(|sign: char| !sign.is_ascii_digit()).ok_or(WRITE)?;

@@ -17,7 +17,7 @@ use crate::input::Input;
 /// The output as a flag. Every command that flattens it has a word `to` of the same meaning.
 #[derive(Clone, Debug, Default, Args)]
 pub struct OutFlag {
-    /// The same as the word OUT; give one of the two
+    /// The output as a flag; give the word OUT or this
     // Studies were called with --out before.
     #[arg(long, short, alias = "out", value_name = "OUT", value_parser = input(), value_hint = ValueHint::AnyPath, conflicts_with = "to")]
     pub output: Option<Input>,
@@ -93,7 +93,7 @@ pub struct OutputArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// What to record.
+    /// The recording of a timeline.
     #[command(flatten)]
     pub timeline: TimelineArgs,
 }

@@ -20,7 +20,7 @@ pub struct ReadArgs {
     /// Engines.
     #[command(flatten)]
     pub engine: EngineArgs,
-    /// What to record.
+    /// The recording of a timeline.
     #[command(flatten)]
     pub timeline: TimelineArgs,
 }
@@ -54,7 +54,7 @@ pub struct FlowArgs {
     #[arg(long, value_name = "N", value_parser = count(), default_value_t = 0)]
     pub queue_depth: usize,
 
-    /// What happens to the page cache
+    /// How to use the page cache
     ///
     /// keep warms it. drop reads through it, then drops the pages that this brought in. bypass reads
     /// past it with O_DIRECT. auto keeps, but bypasses for files above a quarter of the available

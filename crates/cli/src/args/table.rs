@@ -119,7 +119,8 @@ flags! {
     /// Text after the last column, or between those that were found, is an error with its line.
     widths: "N,...", setting("widths");
 
-    /// The same with columns at these positions from 0, as in 0..10,12..20,25..; other text is not read
+    /// Read text of fixed width with columns at these positions from 0, as in 0..10,12..20,25..;
+    /// other text is not read
     positions: "FROM..TO,...", setting("positions");
 
     /// Lines to skip before anything else, empty ones and comments included
@@ -150,12 +151,12 @@ flags! {
     #[arg(hide_possible_values = true)]
     encoding: "NAME", named(|| listed(Encoding::WORDS), encoding);
 
-    /// What happens to bytes that are not of the encoding: they are an error in fields that are read, or
-    /// become U+FFFD and are counted [default: error]
+    /// How to treat bytes outside the encoding: they are an error in fields that are read, or become
+    /// U+FFFD and are counted [default: error]
     encoding_errors: "WHAT", choice(EncodingErrors::WORDS);
 
-    /// What happens to lines with more or fewer fields than columns, with text outside of columns of
-    /// fixed width, or, in JSON Lines, without an object: they are an error; missing fields are missing
+    /// How to treat lines with more or fewer fields than columns, with text outside of columns of fixed
+    /// width, or, in JSON Lines, without an object: they are an error; missing fields are missing
     /// values; such lines are left out and counted; or missing fields are missing values and further
     /// ones are dropped [default: error]
     ragged: "WHAT", choice(Ragged::WORDS);
@@ -226,7 +227,7 @@ fn setting(word: &'static str) -> impl Fn(&str) -> Result<String, String> + Clon
     }
 }
 
-/// The same for a character that means something: a letter is rather a mistake.
+/// Takes a character with a meaning as an option: a letter is rather a mistake.
 fn sign(word: &'static str) -> impl Fn(&str) -> Result<String, String> + Clone {
     move |value| match value.as_bytes() {
         [byte] if byte.is_ascii_alphanumeric() => {

@@ -71,7 +71,7 @@ pub(crate) fn file() -> impl TypedValueParser<Value = PathBuf> {
 ///
 /// # Errors
 ///
-/// What to write instead.
+/// On error, returns the form to write instead.
 pub(crate) fn named_path(path: PathBuf) -> Result<PathBuf, &'static str> {
     match path.as_os_str().as_bytes() {
         b"" => Err("a path cannot be empty"),

@@ -73,7 +73,7 @@ pub struct Cat {
     #[command(flatten)]
     pub flow: FlowArgs,
 
-    /// What to record.
+    /// The recording of a timeline.
     #[command(flatten)]
     pub timeline: TimelineArgs,
 }

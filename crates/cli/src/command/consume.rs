@@ -11,7 +11,7 @@ use crate::input::Input;
 /// read, whose length says nothing.
 const SMALL: u64 = 4096;
 
-/// What is computed of the bytes.
+/// The computation over the bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kernel {
     /// The sum of all bytes.

@@ -37,13 +37,13 @@ use swath_formats::matrix::{MatrixOptions, has_banner};
 use swath_formats::table::BatchesWritten;
 use swath_os::hidden::Hidden;
 
-/// What was converted, and when all of it was in memory.
+/// The converted table or matrix, and when all of it was in memory.
 struct Converted {
     size: Size,
     read: Instant,
     /// Bytes written.
     bytes: u64,
-    /// What the new format does not say.
+    /// Facts that the new format cannot express.
     notes: Vec<String>,
 }
 
@@ -70,9 +70,9 @@ struct Conversion<'w> {
     input: swath::Input,
     /// All files of the table if there are several; the first one is the input.
     files: Vec<PathBuf>,
-    /// The same files, open: their names may lead elsewhere later.
+    /// The files, open: their names may lead elsewhere later.
     inputs: Vec<swath::Input>,
-    /// What all of them allow, if they are files.
+    /// The access that all inputs allow, if they are files.
     access: Option<Access>,
     target: Target,
     /// Where formats are written that need a file: the output, or a temporary file for a stream.

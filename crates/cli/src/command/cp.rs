@@ -45,7 +45,7 @@ pub struct Cp {
     #[arg(value_name = "OUT", value_parser = input(), value_hint = ValueHint::AnyPath, required_unless_present = "output")]
     pub to: Option<Input>,
 
-    /// The same as a flag.
+    /// The word OUT as a flag.
     #[command(flatten)]
     pub flag: OutFlag,
 
@@ -89,7 +89,7 @@ pub struct Cp {
     #[arg(long)]
     pub json: bool,
 
-    /// What to record.
+    /// The recording of a timeline.
     #[command(flatten)]
     pub timeline: TimelineArgs,
 }

@@ -54,7 +54,7 @@ pub struct Heal {
     #[arg(long)]
     pub json: bool,
 
-    /// What to record.
+    /// The recording of a timeline.
     #[command(flatten)]
     pub timeline: TimelineArgs,
 }

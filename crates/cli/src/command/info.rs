@@ -94,7 +94,7 @@ const FIELDS: usize = 9;
 /// Enough first bytes to tell most formats apart.
 const HEAD: u64 = 4096;
 
-/// What is known about one file: its kind, and facts by their names.
+/// The facts about one file: its kind, and values by their names.
 struct Known {
     kind: &'static str,
     facts: Map<String, Value>,

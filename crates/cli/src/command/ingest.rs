@@ -79,7 +79,7 @@ pub struct Ingest {
     #[command(flatten)]
     pub how: HowArgs,
 
-    /// What to record.
+    /// The recording of a timeline.
     #[command(flatten)]
     pub timeline: TimelineArgs,
 }

@@ -40,12 +40,12 @@ Examples:
   swath job status \"$folder\"
   swath job commit \"$folder\"")]
 pub struct Job {
-    /// What to do.
+    /// The verb of the command.
     #[command(subcommand)]
     pub what: JobVerb,
 }
 
-/// What to do with a job.
+/// The verbs for jobs.
 #[derive(Debug, Subcommand)]
 pub enum JobVerb {
     /// Divide inputs into parts, make a folder for their output, and print its path

@@ -43,7 +43,7 @@ pub struct Manifest {
     #[arg(value_name = "OUT", value_parser = input(), value_hint = ValueHint::AnyPath)]
     pub to: Option<Input>,
 
-    /// The same as a flag.
+    /// The word OUT as a flag.
     #[command(flatten)]
     pub flag: OutFlag,
 
@@ -71,7 +71,7 @@ pub struct Manifest {
     #[command(flatten)]
     pub profile: ProfileArgs,
 
-    /// What to record.
+    /// The recording of a timeline.
     #[command(flatten)]
     pub timeline: TimelineArgs,
 }

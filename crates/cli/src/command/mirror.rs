@@ -42,7 +42,7 @@ pub struct Mirror {
     #[arg(value_name = "DIR", required_unless_present = "into", value_parser = path(), value_hint = ValueHint::DirPath)]
     pub to: Vec<PathBuf>,
 
-    /// The same as the words DIR; give one of the two
+    /// The words DIR as a flag; give one of the two
     #[arg(long, short = 'o', visible_alias = "output", value_name = "DIR", num_args = 1.., conflicts_with = "to", value_parser = path(), value_hint = ValueHint::DirPath)]
     pub into: Vec<PathBuf>,
 
@@ -67,7 +67,7 @@ pub struct Mirror {
     #[arg(long)]
     pub json: bool,
 
-    /// What to record.
+    /// The recording of a timeline.
     #[command(flatten)]
     pub timeline: TimelineArgs,
 }

@@ -163,7 +163,7 @@ impl Sum {
     }
 }
 
-/// What was computed, by its name in JSON.
+/// A computed value, by its name in JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Value {

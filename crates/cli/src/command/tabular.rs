@@ -1,5 +1,4 @@
-//! What commands that show tables have in common: rows for people and for programs, and what was
-//! found in a table.
+//! The shared part of commands that show tables: rows for people and for programs, and the report of a table.
 
 use std::path::{Path, PathBuf};
 

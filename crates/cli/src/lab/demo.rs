@@ -71,7 +71,7 @@ const REST: [MakeRows; 8] = [
 /// Makes the rows of one capability.
 type MakeRows = fn(&Rc<Stage>) -> Result<Vec<DemoRow>>;
 
-/// What to measure, and where.
+/// The measurements that a call asks for, and their place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted<'w> {
     /// Bytes of the input; `None` for as many as suit this machine.

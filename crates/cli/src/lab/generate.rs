@@ -57,7 +57,7 @@ pub enum InputKind {
     Csv(Csv),
     /// A random graph as Matrix Market: R-MAT, with degrees like those of the web
     Mtx(Graph),
-    /// The same graph as a list of edges
+    /// The random graph as a list of edges
     Edges(Graph),
     /// Option contracts for `swath price`, each with its correct price
     Options(Contracts),
@@ -80,7 +80,7 @@ pub struct Graph {
     #[command(flatten)]
     pub made: MadeArgs,
 
-    /// What to record.
+    /// The recording of a timeline.
     #[command(flatten)]
     pub timeline: TimelineArgs,
 }
@@ -96,7 +96,7 @@ pub struct Contracts {
     #[command(flatten)]
     pub made: MadeArgs,
 
-    /// What to record.
+    /// The recording of a timeline.
     #[command(flatten)]
     pub timeline: TimelineArgs,
 }
@@ -151,7 +151,7 @@ pub struct MadeArgs {
     #[arg(value_name = "OUT", value_parser = input(), value_hint = ValueHint::FilePath, required_unless_present = "output")]
     pub to: Option<Input>,
 
-    /// The same as a flag.
+    /// The word OUT as a flag.
     #[command(flatten)]
     pub flag: OutFlag,
 

@@ -56,7 +56,7 @@ Exit status: 0 all is done; 1 an experiment failed or was stopped, the others ar
 or nothing could be measured: then nothing is left."
 )]
 pub struct Study {
-    /// What to do instead of measuring
+    /// Another action than measuring
     #[command(subcommand)]
     pub with: Option<With>,
 
@@ -110,7 +110,7 @@ pub struct Study {
     pub json: bool,
 }
 
-/// What to do instead of measuring.
+/// The actions other than measuring.
 #[derive(Debug, Subcommand)]
 pub enum With {
     /// Run study E's benchmark: a Fibonacci tree whose every call writes

@@ -8,7 +8,7 @@ use swath::timeline::{Activity, Span};
 const STEPS: u64 = 20_000;
 /// Bytes a second are averaged over at least this many nanoseconds.
 const WINDOW: u64 = 1_000_000;
-/// And over at most this many, unless there would be too many windows.
+/// The greatest length of a window, unless there would be too many of them.
 const LONG_WINDOW: u64 = 10_000_000;
 
 /// Returns the first beginning and the last end, in nanoseconds.

@@ -93,7 +93,7 @@ fn wait_until_open(process: u32, path: &Path) {
     std::thread::sleep(std::time::Duration::from_millis(100));
 }
 
-/// What comes out of a pipe whose first bytes are overwritten in the file while they are in the pipe.
+/// Returns the first byte from a pipe whose bytes are overwritten in the file while they are in the pipe.
 fn first_bytes(words: &[&str]) -> (u8, std::process::ExitStatus) {
     let (_folder, path) = file_of(&vec![1; 16 << 20]);
     // A change in the same tick of the clock as the write could not be seen.

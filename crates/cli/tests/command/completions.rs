@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::child::{run, stdout};
 
-/// What bash offers after these words; the last one is incomplete.
+/// Returns the words that bash offers after these; the last one is incomplete.
 fn offered(words: &[&str]) -> Option<Vec<String>> {
     let script = r#"
         source <("$0" completions bash)
@@ -46,7 +46,7 @@ fn bash_completes_commands_pages_experiments_and_words() {
     }
 }
 
-/// What fish offers after this line.
+/// Returns the words that fish offers after this line.
 fn offered_by_fish(line: &str) -> Option<Vec<String>> {
     let script = "$argv[1] completions fish | source; complete -C $argv[2]";
     let mut fish = Command::new("fish");

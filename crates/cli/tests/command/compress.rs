@@ -1,5 +1,4 @@
-//! What was compressed comes back, under the names that one expects, and nothing is lost by
-//! accident.
+//! Compressed files come back whole, under the expected names, and nothing is lost by accident.
 
 use std::ffi::OsStr;
 use std::io::Read;

@@ -177,7 +177,7 @@ fn a_full_device_is_2() {
     }
 }
 
-/// What the standard library puts in the place of a closed stream takes everything.
+/// The standard library replaces a closed stream with one that takes everything.
 #[test]
 fn without_a_standard_output_only_what_was_to_go_there_is_2() {
     let (folder, path) = file_of(b"text");

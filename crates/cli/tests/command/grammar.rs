@@ -184,7 +184,7 @@ fn the_output_is_a_word_or_a_flag_and_both_are_refused() {
     }
 }
 
-/// What is in a file, or in the file of this name in a folder.
+/// Returns the bytes of a file, or of the file of this name in a folder.
 fn content(path: &Path) -> Vec<u8> {
     let path = if path.is_dir() { path.join("study.json") } else { path.to_owned() };
     fs::read(path).expect("there")

@@ -32,7 +32,7 @@ fn sorted(text: &str) -> Vec<String> {
     lines
 }
 
-/// What `sum` says of the same files, one by one.
+/// Returns the output of `sum` for the same files, one by one.
 fn sums(paths: &[PathBuf]) -> Vec<String> {
     let words = ["sum", "--hash", "xxh3"].map(OsStr::new).into_iter();
     sorted(&stdout(&run(words.chain(paths.iter().map(|path| path.as_os_str())))))

@@ -1,4 +1,4 @@
-//! What is made for a while goes with its maker, however that one ends.
+//! Temporary files go with the process that made them, however that one ends.
 
 use std::ffi::OsString;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

@@ -1,4 +1,4 @@
-//! What the `swath` command promises: a file for each promise.
+//! The promises of the `swath` command: a file for each.
 
 mod append;
 mod changing_files;

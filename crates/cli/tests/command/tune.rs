@@ -53,7 +53,7 @@ impl Home {
         (json, path)
     }
 
-    /// What `read` says of its file.
+    /// Returns the report of `read` about its file.
     fn report(&self, words: &[&str]) -> (Value, String) {
         let output = self.run(&[&["read", "--json", word(&self.file)], words].concat());
         assert_eq!(code(&output), 0, "{}", stderr(&output));

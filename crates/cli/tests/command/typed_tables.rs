@@ -39,7 +39,7 @@ impl Setting {
         output.expect("it starts")
     }
 
-    /// What a line prints that works and has nothing to complain about.
+    /// Returns the output of a line that succeeds without a complaint.
     fn printed(&self, line: &str) -> String {
         let output = self.run(line);
         assert_eq!((code(&output), stderr(&output)), (0, String::new()), "{line}");
@@ -50,7 +50,7 @@ impl Setting {
         serde_json::from_str(&self.printed(line)).expect("JSON")
     }
 
-    /// What a line complains about that is refused.
+    /// Returns the complaint about a line that is refused.
     fn refused(&self, line: &str) -> String {
         let output = self.run(line);
         assert_eq!((code(&output), stdout(&output)), (2, String::new()), "{line}");

@@ -3,10 +3,10 @@
 use clap::{Command, CommandFactory};
 use swath_cli::cli::Cli;
 
-/// What is compared with a run without limits.
+/// The answer that is compared with that of a run without limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// What it prints, which is always the same.
+    /// The text on standard output, which is always the same.
     Printed,
     /// The files it leaves; it prints a report with times.
     Left,

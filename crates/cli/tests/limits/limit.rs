@@ -1,4 +1,4 @@
-//! What a command is put under.
+//! The limits that a command runs under.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ impl Group {
         Self::of("pids", ["pids.max"; 2], "1")
     }
 
-    /// Of the first version of control groups, else of the second.
+    /// Returns the limit of the first version of control groups, else of the second.
     fn of(controller: &str, files: [&str; 2], limit: &str) -> Option<Self> {
         let name = format!("swath-limits-{controller}-{}", std::process::id());
         let mut refused = String::from("there are no control groups");

@@ -219,7 +219,7 @@ impl Stage {
         }
     }
 
-    /// What is in a command's folder before it begins.
+    /// Returns the files in a command's folder before it begins.
     fn before(&self) -> Files {
         let folder = tempfile::tempdir().expect("a folder");
         self.furnish(folder.path(), false);

@@ -1,4 +1,4 @@
-//! What each format does with a block, what it writes after the last one, and how it decodes.
+//! Each format's way to encode a block, to end a file, and to decode.
 
 use std::path::Path;
 

@@ -281,7 +281,7 @@ impl DecompressOptions {
     }
 }
 
-/// What is decoded.
+/// The plan of a decoding.
 enum DecodePlan {
     /// Some frames, and the decoded bytes to keep.
     Frames(FrameIndex, Range<usize>, Range<u64>),

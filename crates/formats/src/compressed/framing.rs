@@ -13,7 +13,7 @@ use crate::error::{Error, FormatReason, Result};
 use crate::share::workers;
 use crate::spare::Spare;
 
-/// What the caller chose.
+/// The choices of the caller.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chosen<'p> {
     pub(crate) format: Format,
@@ -21,7 +21,7 @@ pub(crate) struct Chosen<'p> {
     pub(crate) level: Option<i32>,
     /// Input bytes per frame; 0: the format's own.
     pub(crate) block_size: u64,
-    /// For messages.
+    /// The path for messages.
     pub(crate) path: &'p Path,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Chosen<'p> {
 pub(crate) struct Begun {
     pub(crate) framing: Framing,
     pub(crate) workers: usize,
-    /// What differs from the request.
+    /// Differences from the request.
     pub(crate) fallbacks: Vec<Fallback>,
 }
 
@@ -93,16 +93,16 @@ impl Chosen<'_> {
     }
 }
 
-/// What the workers of one compression share.
+/// The state that the workers of one compression share.
 pub(crate) struct Framing {
     shape: CodecShape,
     path: PathBuf,
     encoders: Spare<Box<dyn Encode>>,
-    /// Of each item, in order.
+    /// The frames of each item, in order.
     frames: Mutex<Vec<Vec<Frame>>>,
 }
 
-/// What follows the last frame, and how many bytes and frames there were.
+/// The bytes after the last frame, and the number of bytes and frames.
 pub(crate) struct StreamEnd {
     pub(crate) trailer: Vec<u8>,
     pub(crate) bytes_in: u64,

@@ -8,10 +8,10 @@ use super::codec::CodecShape;
 use super::work::MOST_DECODED;
 use super::zstd::Tables;
 
-/// What the program and the read-ahead take.
+/// The memory of the program and of the read-ahead.
 const BASE: u64 = 8 << 20;
 
-/// What libdeflate's encoder takes at its highest level.
+/// The memory of libdeflate's encoder at its highest level.
 const GZIP: u64 = 9 << 20;
 
 /// A compression that fits in memory.
@@ -19,7 +19,7 @@ const GZIP: u64 = 9 << 20;
 pub(super) struct Fitted {
     pub(super) shape: CodecShape,
     pub(super) workers: usize,
-    /// What differs from the request.
+    /// Differences from the request.
     pub(super) fallbacks: Vec<Fallback>,
 }
 

@@ -1,4 +1,4 @@
-//! What the finder of frames hands to the decoders.
+//! The work that the finder of frames hands to the decoders.
 
 use std::ops::Range;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub(super) const STEP: usize = 1 << 20;
 /// decoding them takes less time than in larger steps.
 pub(super) const STEP_IN_ORDER: usize = 256 << 10;
 
-/// What a worker gets.
+/// The work of one lease.
 pub(super) enum Work {
     /// Whole frames to decode.
     Encoded(EncodedFrames),
@@ -37,11 +37,11 @@ pub(super) struct EncodedFrames {
     pub(super) bytes: Vec<u8>,
     /// Upper limit of the decoded length; at most [`MOST_DECODED`].
     pub(super) most: usize,
-    /// What the index says about them.
+    /// The entry of the index for them.
     pub(super) cut: Option<Cut>,
 }
 
-/// What the index says about some frames, and which bytes to keep.
+/// The entry of the index for some frames, and which bytes to keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
     /// Their exact decoded length.
@@ -52,7 +52,7 @@ pub(super) struct Cut {
     pub(super) checksum: Option<u32>,
 }
 
-/// What is known of a stream so far.
+/// The tally of a stream so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WorkTally {
     pub(super) bytes_in: u64,
@@ -87,14 +87,14 @@ pub(super) trait Decode: Send {
     ) -> std::result::Result<(), BytesFault>;
 }
 
-/// What is wrong with some bytes.
+/// The fault in some bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct BytesFault {
     /// Offset of the affected frame from the start of the bytes.
     pub(super) at: usize,
     pub(super) reason: FormatReason,
     pub(super) what: String,
-    /// What to try; "" leaves that to the reason.
+    /// The hint; "" leaves it to the reason.
     pub(super) hint: &'static str,
 }
 

@@ -21,7 +21,7 @@ const FIELDS: [&str; 9] = [
 /// Longer lines are not contracts, whatever they hold.
 pub(super) const MOST_LINE: usize = 1 << 20;
 
-/// What is wrong, and where.
+/// The fault, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LineFault {
     /// Number of lines before this one in the text.

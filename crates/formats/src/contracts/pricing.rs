@@ -1,4 +1,4 @@
-//! From contracts to prices to lines of text.
+//! The way from contracts to prices to lines of text.
 
 use swath_simd::black_scholes;
 

@@ -37,7 +37,7 @@ const BLOCK_SIZE: usize = 256 << 10;
 ///
 /// # Errors
 ///
-/// Those of [`PriceOptions::price`](super::PriceOptions::price).
+/// The errors of [`PriceOptions::price`](super::PriceOptions::price).
 pub fn read(source: impl Into<Source>) -> Result<Contracts> {
     ContractOptions::new().read(source)
 }
@@ -75,7 +75,7 @@ impl ContractOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`read`].
+    /// The errors of [`read`].
     pub fn read(&self, source: impl Into<Source>) -> Result<Contracts> {
         self.read_from(source.into())
     }

@@ -39,7 +39,7 @@ struct SharedDecoder {
 }
 
 struct DecoderState {
-    /// What is in memory: the text from `from` up to `until`.
+    /// The text in memory, from `from` up to `until`.
     chunks: VecDeque<Arc<Vec<u8>>>,
     from: u64,
     until: u64,

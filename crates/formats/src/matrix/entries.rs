@@ -19,7 +19,7 @@ use crate::text::TextFault;
 /// Said of a list of edges that has commas between its fields.
 const LIKE_A_TABLE: &str = "this looks like a table, not like a list of edges";
 
-/// What a line may contain.
+/// The rules for the lines of entries.
 #[derive(Debug)]
 pub(super) struct EntryRules {
     pub(super) layout: Layout,

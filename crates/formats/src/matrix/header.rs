@@ -8,7 +8,7 @@ use crate::matrix::options::{MatrixFormat, MatrixOptions, Strictness};
 use crate::matrix::shape::CommentShape;
 use crate::text::{Hinted, TextFault};
 
-/// What the header of a file says.
+/// The header of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MatrixHeader {

@@ -108,7 +108,7 @@ impl NpzOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`read`].
+    /// The errors of [`read`].
     pub fn read(&self, source: impl Into<Source>) -> Result<AnyCsr> {
         rows_of(Archive::open(&input::open(source.into(), &self.read)?, &self.read)?)
     }
@@ -117,7 +117,7 @@ impl NpzOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`write()`].
+    /// The errors of [`write()`].
     pub fn write(&self, path: impl AsRef<Path>, matrix: &AnyCsr) -> Result<u64> {
         match matrix {
             AnyCsr::U32(matrix) => write_rows(matrix, path.as_ref(), &self.output),

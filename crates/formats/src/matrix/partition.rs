@@ -97,7 +97,7 @@ pub(super) struct Partition {
     staged: Vec<usize>,
     /// Bytes of each bucket that have left the stage.
     flushed: Vec<u64>,
-    /// The same when the last block ended, including the stage.
+    /// Bytes of each bucket when the last block ended, including the stage.
     logged: Vec<u64>,
     streams: Vec<Vec<Chunk>>,
     /// The blocks that it saw, in ascending order.

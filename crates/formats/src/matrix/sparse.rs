@@ -13,7 +13,7 @@ pub struct Coo<I: Id> {
     pub row_count: u64,
     /// Number of columns.
     pub column_count: u64,
-    /// What is left out of the entries: [`Symmetry::General`] for nothing.
+    /// The entries that are left out: [`Symmetry::General`] for none.
     pub symmetry: Symmetry,
     /// The row of each entry, from 0.
     pub rows: Array<I>,
@@ -39,7 +39,7 @@ pub struct Csr<I: Id> {
     pub row_count: u64,
     /// Number of columns.
     pub column_count: u64,
-    /// What is left out of the entries: [`Symmetry::General`] for nothing.
+    /// The entries that are left out: [`Symmetry::General`] for none.
     pub symmetry: Symmetry,
     /// Where each row begins, followed by the end of the last one.
     pub offsets: Array<u64>,
@@ -58,7 +58,7 @@ pub struct Csc<I: Id> {
     pub row_count: u64,
     /// Number of columns.
     pub column_count: u64,
-    /// What is left out of the entries: [`Symmetry::General`] for nothing.
+    /// The entries that are left out: [`Symmetry::General`] for none.
     pub symmetry: Symmetry,
     /// Where each column begins, followed by the end of the last one.
     pub offsets: Array<u64>,

@@ -83,7 +83,7 @@ impl MatrixWriteOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`write()`](super::write()).
+    /// The errors of [`write()`](super::write()).
     pub fn write<M: Matrix>(
         &self,
         output: impl Into<Output>,

@@ -70,7 +70,7 @@ fn is_near(Decimal { mut digits, mut exponent, .. }: Decimal, value: f64) -> Opt
     Some(twice <= unit)
 }
 
-/// The same for any decimal.
+/// Whether a number of any length is within half a unit of the last digit of a decimal.
 #[cold]
 fn is_printed(token: &[u8], value: f64) -> bool {
     /// No double has more digits.

@@ -21,7 +21,7 @@ pub(super) const PREFIX: u64 = 8;
 
 const FETCH: &str = "fetch the file again, or write it again";
 
-/// What a header says about one tensor.
+/// The header's entry for one tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TensorInfo {

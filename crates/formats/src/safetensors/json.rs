@@ -13,7 +13,7 @@ use super::dtype::Dtype;
 /// The member that is not a tensor.
 pub(super) const METADATA: &str = "__metadata__";
 
-/// What a header says about one tensor.
+/// The header's entry for one tensor.
 #[derive(Debug)]
 pub(super) struct TensorEntry {
     pub(super) name: String,
@@ -141,7 +141,7 @@ impl<'de> Visitor<'de> for Strings {
     }
 }
 
-/// What a header says about the tensor with this name.
+/// Reads the header's entry for the tensor with this name.
 struct TensorVisitor<'n>(&'n str);
 
 type TensorFacts = (Dtype, Vec<u64>, (u64, u64));

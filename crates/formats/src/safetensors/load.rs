@@ -32,7 +32,7 @@ pub struct Tensor<'t> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Entry {
-    /// What the header says about it.
+    /// The header's entry for it.
     pub info: TensorInfo,
     /// Index of its shard.
     pub shard: usize,

@@ -47,7 +47,7 @@ impl Shard {
     ///
     /// # Errors
     ///
-    /// Those of [`TensorHeader::parse`]; whatever opening and reading report.
+    /// The errors of [`TensorHeader::parse`]; whatever opening and reading report.
     pub fn of(source: impl Into<Source>) -> Result<Self> {
         let opened = OpenShard::open(source.into(), &ReadOptions::new())?;
         opened.check_unchanged()?;

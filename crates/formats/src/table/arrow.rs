@@ -44,12 +44,12 @@ const MAGIC: &[u8] = b"ARROW1";
 ///
 /// # Errors
 ///
-/// Those of [`batches()`], except errors in the values; [`FormatReason::UnknownFormat`] for a stream.
+/// The errors of [`batches()`], except errors in the values; [`FormatReason::UnknownFormat`] for a stream.
 pub fn info(source: impl Into<Source>) -> Result<ArrowInfo> {
     ArrowOptions::new().info(source)
 }
 
-/// What an Arrow file contains, without its values.
+/// The contents of an Arrow file, without its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArrowInfo {
@@ -84,7 +84,7 @@ impl ArrowOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`info`].
+    /// The errors of [`info`].
     pub fn info(&self, source: impl Into<Source>) -> Result<ArrowInfo> {
         self.info_of(source.into())
     }
@@ -115,7 +115,7 @@ impl ArrowOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`batches()`].
+    /// The errors of [`batches()`].
     pub fn batches(&self, source: impl Into<Source>) -> Result<ArrowBatches> {
         batches::open(source.into(), &self.read)
     }

@@ -94,7 +94,7 @@ pub fn read<T: Value>(source: impl Into<Source>) -> Result<Dense<T>> {
 ///
 /// # Errors
 ///
-/// Those of [`read`], except errors in the values.
+/// The errors of [`read`], except errors in the values.
 pub fn info(source: impl Into<Source>) -> Result<NpyInfo> {
     NpyOptions::new().info(source)
 }
@@ -119,7 +119,7 @@ pub fn write<T: Value>(path: impl AsRef<Path>, shape: &[usize], values: &[T]) ->
     NpyOptions::new().write(path, shape, values)
 }
 
-/// What the header of an `.npy` file says.
+/// The header of an `.npy` file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NpyInfo {
@@ -166,7 +166,7 @@ impl NpyOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`read`].
+    /// The errors of [`read`].
     pub fn read<T: Value>(&self, source: impl Into<Source>) -> Result<Dense<T>> {
         let (opened, header, count) =
             self.begin(source.into(), &descr::<T>(), size_of::<T>())?;
@@ -208,7 +208,7 @@ impl NpyOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`info`].
+    /// The errors of [`info`].
     pub fn info(&self, source: impl Into<Source>) -> Result<NpyInfo> {
         let header = NpyHeader::read(&input::open(source.into(), &self.read)?)?;
         Ok(NpyInfo { descr: header.descr, shape: header.shape })
@@ -218,7 +218,7 @@ impl NpyOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`write()`].
+    /// The errors of [`write()`].
     pub fn write<T: Value>(
         &self,
         path: impl AsRef<Path>,

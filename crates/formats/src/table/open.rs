@@ -1,4 +1,4 @@
-//! What is known of a table before its records are parsed: files, first lines, names, the plan of the columns.
+//! The facts about a table before its records are parsed: files, first lines, names, the plan of the columns.
 //!
 //! ```text
 //! file      a text, decompressed and decoded as far as needed

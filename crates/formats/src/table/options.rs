@@ -187,7 +187,7 @@ impl BatchOptions {
         self
     }
 
-    /// What separates fields: a byte, or [`Delimiter::Blanks`]. Default: of tab, `,`, `;` and `|`
+    /// The delimiter of fields: a byte, or [`Delimiter::Blanks`]. Default: of tab, `,`, `;` and `|`
     /// the one with the most consistent number of fields in the first lines; of several, the one with
     /// more columns, then more columns that are not text.
     #[must_use]
@@ -409,12 +409,12 @@ impl BatchOptions {
         /// How bytes become characters. Default: [`Encoding::Auto`].
         with_encoding(encoding: Encoding);
 
-        /// What happens to bytes that are not of the encoding. If they are replaced, a text that has some is
-        /// in memory as a whole. Default: [`EncodingErrors::Refuse`].
+        /// How to treat bytes outside the encoding. If they are replaced, a text that has some is in memory
+        /// as a whole. Default: [`EncodingErrors::Refuse`].
         with_encoding_errors(encoding_errors: EncodingErrors);
 
-        /// What happens to records with more or fewer fields than there are columns; in JSON Lines, to
-        /// lines that are not objects. Default: [`Ragged::Refuse`].
+        /// How to treat records with more or fewer fields than there are columns; in JSON Lines, lines
+        /// that are not objects. Default: [`Ragged::Refuse`].
         with_ragged(ragged: Ragged);
 
         /// How many fields a record has, and so how many columns the table. A header may have fewer names: the
@@ -435,7 +435,7 @@ impl BatchOptions {
     }
 
     setters! {
-        /// What an array has for a missing value; batches mark it. Default: [`Missing::Natural`].
+        /// The value of an array for a missing value; batches mark it. Default: [`Missing::Natural`].
         with_missing(missing: Missing);
 
         /// Whether `NaN`, `Infinity` and `-Infinity`, which JSON does not have, are numbers in JSON Lines.

@@ -37,7 +37,7 @@ pub struct BatchStream {
     rest: RoundsRest,
 }
 
-/// What is not parsed yet.
+/// The blocks that are not parsed yet.
 enum RoundsRest {
     /// The caller parses the next round.
     Here(Box<Rounds>),

@@ -1,4 +1,4 @@
-//! What is in a table, without keeping it: types, missing values, least and greatest values.
+//! The contents of a table, without keeping it: types, missing values, least and greatest values.
 //!
 //! ```text
 //! blocks    1 2 | 3 4 | 5.5 6 | 7 x       by all workers, each folded under the type known then
@@ -36,7 +36,7 @@ const ROWS: u64 = 5;
 /// Types become wider, so they are found after fewer rounds than there are types.
 const ROUNDS: usize = 16;
 
-/// What is in a table; made by [`summary`](super::summary).
+/// The summary of a table; made by [`summary`](super::summary).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TableSummary {

@@ -1,4 +1,4 @@
-//! From bytes to fields, whatever the fields mean: dialects, records, positions, and what is wrong with them.
+//! The way from bytes to fields, whatever the fields mean: dialects, records, positions, and faults.
 //!
 //! ```text
 //! encode    any encoding → UTF-8

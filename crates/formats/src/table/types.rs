@@ -1,4 +1,4 @@
-//! From a field to a value: what a field can be, and columns of values.
+//! The way from a field to a value: the kinds of fields, and columns of values.
 //!
 //! ```text
 //! "a ""b"""␣        raw field, as between two delimiters

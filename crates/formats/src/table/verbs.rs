@@ -39,7 +39,7 @@ use crate::table::summary::TableSummary;
 ///
 /// # Errors
 ///
-/// Those of [`BatchOptions::read_batches`].
+/// The errors of [`BatchOptions::read_batches`].
 pub fn read_batches(source: impl Into<Source>) -> Result<Batches> {
     BatchOptions::new().read_batches(source)
 }
@@ -61,7 +61,7 @@ pub fn read_batches(source: impl Into<Source>) -> Result<Batches> {
 ///
 /// # Errors
 ///
-/// Those of [`BatchOptions::read_batches_of`].
+/// The errors of [`BatchOptions::read_batches_of`].
 pub fn read_batches_of<S: Into<Source>>(
     sources: impl IntoIterator<Item = S>,
 ) -> Result<Batches> {
@@ -84,7 +84,7 @@ pub fn read_batches_of<S: Into<Source>>(
 ///
 /// # Errors
 ///
-/// Those of [`BatchOptions::stream_batches`].
+/// The errors of [`BatchOptions::stream_batches`].
 pub fn stream_batches(source: impl Into<Source>) -> Result<BatchStream> {
     BatchOptions::new().stream_batches(source)
 }
@@ -103,7 +103,7 @@ pub fn stream_batches(source: impl Into<Source>) -> Result<BatchStream> {
 ///
 /// # Errors
 ///
-/// Those of [`BatchOptions::stream_batches_of`].
+/// The errors of [`BatchOptions::stream_batches_of`].
 pub fn stream_batches_of<S: Into<Source>>(
     sources: impl IntoIterator<Item = S>,
 ) -> Result<BatchStream> {
@@ -126,7 +126,7 @@ pub fn stream_batches_of<S: Into<Source>>(
 ///
 /// # Errors
 ///
-/// Those of [`BatchOptions::summary`].
+/// The errors of [`BatchOptions::summary`].
 pub fn summary(source: impl Into<Source>) -> Result<TableSummary> {
     BatchOptions::new().summary(source)
 }
@@ -155,7 +155,7 @@ impl BatchOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`read_batches`](Self::read_batches), and
+    /// The errors of [`read_batches`](Self::read_batches), and
     /// [`FormatReason::Malformed`](crate::FormatReason::Malformed) for a file with other names.
     pub fn read_batches_of<S: Into<Source>>(
         &self,
@@ -173,7 +173,7 @@ impl BatchOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`read_batches`](Self::read_batches): some here, some from the iterator.
+    /// The errors of [`read_batches`](Self::read_batches): some here, some from the iterator.
     pub fn stream_batches(&self, source: impl Into<Source>) -> Result<BatchStream> {
         BatchStream::open(vec![source.into()], self)
     }
@@ -182,7 +182,7 @@ impl BatchOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`read_batches_of`](Self::read_batches_of): some here, some from the iterator.
+    /// The errors of [`read_batches_of`](Self::read_batches_of): some here, some from the iterator.
     pub fn stream_batches_of<S: Into<Source>>(
         &self,
         sources: impl IntoIterator<Item = S>,
@@ -195,7 +195,7 @@ impl BatchOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`read_batches`](Self::read_batches).
+    /// The errors of [`read_batches`](Self::read_batches).
     pub fn summary(&self, source: impl Into<Source>) -> Result<TableSummary> {
         crate::table::summary::summary(source.into(), self)
     }

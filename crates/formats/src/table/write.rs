@@ -58,7 +58,7 @@ pub use self::scalar::Scalar;
 
 /// Bytes of text that a worker formats at a time.
 const BLOCK: u64 = 512 << 10;
-/// The same for zstd. Larger frames would be smaller by a few per cent, and keep fewer workers busy.
+/// Bytes of text in a frame of zstd. Larger frames would be smaller by a few per cent, and keep fewer workers busy.
 const ZSTD_BLOCK: u64 = 2 << 20;
 /// Bytes of values per batch of an Arrow file.
 const ARROW_BLOCK: u64 = 16 << 20;
@@ -210,8 +210,8 @@ impl BatchWriteOptions {
         })
     }
 
-    /// What compresses the output, how many workers there is memory for, and what differs from the
-    /// request.
+    /// Returns the compressor of the output, the number of workers that there is memory for, and
+    /// the differences from the request.
     fn packer(
         &self,
         plan: &WritePlan,

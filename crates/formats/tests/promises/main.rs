@@ -1,5 +1,5 @@
-//! What the formats promise, one module for each promise. They share a program, since linking takes longer
-//! than most of them; two measure the memory of theirs.
+//! The promises of the formats, a module for each. They share a program, since linking takes longer than
+//! most of them; two measure the memory of theirs.
 
 mod compressed;
 mod every_format_reads_every_source;

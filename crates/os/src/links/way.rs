@@ -20,7 +20,7 @@ use super::{MOST_LINKS, text_held};
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 const HELD: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 
-/// What a name on the way refers to.
+/// The target of a name on the way.
 enum Step {
     Folder(OwnedFd),
     /// A link, and where it leads.
@@ -31,7 +31,7 @@ enum Step {
 ///
 /// # Errors
 ///
-/// Those of open(2), including `EACCES` for a link that must not be followed.
+/// The errors of open(2), including `EACCES` for a link that must not be followed.
 pub(super) fn open(from: impl AsFd, path: &Path) -> io::Result<OwnedFd> {
     let opened = match open_without_links(&from, path, OFlags::RDONLY) {
         // Names may still be created in it.
@@ -57,7 +57,7 @@ fn open_without_links(
     retry_on_intr(|| openat2(&from, path, flags, Mode::empty(), resolve))
 }
 
-/// The same folder, opened for reading.
+/// Opens the folder for reading.
 fn to_be_read(held: OwnedFd) -> io::Result<OwnedFd> {
     match open_at(&held, ".", OFlags::RDONLY | FOLDER) {
         Err(Errno::ACCESS) => Ok(held),

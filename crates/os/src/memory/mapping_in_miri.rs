@@ -1,4 +1,4 @@
-//! The same with Rust's allocator, for Miri, which knows neither `MAP_NORESERVE` nor advice, but
+//! Memory from Rust's allocator, for Miri, which knows neither `MAP_NORESERVE` nor advice, but
 //! watches every access to what it has allocated.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};

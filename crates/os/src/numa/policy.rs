@@ -1,4 +1,4 @@
-//! What decides the node of fresh memory: `numactl --interleave`, a call of mbind(2), or nothing
+//! The rule for the node of fresh memory: `numactl --interleave`, a call of mbind(2), or nothing
 //! but the first touch.
 
 use std::io;

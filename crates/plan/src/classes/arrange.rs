@@ -31,7 +31,7 @@ pub struct Item {
     pub class: u32,
 }
 
-/// What the arrangement is made for.
+/// The shape that an arrangement is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Classes in flight; 0 chooses as many as keep the slots busy, at least 2.
@@ -40,7 +40,7 @@ pub struct Shape {
     pub slots: usize,
 }
 
-/// What is read at a time.
+/// The bytes that are read at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassPiece {
     /// Index of the file.

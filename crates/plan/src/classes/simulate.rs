@@ -31,13 +31,13 @@ impl Dice {
     }
 }
 
-/// What is run, and how.
+/// The script of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Script {
     pub(super) seed: u64,
     pub(super) items: Vec<Item>,
     pub(super) shape: Shape,
-    /// What the checker expects.
+    /// The number of bytes that the checker expects.
     pub(super) promised: usize,
     /// Percentage of pieces that fail for a transient reason, if they may.
     pub(super) faults: u64,

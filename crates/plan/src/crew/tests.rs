@@ -8,7 +8,7 @@ use core::cmp::Reverse;
 use super::*;
 
 const MS: Nanos = 1_000_000;
-/// What it takes to start a thread.
+/// The time to start a thread.
 const START: Nanos = 30_000;
 
 /// A source that works on this many requests at a time; `takes` returns the time of each by its

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-/// What opens the next file.
+/// The opener of the next file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// The worker itself: cheap if the kernel has read inodes ahead.
@@ -53,7 +53,7 @@ impl Opener {
         Self { only: Some(by), ..Self::default() }
     }
 
-    /// What opens the next file.
+    /// Returns the opener of the next file.
     pub fn by(&mut self) -> By {
         if let Some(by) = self.only {
             return by;

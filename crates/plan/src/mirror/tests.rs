@@ -24,7 +24,7 @@ fn good(device: usize, busy: Nanos) -> Script {
     Script { copy, busy, late: |_| 0, ends: |_| CopyOutcome::Complete }
 }
 
-/// What came of a run.
+/// The result of a run.
 struct Run {
     mirrors: Mirrors,
     /// When the last chunk was there.

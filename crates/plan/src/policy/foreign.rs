@@ -31,7 +31,7 @@ const REQUEST_SIZE: u64 = 4 << 20;
 /// Bytes in flight and held by a consumer that stores them separately, all workers together.
 pub(super) const MOST_IN_HAND: u64 = 128 << 20;
 
-/// What the storage of a source that is not a file is.
+/// The storage of a source that is not a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SourceKind {
@@ -61,7 +61,7 @@ pub enum ParallelRequests {
     DoNotPay,
 }
 
-/// What a source says about itself; 0 and `Unknown` mean "unknown".
+/// The hints of a source; 0 and `Unknown` mean "unknown".
 ///
 /// Requests of the caller take precedence, then measurements, then these hints, then the
 /// defaults.

@@ -8,7 +8,7 @@ use super::{Decision, to_usize};
 use crate::extent::Extent;
 use crate::schedule::{LeaseCut, Run};
 
-/// The same decision for a consumer that takes whole leases in file order: one queue that every
+/// Adapts a decision for a consumer that takes whole leases in file order: one queue that every
 /// worker serves, cut from the start of the extent, with a ring's reads done by workers.
 pub fn in_order(decision: Decision, extent: Extent) -> Decision {
     let cut = LeaseCut { base: extent.offset(), ..decision.cut };

@@ -44,8 +44,8 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// The same for a caller whose threads also process the bytes: as many threads as are best
-    /// in flight at the device, but never fewer than it has anyway.
+    /// Returns the settings for a caller whose threads also process the bytes: as many threads as
+    /// are best in flight at the device, but never fewer than it has anyway.
     ///
     /// ```
     /// use swath_plan::policy::Tuning;

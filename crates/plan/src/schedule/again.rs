@@ -1,5 +1,5 @@
-//! What is retried, and when: not before the time that the source gives; otherwise after growing
-//! pauses, and never everything at the same time.
+//! The reads to repeat, and their time: not before the time that the source gives; otherwise after
+//! growing pauses, and never everything at the same time.
 
 use alloc::vec::Vec;
 

@@ -17,7 +17,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::mem;
 
-/// What a rope consists of.
+/// A piece of a rope.
 pub trait RopePiece: Sized {
     /// Its length in bytes.
     fn len(&self) -> u64;

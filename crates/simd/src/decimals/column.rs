@@ -12,7 +12,7 @@
 use super::{Tokens, alone};
 use crate::level::{Detected, Level, detected};
 
-/// What becomes of numbers that begin with a plus, or with a zero before another digit.
+/// How to treat numbers that begin with a plus, or with a zero before another digit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Padding {
     /// They are not plain. Among whole numbers, `-0` is not plain either.

@@ -30,7 +30,8 @@ pub fn nearest_double(digits: u64, exponent: i32) -> Option<f64> {
     nearest(digits, exponent, &mut false)
 }
 
-/// The same. Sets `doubt` if the double may be further from the number than half a unit of its last digit.
+/// Returns the nearest double. Sets `doubt` if the double may be further from the number than half
+/// a unit of its last digit.
 #[inline(always)]
 pub(super) fn nearest(digits: u64, exponent: i32, doubt: &mut bool) -> Option<f64> {
     // Numbers with few decimals mostly have few digits as well; of those with many decimals some

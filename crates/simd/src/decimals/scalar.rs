@@ -37,7 +37,8 @@ impl Decimal {
         self.to_nearest(&mut false)
     }
 
-    /// The same. Sets `doubt` if the double may be further from the number than half a unit of its last digit.
+    /// Returns the nearest double. Sets `doubt` if the double may be further from the number than
+    /// half a unit of its last digit.
     #[inline(always)]
     pub(super) fn to_nearest(self, doubt: &mut bool) -> Option<f64> {
         let value = nearest(self.digits, self.exponent, doubt)?;

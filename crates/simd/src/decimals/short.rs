@@ -36,7 +36,7 @@ pub(super) mod kind {
     /// As the fields of a column: an empty token is zero, and of a number, neither zeros nor a plus
     /// precede the whole part.
     pub(in crate::decimals) const COLUMN: u8 = 1;
-    /// The same with zeros before them.
+    /// As the fields of a column, where zeros may precede the whole part.
     pub(in crate::decimals) const PADDED_COLUMN: u8 = 2;
 }
 

@@ -108,7 +108,7 @@ struct Carry {
 struct WordMasks {
     newlines: u64,
     odd: u64,
-    /// Of the byte after the blanks before the first word of a line.
+    /// The class of the byte after the blanks before the first word of a line.
     after: u64,
     loose: u64,
     lone: u64,

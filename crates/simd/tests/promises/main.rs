@@ -1,4 +1,4 @@
-//! What the kernels promise: each level does what a plain loop does.
+//! The promises of the kernels: each level does the same as a plain loop.
 
 mod columns_are_parsed_field_by_field;
 mod every_level_agrees_with_a_plain_loop;

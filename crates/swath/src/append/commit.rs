@@ -16,7 +16,7 @@ use crate::locks::Mutex;
 use crate::sink::Folder;
 use crate::together::together;
 
-/// What was committed, and how it got there.
+/// The report of a commit: the length, and the way of the bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Committed {
@@ -40,7 +40,7 @@ pub struct Committed {
     pub copied: u64,
 }
 
-/// What comes next in the serial order, after everything that was written.
+/// The next place in the serial order, after everything that was written.
 pub(super) struct Root {
     pub(super) strand: Box<Strand>,
     pub(super) sequence: Sequence<Infallible>,

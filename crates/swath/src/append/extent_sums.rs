@@ -1,4 +1,4 @@
-//! What was read of each extent of a committed output, in pieces and by many threads.
+//! The checks of each extent of a committed output, which is read in pieces and by many threads.
 //!
 //! ```text
 //! extent   |--- read ---|          |--- read ---|
@@ -12,7 +12,7 @@ use swath_simd::crc32c_combine;
 
 use crate::locks::Mutex;
 
-/// What was read of one extent.
+/// The pieces of one extent that were read.
 #[derive(Debug, Default)]
 struct ExtentPieces {
     /// By where they start: length and checksum. They do not overlap.
@@ -23,7 +23,7 @@ struct ExtentPieces {
 /// See the [module](self).
 #[derive(Debug, Default)]
 pub(super) struct ExtentSums {
-    /// Of the extents that are being read.
+    /// The pieces of the extents that are being read.
     extents: Mutex<HashMap<usize, ExtentPieces>>,
 }
 

@@ -39,7 +39,7 @@ pub trait AppendTo: IndexedParallelIterator {
     ///
     /// # Errors
     ///
-    /// Those of the first item, in order, that fails.
+    /// The errors of the first item, in order, that fails.
     ///
     /// ```
     /// use rayon::prelude::*;
@@ -75,7 +75,7 @@ pub trait Out: sealed::Sealed {
     ///
     /// # Errors
     ///
-    /// Those of `body`; [`Reason::Busy`](crate::Reason::Busy) if another strand is writing.
+    /// The errors of `body`; [`Reason::Busy`](crate::Reason::Busy) if another strand is writing.
     #[doc(hidden)]
     fn with<E, F>(&mut self, body: F) -> result::Result<(), E>
     where
@@ -154,7 +154,7 @@ impl Drop for Lost<'_> {
     }
 }
 
-/// What all parts of one loop share.
+/// The state that all parts of one loop share.
 struct AppendLoop<'l, 'a, F> {
     output: &'a AppendOutput,
     write: &'l F,

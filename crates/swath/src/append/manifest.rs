@@ -8,7 +8,7 @@ use crate::append::output::AppendOutput;
 use crate::append::unplaced::Unplaced;
 use crate::error::{Error, Operation, Reason, Result};
 
-/// What the manifest says about complete segments, and about extents in serial order.
+/// The entries of a manifest: complete segments, and extents in serial order.
 #[derive(Debug, Default)]
 pub(super) struct Entries {
     /// Segments of the previous output.

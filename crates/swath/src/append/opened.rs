@@ -188,7 +188,8 @@ impl OpenedInner {
         }
     }
 
-    /// The same, and compares the checksum of an extent once all of it has been read, in whatever pieces.
+    /// Reads from one extent, and compares the checksum of an extent once all of it has been read,
+    /// in whatever pieces.
     fn read_compared(&self, into: &mut [u8], offset: u64) -> Result<usize> {
         let (at, read) = self.read_part(into, offset)?;
         let Some(extent) = self.extents.get(at).filter(|_| read > 0) else { return Ok(read) };
@@ -250,7 +251,7 @@ impl Opened {
     ///
     /// # Errors
     ///
-    /// Those of reading a segment; [`Reason::Truncated`] if it has become shorter.
+    /// The errors of reading a segment; [`Reason::Truncated`] if it has become shorter.
     pub fn read_at(&self, into: &mut [u8], offset: u64) -> Result<usize> {
         let mut done = 0;
         while done < into.len() {

@@ -159,7 +159,7 @@ pub struct Ordered {
     draft: Option<Draft>,
 }
 
-/// What was written.
+/// The report of an ordered output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OrderedReport {
@@ -194,8 +194,8 @@ impl Ordered {
         }
     }
 
-    /// The same, waiting at most `most`, or longer while this thread writes chunks that others
-    /// have put aside. `None` if the window is still full then.
+    /// Returns a ticket, waiting at most `most`, or longer while this thread writes chunks that
+    /// others have put aside. `None` if the window is still full then.
     ///
     /// # Errors
     ///

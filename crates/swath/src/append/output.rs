@@ -1,4 +1,5 @@
-//! What the strands of one output share: where bytes go, how much may wait, what went wrong.
+//! The state that the strands of one output share: the place of bytes, the limit of waiting ones,
+//! the first failure.
 
 use std::io;
 use std::mem;
@@ -25,7 +26,7 @@ use crate::sink::{
 use crate::threads;
 use crate::timeline::Activity;
 
-/// What is being written; it gets its name at commit.
+/// The file being written; it gets its name at commit.
 #[derive(Debug)]
 pub(super) enum AppendTarget {
     File(Draft),
@@ -91,7 +92,7 @@ pub(super) struct AppendOutput {
     /// Before the target: FUSE keeps what is open in a folder that is to be removed.
     logs: Mutex<Logs>,
     target: Mutex<Option<AppendTarget>>,
-    /// What the options say of [`most_in_memory`](Self::most_in_memory).
+    /// The limit of [`most_in_memory`](Self::most_in_memory) from the options.
     memory: u64,
     most_in_memory: OnceLock<u64>,
     /// Memory used by pieces without a place, in bytes.
@@ -101,7 +102,7 @@ pub(super) struct AppendOutput {
     offers: AtomicUsize,
     pub(super) counters: Counters,
     pub(super) observer: Observer,
-    /// What the first failure was, for every later caller.
+    /// The first failure, for every later caller.
     failed: OnceLock<String>,
     /// The failure itself, if it occurred where it could not be returned to a caller.
     untold: Mutex<Option<Error>>,
@@ -111,12 +112,12 @@ pub(super) struct AppendOutput {
 /// memory that was new to each.
 const OFFERS_PER_CPU: usize = 2;
 
-/// What becomes of the second branch of a join.
+/// The fate of the second branch of a join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BranchOffer {
     /// Other threads may take it.
     Free,
-    /// The same, and it is one of the [`AppendOutput::offers`].
+    /// Other threads may take it, and it is one of the [`AppendOutput::offers`].
     Counted,
     /// It follows the first one, on its thread.
     Refused,

@@ -1,4 +1,4 @@
-//! What a strand's rope consists of.
+//! The pieces of a strand's rope.
 
 use swath_os::memory::Pages;
 use swath_plan::segment::rope::{LogExtent, RopePiece};

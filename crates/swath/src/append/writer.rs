@@ -62,7 +62,7 @@ impl fmt::Debug for Writer<'_> {
     }
 }
 
-/// What the two branches of one join share, on the owner's stack.
+/// The state that the two branches of one join share, on the owner's stack.
 struct Branches<'a> {
     output: &'a AppendOutput,
     left_is_well: AtomicBool,

@@ -1,4 +1,4 @@
-//! What becomes of pieces: one consumer for each verb.
+//! The consumers of pieces, one for each verb.
 
 use swath_plan::sequence::InOrder;
 
@@ -22,11 +22,11 @@ pub(crate) trait Consume: Sync {
     /// Piece `number` could not be read; it may be retried.
     fn lost(&self, _number: u64) {}
 
-    /// What has failed so far.
+    /// Returns the failures so far.
     fn failures(&self) -> &dyn Failing;
 }
 
-/// What a closure made of each block of a piece, for every piece.
+/// The results of a closure for each block of a piece, for every piece.
 struct Values<R>(Mutex<Vec<(u64, Vec<R>)>>);
 
 impl<R> Default for Values<R> {
@@ -200,7 +200,7 @@ pub(crate) struct Reduce<F, C, T, E> {
     failures: FailureLog<E>,
 }
 
-/// What is combined so far, and values that arrived before their turn.
+/// The combined value so far, and values that arrived before their turn.
 struct Combined<T> {
     value: Option<T>,
     early: InOrder<Vec<T>>,

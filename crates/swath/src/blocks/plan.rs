@@ -34,7 +34,7 @@ pub(crate) struct BlockPlan {
 pub(crate) struct VerbWords {
     /// The activity in a timeline.
     pub(crate) activity: Activity,
-    /// What to do if a map was requested.
+    /// The hint if a map was requested.
     pub(crate) map_hint: &'static str,
 }
 

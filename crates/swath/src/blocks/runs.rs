@@ -112,7 +112,7 @@ struct RunsState<'m> {
     fallbacks: Vec<Fallback>,
     /// How many workers there were, if fewer than planned.
     started: Option<usize>,
-    /// Of the sources that were read to their end, and how many there were.
+    /// The report of the sources that were read to their end, and how many there were.
     report: Option<Report>,
     ended: u64,
 }

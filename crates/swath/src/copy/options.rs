@@ -19,7 +19,7 @@ pub enum Reflink {
 
 words!(Reflink { Auto = "auto", Always = "always", Never = "never" });
 
-/// What a copy keeps of its source besides the bytes.
+/// The attributes of its source that a copy keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Preserve {
     /// The permissions, less the umask, if the copy is a new file. A file that is replaced keeps
@@ -73,7 +73,7 @@ impl CopyOptions {
         /// the output, or to that of the reading if the output has none.
         fn with_output(output: OutputOptions);
 
-        /// What the copy keeps of its source besides the bytes, if the source is a regular file; all but the
+        /// The attributes of its source that the copy keeps, if the source is a regular file; all but the
         /// permissions have no effect for other sources. Default: [`Preserve::Permissions`].
         fn with_preserve(preserve: Preserve);
 

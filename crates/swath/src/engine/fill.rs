@@ -20,7 +20,7 @@ use crate::report::ReadTally;
 use crate::source::{OpenSource, SourceTrouble};
 use crate::timeline::{Activity, Recorder};
 
-/// What one worker needs to read: its counters and its bounce buffer.
+/// The means of one worker to read: its counters and its bounce buffer.
 pub(crate) struct Hands<'j> {
     source: &'j OpenSource,
     chunk_size: usize,
@@ -53,7 +53,7 @@ impl<'j> Hands<'j> {
         Self { source, chunk_size, map: None, bounce: None, teller, tally, recorder }
     }
 
-    /// The same hands, reporting to `watch` how long their requests take.
+    /// Returns the hands, reporting to `watch` how long their requests take.
     pub(crate) fn watched_by(self, watch: Option<&'j Watch>) -> Self {
         Self { teller: Teller::new(watch), ..self }
     }

@@ -1,5 +1,5 @@
-//! What the workers of one running read share: its leases, under one mutex, and the schedule
-//! that hands them out.
+//! The state that the workers of one running read share: its leases, under one mutex, and the
+//! schedule that hands them out.
 //!
 //! ```text
 //! worker, ring: next, turn → Schedule → a lease, a nap, or the end
@@ -30,10 +30,10 @@ use crate::source::OpenSource;
 
 /// Hands out work, in an order of its own.
 pub(crate) trait Schedule {
-    /// What a worker gets at a time.
+    /// The unit that a worker gets at a time.
     type Lease;
 
-    /// What `slot` does at `now`.
+    /// Returns the action of `slot` at `now`.
     fn next(&mut self, slot: usize, now: u64) -> Action<Self::Lease>;
 
     /// Hands out nothing any more.
@@ -81,7 +81,7 @@ pub(crate) struct RunState<S> {
     is_over: bool,
 }
 
-/// What a slot does now.
+/// The action of a slot now.
 pub(crate) enum Turn<L> {
     Work(L),
     Later(Duration),
@@ -123,7 +123,7 @@ impl<S: Schedule> Running<S> {
         }
     }
 
-    /// The same, counted from an earlier instant.
+    /// Returns it, counted from an earlier instant.
     pub(crate) fn since(self, started: Instant) -> Self {
         Self { started, ..self }
     }
@@ -134,7 +134,7 @@ impl<S: Schedule> Running<S> {
         (name, self.extent)
     }
 
-    /// What `slot` does now, without waiting.
+    /// Returns the action of `slot` now, without waiting.
     pub(crate) fn turn(&self, slot: usize) -> Turn<S::Lease> {
         let mut state = self.state();
         self.turn_locked(&mut state, slot).unwrap_or(Turn::Later(Duration::from_micros(100)))

@@ -41,7 +41,7 @@ pub(crate) struct Stream<'s> {
     pub(crate) tally: ReadTally,
     /// Records what is done with it, and when.
     pub(crate) recorder: Recorder,
-    /// What is read now is skipped.
+    /// Whether bytes that are read now are skipped.
     skips: bool,
 }
 

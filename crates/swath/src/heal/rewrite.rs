@@ -48,7 +48,7 @@ pub(crate) struct Rewrite<'r> {
     pub(crate) sums: &'r Arc<Checksums>,
     /// Bad extents of the existing file; `None` if there is no file.
     pub(crate) bad: Option<&'r [Extent]>,
-    /// What was there when it was judged: what another program puts there later is not replaced.
+    /// The file that was judged: one that another program puts there later is not replaced.
     pub(crate) judged: DraftBase,
 }
 
@@ -57,7 +57,7 @@ impl Rewrite<'_> {
     ///
     /// # Errors
     ///
-    /// What kept it from being read, written or read back; `path` is then unchanged.
+    /// The failure that kept it from being read, written or read back; `path` is then unchanged.
     pub(crate) fn run(&self, path: &Path, from: Source) -> Result<Rewritten> {
         let len = self.sums.len();
         self.output.draft.refuse_in_place(path, "a copy of a file")?;

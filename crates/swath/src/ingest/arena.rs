@@ -45,7 +45,7 @@ impl Default for SparePages {
     }
 }
 
-/// What the process keeps between calls without an arena: as much as its buffer pool.
+/// The memory that the process keeps between calls without an arena: as much as its buffer pool.
 const SHARED_CAP: usize = 64 << 20;
 
 impl Arena {
@@ -98,7 +98,7 @@ pub(super) struct ArenaStore {
 
 /// From this size on, the available memory is checked: the check costs a tenth of a millisecond.
 const LARGE: usize = 32 << 20;
-/// What threads, rings and lists take beside it.
+/// The memory of threads, rings and lists beside it.
 const BESIDE: u64 = 8 << 20;
 /// With fewer files huge pages are not requested: most of one would stay empty.
 const FEW: usize = 16;

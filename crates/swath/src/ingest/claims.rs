@@ -1,4 +1,4 @@
-//! What the workers of one ingest share: which files are taken, what failed, when it is over.
+//! The state that the workers of one ingest share: the files taken, the failures, the end.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -30,7 +30,7 @@ pub(super) struct Large {
     pub(super) failed: AtomicBool,
 }
 
-/// What a worker does next.
+/// The next claim of a worker.
 pub(super) enum WorkerClaim {
     /// Files `.0 .. .1` of the order.
     Files(usize, usize),

@@ -49,7 +49,7 @@ pub(super) trait Destination {
     ///
     /// # Errors
     ///
-    /// Those of `fill`.
+    /// The errors of `fill`.
     fn part(
         &mut self,
         at: usize,

@@ -37,7 +37,7 @@ pub(super) enum Outcome {
     Failed(Call, Errno),
 }
 
-/// What could not be done.
+/// The call that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     Open,
@@ -52,7 +52,7 @@ pub(super) enum Wait {
     Never,
 }
 
-/// What is known of a device from its first file on.
+/// The facts about a device from its first file on.
 #[derive(Clone, Copy)]
 struct DeviceFacts {
     number: u64,
@@ -251,7 +251,7 @@ impl<'l> FileReader<'l> {
         }
     }
 
-    /// The same for a file that is open.
+    /// Reads a whole file that is open.
     pub(super) fn read_opened(
         &mut self,
         file: OwnedFd,

@@ -14,7 +14,7 @@ use crate::buffer::BufferPool;
 use crate::error::{Error, Result};
 use crate::timeline::Flight;
 
-/// What became of a file.
+/// The outcome of a file.
 pub(super) enum FileOutcome {
     /// Its bytes were put in their place.
     Done,
@@ -127,7 +127,7 @@ impl InFlight {
         true
     }
 
-    /// The same for a file that is open; returns it if there is no ring.
+    /// Begins to read a file that is open; returns it if there is no ring.
     pub(super) fn begin_open(
         &mut self,
         file: OwnedFd,

@@ -29,8 +29,7 @@ pub(super) struct Listing {
     runs: Vec<u32>,
     /// Files that are known to be unreadable: by index, in order.
     pub(super) broken: Vec<(usize, Error)>,
-    /// What a walk found and left out: neither files nor folders, or links that are not
-    /// followed.
+    /// The entries that a walk left out: neither files nor folders, or links that are not followed.
     pub(super) left_out: u64,
     /// The first of them that is a pipe, a device or a socket.
     pub(super) special: Option<Vec<u8>>,

@@ -34,7 +34,7 @@ pub enum FileOrder {
 
 words!(FileOrder { Given = "given", Path = "path", Inode = "inode", Extent = "extent" });
 
-/// What opens files that are not in the page cache, if a ring reads them.
+/// The opener of files that are not in the page cache, if a ring reads them.
 ///
 /// A ring opens many files at a time in kernel threads, with few calls: good if each open waits
 /// for the device. A worker that opens them itself takes half the processor time, as long as the
@@ -53,7 +53,7 @@ pub enum OpenedBy {
 
 words!(OpenedBy { Auto = "auto", Worker = "worker", Ring = "ring" });
 
-/// What happens when a file cannot be read.
+/// How to continue after a file that cannot be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Failures {
@@ -69,7 +69,7 @@ pub enum Failures {
 
 words!(Failures { Fail = "fail", Skip = "skip", Collect = "collect" });
 
-/// What a walk does with symbolic links. Links that the caller names are always followed.
+/// How a walk treats symbolic links. Links that the caller names are always followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Symlinks {
@@ -84,7 +84,7 @@ pub enum Symlinks {
 
 words!(Symlinks { Files = "files", Skip = "skip", Follow = "follow" });
 
-/// What the bytes are expected to be.
+/// The expected form of the bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Content {
@@ -154,19 +154,19 @@ impl IngestOptions {
         /// used; the report's fallbacks list those that are set.
         fn with_read(read: ReadOptions);
 
-        /// What opens files. Default: [`OpenedBy::Auto`].
+        /// The opener of files. Default: [`OpenedBy::Auto`].
         fn with_opened_by(opened_by: OpenedBy);
 
         /// The order of reading. Default: [`FileOrder::Given`].
         fn with_order(order: FileOrder);
 
-        /// What happens to a file that cannot be read. Default: [`Failures::Fail`].
+        /// How to continue after a file that cannot be read. Default: [`Failures::Fail`].
         fn with_failures(failures: Failures);
 
-        /// What a walk does with symbolic links. Default: [`Symlinks::Files`].
+        /// How a walk treats symbolic links. Default: [`Symlinks::Files`].
         fn with_symlinks(symlinks: Symlinks);
 
-        /// What the bytes are expected to be. Default: [`Content::Bytes`].
+        /// The expected form of the bytes. Default: [`Content::Bytes`].
         fn with_content(shape: Content);
 
         /// The most bytes that [`ingest`](Self::ingest) may keep, or that a [`stream`](Self::stream)

@@ -43,8 +43,7 @@ impl SystemCalls {
     }
 }
 
-/// What reading in another order gained: some files are read in the given order first, and
-/// timed.
+/// The gain of reading in another order: some files are read in the given order first, and timed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct OrderGain {
@@ -92,14 +91,13 @@ impl OrderGain {
 pub struct IngestReport {
     /// Files that were read completely.
     pub files: u64,
-    /// Their bytes.
+    /// The bytes of the files.
     pub bytes: u64,
     /// Files that could not be read and kept their place, with an error.
     pub failed: u64,
     /// Files that could not be read and were left out.
     pub skipped: u64,
-    /// What a walk found and left out: neither files nor folders, or links that are not
-    /// followed.
+    /// The entries that a walk left out: neither files nor folders, or links that are not followed.
     pub left_out: u64,
     /// From the call to the last byte, finding the files included.
     pub elapsed: Duration,
@@ -126,7 +124,7 @@ pub struct IngestReport {
     pub calls: SystemCalls,
     /// Bytes of fresh memory populated for the result.
     pub populated_bytes: u64,
-    /// What the order gained, if one was requested.
+    /// The gain of the order, if one was requested.
     pub order: Option<OrderGain>,
     /// Options that could not be honoured, and what was done instead.
     pub fallbacks: Vec<Fallback>,

@@ -14,7 +14,7 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::source::Identity;
 use crate::timeline::Activity;
 
-/// What a file turned out to be.
+/// The nature of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FileNature {
     /// A file of known length, read by position; the identity must be the same afterwards.

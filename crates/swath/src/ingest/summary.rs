@@ -1,4 +1,4 @@
-//! What the workers of one round contribute to the report, and the sentence that describes it.
+//! The share of the workers of one round in the report, and the sentence that describes it.
 
 use swath_plan::fallback::Fallback;
 

@@ -35,7 +35,7 @@ pub(super) struct Worker<'s, 'e, P> {
     probe: Probe,
     opener: Opener,
     in_flight: InFlight,
-    /// What is in flight, for a timeline.
+    /// The reads in flight, for a timeline.
     flights: Flights,
     /// Files that the ring could not prove whole.
     later: Vec<usize>,

@@ -116,7 +116,7 @@ impl Plan {
         files::at_once(chosen.len(), check).map(drop)
     }
 
-    /// What cannot be removed stays until the folder is removed: the commit stands.
+    /// A segment that cannot be removed stays until the folder is removed: the commit stands.
     pub(super) fn remove_segments(&self, folder: &dyn FsFolder, kept: &[Done]) {
         let kept: BTreeSet<String> = kept.iter().map(Done::file_name).collect();
         let is_done = |name: &OsString| {

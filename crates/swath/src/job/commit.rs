@@ -25,13 +25,13 @@ use crate::sink::claim::Claim;
 use crate::sink::fs::{Facts, FileKind, FsFolder};
 use crate::sink::{Draft, not_in_place};
 
-/// What a job's commit wrote.
+/// The report of a job's commit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CommittedJob {
     /// Bytes of the output.
     pub bytes: u64,
-    /// Their CRC-32C.
+    /// The CRC-32C of the bytes.
     pub crc32c: u32,
     /// Parts it consists of.
     pub parts: u64,
@@ -83,7 +83,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// Those of reading the folder.
+    /// The errors of reading the folder.
     pub fn outcome(&self) -> Result<Option<CommittedJob>> {
         self.committed(&*self.open_folder()?)
     }
@@ -163,8 +163,8 @@ impl Plan {
         }
     }
 
-    /// What the commit wrote, if the target has it: looks at each byte if the length is right. A file of another
-    /// user is not ours, unless the commit may have replaced one.
+    /// Returns the report of the commit, if the target has its bytes: looks at each byte if the length is right.
+    /// A file of another user is not ours, unless the commit may have replaced one.
     fn found_at_target(
         &self,
         folder: &dyn FsFolder,

@@ -1,4 +1,4 @@
-//! What travels between the processes of a job: parts and receipts.
+//! The data that travel between the processes of a job: parts and receipts.
 
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub enum Form {
 
 words!(Form { File = "file", Segments = "segments" });
 
-/// What one process needs to know to do a part: which bytes to read, and where to write.
+/// The data that one process needs to do a part: which bytes to read, and where to write.
 ///
 /// Small, whatever the size of the job: it can be sent to a worker with each task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -192,7 +192,7 @@ pub struct Done {
     pub attempt: String,
     /// Bytes that it wrote.
     pub len: u64,
-    /// Their CRC-32C.
+    /// The CRC-32C of the bytes.
     pub crc32c: u32,
 }
 

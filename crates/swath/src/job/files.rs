@@ -172,7 +172,7 @@ pub(super) fn lock(folder: &dyn FsFolder, path: &Path) -> Result<FolderLock> {
     }
 }
 
-/// The same for a folder that no other process should know yet.
+/// Takes the lock of a job in a folder that no other process should know yet.
 pub(super) fn lock_new(folder: &dyn FsFolder) -> io::Result<FolderLock> {
     match folder.lock(LOCK.as_ref(), None) {
         Ok(None) => Err(Errno::BUSY.into()),
@@ -215,7 +215,7 @@ pub(super) fn at_once<T: Send, E: Send>(
     Ok(found.into_values().flatten().collect())
 }
 
-/// What is in a folder: names, and what is known about each.
+/// Returns the entries of a folder: names, and the facts about each.
 pub(super) fn entries(folder: &dyn FsFolder) -> io::Result<Vec<(OsString, Facts)>> {
     let names = folder.list()?;
     let facts = at_once(names.len(), |index| folder.facts(&names[index]))?;

@@ -97,7 +97,7 @@ fn ours(folder: &dyn FsFolder) -> io::Result<Vec<OsString>> {
     Ok(folder.list()?.into_iter().filter(|name| files::is_ours(name)).collect())
 }
 
-/// What cannot be removed is swept later.
+/// A folder that cannot be removed is swept later.
 fn discard(parent: &dyn FsFolder, folder: &dyn FsFolder, hidden: &OsStr) {
     let _ = files::remove_all(folder, &ours(folder).unwrap_or_default());
     let _ = parent.remove_folder(hidden);

@@ -32,7 +32,7 @@ impl JobInput {
     ///
     /// # Errors
     ///
-    /// Those of stat(2); `Invalid` if it is not a regular file, or has bytes but no length, as files
+    /// The errors of stat(2); `Invalid` if it is not a regular file, or has bytes but no length, as files
     /// of `/proc`; those of opening a file of length 0.
     pub(super) fn of(path: &Path) -> Result<Self> {
         let failed = |error| Error::io(Operation::Inspect, path, error);
@@ -92,7 +92,7 @@ impl PartPiece {
     ///
     /// # Errors
     ///
-    /// Those of open(2) and fstat(2); [`Reason::Changed`] if it has changed.
+    /// The errors of open(2) and fstat(2); [`Reason::Changed`] if it has changed.
     ///
     /// ```
     /// use swath::job::{Division, JobOptions};

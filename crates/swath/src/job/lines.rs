@@ -32,7 +32,7 @@ const LONGER: usize = 16;
 ///
 /// # Errors
 ///
-/// Those of reading; [`Reason::Changed`](crate::Reason::Changed) if an input has become shorter.
+/// The errors of reading; [`Reason::Changed`](crate::Reason::Changed) if an input has become shorter.
 pub(super) fn of_whole_lines(
     inputs: &[JobInput],
     parts: Vec<Vec<Piece>>,

@@ -124,7 +124,7 @@ impl JobOptions {
     ///
     /// # Errors
     ///
-    /// Those of stat(2); [`Reason::Invalid`] if an input is not a regular file, has bytes but no
+    /// The errors of stat(2); [`Reason::Invalid`] if an input is not a regular file, has bytes but no
     /// length (`/proc`), or ends inside a record of the given width, with the bytes; if there would
     /// be more than 1,000,000 parts; if the target is not a file that may be replaced, or its folder
     /// does not exist, or if it is an input; if the job's folder is the target, or one contains the
@@ -169,7 +169,7 @@ impl JobOptions {
     ///
     /// # Errors
     ///
-    /// Those of stat(2); [`Reason::Invalid`] if an input is not a regular file, has bytes but no
+    /// The errors of stat(2); [`Reason::Invalid`] if an input is not a regular file, has bytes but no
     /// length (`/proc`), or ends inside a record of the given width, with the bytes; if there would
     /// be more than 1,000,000 parts.
     pub fn divide(

@@ -41,7 +41,7 @@ pub struct Plan {
     pub(super) division: Division,
     pub(super) inputs: Vec<JobInput>,
     pub(super) parts: Vec<Vec<PlanPiece>>,
-    /// Of the JSON of the fields above; empty while it is computed.
+    /// The CRC-32C of the JSON of the fields above; empty while it is computed.
     pub(super) crc32c: String,
     #[serde(skip)]
     pub(super) output: OutputOptions,
@@ -124,12 +124,12 @@ impl TryFrom<Unchecked> for Plan {
 ///
 /// # Errors
 ///
-/// Those of opening the folder and reading the plan; [`Reason::Corrupt`] if it is damaged.
+/// The errors of opening the folder and reading the plan; [`Reason::Corrupt`] if it is damaged.
 pub fn open(folder: impl AsRef<Path>) -> Result<Plan> {
     Plan::open_with(folder.as_ref(), OutputOptions::new())
 }
 
-/// What is wrong with a text that cannot be read as a plan.
+/// Explains why a text cannot be read as a plan.
 fn what_is_wrong(bytes: &[u8], error: &serde_json::Error) -> String {
     // Few of these have more than one line.
     let lines = bytes.split_inclusive(|&byte| byte == b'\n').take(error.line().max(1) - 1);
@@ -222,8 +222,8 @@ impl Plan {
         })
     }
 
-    /// The same job, with other options for the commit. Durability and what may be replaced stay as
-    /// they were planned.
+    /// Returns the job with other options for the commit. Durability and what may be replaced stay
+    /// as they were planned.
     #[must_use]
     pub fn with_output(mut self, output: OutputOptions) -> Self {
         self.output = output;
@@ -303,7 +303,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// Those of listing the folder.
+    /// The errors of listing the folder.
     pub fn done(&self) -> Result<Vec<Done>> {
         let folder = self.open_folder()?;
         let entries = files::entries(&*folder);
@@ -336,7 +336,7 @@ impl Plan {
         }
     }
 
-    /// What all inputs allow: who may not read one of them may not read the output.
+    /// Returns the access that all inputs allow: who may not read one of them may not read the output.
     pub(super) fn access_of_inputs(&self) -> Access {
         let all = Access::new(0o666, None);
         self.inputs.iter().fold(all, |all, input| all.and(input.state.access()))

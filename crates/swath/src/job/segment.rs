@@ -1,4 +1,4 @@
-//! What an attempt of a part writes.
+//! The output of an attempt of a part.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -39,14 +39,14 @@ impl Part {
     ///
     /// # Errors
     ///
-    /// Those of opening the folder, `NotFound` if the job is over; [`Reason::Changed`] if an
+    /// The errors of opening the folder, `NotFound` if the job is over; [`Reason::Changed`] if an
     /// input of this part has changed since the job was planned; [`Reason::Invalid`] if the part
     /// belongs to no job, or its job is committed.
     pub fn writer(&self) -> Result<SegmentWriter> {
         self.writer_on(&LocalFs)
     }
 
-    /// The same on another file system.
+    /// Returns a writer of the part on another file system.
     ///
     /// # Errors
     ///

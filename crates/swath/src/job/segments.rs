@@ -20,7 +20,7 @@ use crate::sink::permissions::mode_of_folder;
 use crate::sink::{MANIFEST, read_manifest};
 
 impl Plan {
-    /// What an earlier commit wrote, if there was one.
+    /// Returns the report of an earlier commit, if there was one.
     pub(super) fn committed(&self, folder: &dyn FsFolder) -> Result<Option<CommittedJob>> {
         if self.form == Form::File {
             let hint =

@@ -1,4 +1,4 @@
-//! What the folder of a job tells.
+//! The status of a job, from its folder.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ words!(State {
     Committed = "committed",
 });
 
-/// What the folder of a job tells.
+/// The status of a job, from its folder.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Status {

@@ -25,7 +25,7 @@ pub struct Swept {
     pub was_committed: bool,
 }
 
-/// What [`sweep`] did: folders that were removed, and those that could not be.
+/// The report of [`sweep`]: folders that were removed, and those that could not be.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Sweep {
@@ -105,7 +105,7 @@ impl Plan {
 ///
 /// # Errors
 ///
-/// Those of listing `parent`. What cannot be removed in it is in [`Sweep::failed`], after all others
+/// The errors of listing `parent`. What cannot be removed in it is in [`Sweep::failed`], after all others
 /// were tried.
 pub fn sweep(parent: impl AsRef<Path>, older_than: Duration) -> Result<Sweep> {
     Sweep::run(parent.as_ref(), older_than, &OutputOptions::new())

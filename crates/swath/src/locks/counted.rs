@@ -12,7 +12,7 @@ static CHANGES: atomic::AtomicU64 = atomic::AtomicU64::new(0);
 static WAKE_UPS: atomic::AtomicU64 = atomic::AtomicU64::new(0);
 static NOTICES: atomic::AtomicU64 = atomic::AtomicU64::new(0);
 
-/// What this process has counted.
+/// The counts of this process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     /// Mutexes that were locked. A thread that waits for a condition locks again uncounted.

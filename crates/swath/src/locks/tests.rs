@@ -14,7 +14,7 @@ mod cases;
 const ALONE: &str = "SWATH_TEST_LOCKS_ALONE";
 const NAME: &str = "locks::tests::the_counts_of_the_same_work_do_not_grow_with_workers";
 
-/// What one unit of work, and one worker, may cost.
+/// The largest cost of one unit of work, and of one worker.
 struct Most {
     unit: Counts,
     worker: Counts,
@@ -35,11 +35,11 @@ const fn counts(locks: u64, changes: u64, wake_ups: u64, notices: u64) -> Counts
 /// finds once that nothing is left, adds its counts, and looks for the next source.
 const TAKEN: Most = Most { unit: counts(3, 0, 0, 0), worker: counts(8, 1, 1, 1) };
 
-/// The same, and a lock before and in its turn, for which its thread waits at most once.
+/// A block in its turn: also a lock before and in its turn, for which its thread waits at most once.
 const IN_TURN: Most = Most { unit: counts(5, 0, 1, 1), worker: counts(8, 1, 2, 2) };
 
-/// The same, and a ticket: taken, given back, taken out, written. Every second chunk may have had to wait
-/// for room.
+/// A block that is written: also a ticket: taken, given back, taken out, written. Every second chunk may
+/// have had to wait for room.
 const THROUGH: Most = Most { unit: counts(8, 1, 2, 2), worker: counts(10, 1, 2, 2) };
 
 /// A claim takes two locks, and has 32 files as long as many are left. The last ones are cut smaller:
@@ -63,7 +63,7 @@ const CASES: [Case; 8] = [
     Case { name: "append, forks", units: CHUNKS, run: cases::forks, most: FORKED },
 ];
 
-/// What a case costs; the output of the one before is removed.
+/// Returns the cost of a case; the output of the one before is removed.
 fn counted(case: &Case, inputs: &Inputs, workers: usize) -> Counts {
     inputs.clear();
     let before = Counts::now();

@@ -25,7 +25,7 @@ const NEVER_LARGE: u64 = 1 << 20;
 /// Windows that are inspected before a read: 256 GiB, in a hundredth of a second.
 pub(crate) const WINDOWS: usize = 16 << 10;
 
-/// What can be known about `extent` at a cost below 1 % of reading it.
+/// Returns the facts about `extent` that cost below 1 % of reading it.
 ///
 /// At most `most_windows` windows are inspected; what comes after them is unknown.
 pub(crate) fn facts(

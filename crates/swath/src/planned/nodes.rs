@@ -29,7 +29,7 @@ pub(crate) fn place(
     placed.err().map(|error| Fallback::NotPlaced { why: error.to_string() })
 }
 
-/// What is cheap to know is looked at first, and decides alone for all but large results.
+/// Cheap facts are looked up first, and decide alone for all but large results.
 fn as_planned(memory: &Leases<'_>, in_flight: u64, options: &ReadOptions) -> io::Result<()> {
     let fresh = memory.unpopulated() as u64;
     if !is_open(fresh, in_flight) {

@@ -71,7 +71,7 @@ impl LoadedPlan {
         &self.buffer
     }
 
-    /// The same, as an owned buffer.
+    /// Returns all bytes of the plan as an owned buffer.
     pub fn into_buffer(self) -> Buffer {
         self.buffer
     }

@@ -1,4 +1,4 @@
-//! What to read, and how urgent each part of it is.
+//! The ranges to read, and the urgency of each.
 
 use std::collections::TryReserveError;
 use std::fmt;
@@ -73,7 +73,7 @@ impl ClassPlan {
         Self::by_position_in(0..len, chunks, classes)
     }
 
-    /// The same for a part of a file.
+    /// Plans a part of a file by position.
     pub fn by_position_in(range: Range<u64>, chunks: u64, classes: u32) -> Self {
         let extent = Extent::between(range.start, range.end);
         Self { items: by_position(extent, chunks, classes).collect(), ..Self::default() }

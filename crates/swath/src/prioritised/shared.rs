@@ -1,4 +1,4 @@
-//! What workers and callers of one read by classes share: the state machine, under one mutex.
+//! The state that workers and callers of one read by classes share: the state machine, under one mutex.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
@@ -73,7 +73,7 @@ impl ByClass {
     }
 }
 
-/// What a worker does now.
+/// The action of a worker now.
 pub(super) enum Step {
     Read(ClassLease),
     /// Classes are complete: announce them, then ask again.

@@ -43,7 +43,7 @@ pub(super) struct Started {
     pub(super) report: Report,
 }
 
-/// What was decided for all files together.
+/// The decisions for all files together.
 struct Chosen {
     ways: Vec<Way>,
     drop_behind: Vec<Option<DropBehind>>,

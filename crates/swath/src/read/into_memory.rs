@@ -58,7 +58,7 @@ pub(super) fn fill_memory(
     Ok(report)
 }
 
-/// What became of the ring.
+/// The fate of the ring.
 #[derive(PartialEq, Eq)]
 enum Ring {
     Unused,

@@ -11,7 +11,7 @@ use swath_plan::extent::Extent;
 use super::Reader;
 use crate::buffer::Buffer;
 
-/// What is moved before the page cache is asked again.
+/// The bytes that are moved before the page cache is asked again.
 const STEP: u64 = 8 << 20;
 /// The last bytes are as many as this, or as the pipe holds, or as the other end may make it hold.
 const LEAST: u64 = 1 << 20;
@@ -28,7 +28,7 @@ impl Reader {
     /// written these, everything before them has been read; then the end of the file, for which
     /// `fill_buf` returns nothing, is an error if the file has changed since it was opened.
     ///
-    /// What the other end does with the pages is not known here: a program that moves them on, into another
+    /// The use of the pages at the other end is not known here: a program that moves them on, into another
     /// pipe or a socket, has not read them. If such a program may follow and others may change the file, read
     /// and write instead. A privileged program may make the pipe larger than others can during the call, and
     /// leave more than the last bytes unread.

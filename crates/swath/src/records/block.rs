@@ -27,7 +27,7 @@ pub struct Block<'b> {
     pub bytes: &'b [u8],
     pub(crate) source: usize,
     pub(crate) cut: Cut,
-    /// What holds the bytes, unless it is a map.
+    /// The memory of the bytes, unless it is a map.
     pub(crate) memory: Option<&'b Arc<Buffer>>,
 }
 

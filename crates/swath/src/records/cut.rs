@@ -33,7 +33,7 @@ pub(crate) enum Unfinished {
 }
 
 impl Cut {
-    /// What is wrong with it.
+    /// Returns its fault.
     pub(crate) fn fault(self) -> Option<&'static str> {
         match self {
             Self::Fixed(0) => Some("records of 0 bytes"),
@@ -115,7 +115,7 @@ impl Cut {
         }
     }
 
-    /// What the last record lacks, if a source ends after `bytes`, which begin with a record.
+    /// Returns the part that the last record lacks, if a source ends after `bytes`, which begin with a record.
     pub(crate) fn unfinished(self, bytes: &[u8]) -> Option<Unfinished> {
         match self {
             Self::Byte(_) => None,

@@ -1,4 +1,4 @@
-//! What one worker reads at a time: whole records, split into blocks.
+//! The bytes that one worker reads at a time: whole records, split into blocks.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub(crate) struct RecordPiece<'p> {
     /// Offset of the first record.
     pub(crate) offset: u64,
     pub(crate) bytes: &'p [u8],
-    /// What holds the bytes, unless it is a map.
+    /// The memory of the bytes, unless it is a map.
     pub(crate) memory: Option<&'p Arc<Buffer>>,
 }
 

@@ -61,7 +61,7 @@ pub(crate) struct Window {
     tail: u64,
 }
 
-/// What the bytes show about a lease.
+/// The records that the bytes of a lease show.
 enum Seen {
     /// No record begins in it.
     Nothing,

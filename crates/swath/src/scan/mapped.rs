@@ -111,7 +111,7 @@ struct MapKernel<'m> {
     contest: Option<Mutex<Contest>>,
 }
 
-/// What a worker has: it gives its share of the map back when it ends.
+/// The room of a worker: it gives its share of the map back when it ends.
 struct KernelRoom<'v> {
     visit: &'v MapKernel<'v>,
     /// For bytes that are read, if some may be.
@@ -219,7 +219,7 @@ impl<'v> Visit for &'v MapKernel<'v> {
     }
 }
 
-/// What `work` returns, and its cost to this thread, if it `counts`.
+/// Returns the result of `work`, and its cost to this thread, if it `counts`.
 fn measured<T>(counts: bool, work: impl FnOnce() -> T) -> (T, HeatCost) {
     if !counts {
         return (work(), HeatCost { wall: 0, cpu: 0 });

@@ -23,7 +23,7 @@ static LAST: AtomicU64 = AtomicU64::new(0);
 const SECONDS: u64 = (1 << 24) - 1;
 const SECONDS_AT: u32 = 40;
 
-/// What is done with a cached file that may be mapped.
+/// The use of a cached file that may be mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MapTrial {
     /// It is mapped, without a question.
@@ -90,7 +90,7 @@ fn word(source: &OpenSource, is_mapped: bool) -> u64 {
     whose << 1 & ((1 << SECONDS_AT) - 1) | u64::from(is_mapped)
 }
 
-/// Of a clock that only goes forward.
+/// Returns the seconds of a clock that only goes forward.
 fn seconds() -> u64 {
     u64::try_from(clock_gettime(ClockId::Monotonic).tv_sec).unwrap_or(0) & SECONDS
 }

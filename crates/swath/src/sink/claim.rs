@@ -52,7 +52,7 @@ pub(crate) struct Claim {
 ///
 /// # Errors
 ///
-/// Those of [`Fs::locate`]; `Changed` if links on the way are swapped.
+/// The errors of [`Fs::locate`]; `Changed` if links on the way are swapped.
 pub(crate) fn locate(operation: Operation, path: &Path, fs: &dyn Fs) -> Result<Located> {
     fs.locate(path).map_err(|error| match error.kind() {
         ErrorKind::StaleNetworkFileHandle => Error::new(operation, Reason::Changed, path)
@@ -161,7 +161,7 @@ impl Claim {
         }
     }
 
-    /// The same for this user only, if permissions can be changed: some mounts give new files more.
+    /// Makes a file for this user only, if permissions can be changed: some mounts give new files more.
     pub(crate) fn create_hidden(
         &self,
         name: OsString,

@@ -16,9 +16,9 @@ const REFUSALS: [Errno; 2] = [Errno::INVAL, Errno::OPNOTSUPP];
 #[derive(Debug)]
 pub(crate) struct DirectFile {
     file: File,
-    /// What offsets and lengths are multiples of.
+    /// The number that offsets and lengths are multiples of.
     unit: NonZeroU64,
-    /// What addresses are multiples of.
+    /// The number that addresses are multiples of.
     memory: usize,
     refused: AtomicBool,
 }

@@ -43,7 +43,7 @@ use crate::source::FileTimes;
 #[derive(Debug)]
 pub(crate) struct Draft {
     options: DraftOptions,
-    /// What was at the target at the first look, or what a checkpoint put there.
+    /// The file at the target at the first look, or the one that a checkpoint put there.
     before: Option<Facts>,
     existing: Option<Facts>,
     candidate: Candidate,
@@ -168,7 +168,7 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// Those of open(2).
+    /// The errors of open(2).
     pub(crate) fn open_existing(&self) -> io::Result<Arc<dyn FsFile>> {
         self.claim.folder.open(&self.claim.name)
     }
@@ -178,7 +178,7 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// Those of inspecting it.
+    /// The errors of inspecting it.
     pub(crate) fn usual_mode(&self) -> io::Result<u32> {
         self.candidate.usual_mode()
     }
@@ -188,7 +188,7 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// Those of making the file anew, where permissions cannot be changed.
+    /// The errors of making the file anew, where permissions cannot be changed.
     pub(crate) fn give_mode(&mut self, mode: u32) -> Result<()> {
         self.candidate.give_mode(&self.claim, mode)
     }
@@ -221,7 +221,7 @@ impl Draft {
         self.options.base = base;
     }
 
-    /// What this file system cannot do, and the consequences.
+    /// Returns the services that this file system lacks, and the consequences.
     pub(crate) fn fallbacks(&self) -> Vec<Fallback> {
         Vec::from_iter((!self.claim.is_locked()).then_some(Fallback::NoLocks))
     }
@@ -272,7 +272,7 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// Those of [`commit`](Self::commit), and of copying. After one, no commit is possible.
+    /// The errors of [`commit`](Self::commit), and of copying. After one, no commit is possible.
     pub(crate) fn checkpoint(&mut self, len: u64) -> Result<()> {
         self.check()?;
         self.options.refuse_in_place(self.path(), "a checkpoint")?;

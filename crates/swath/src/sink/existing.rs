@@ -1,4 +1,4 @@
-//! What is at a target already, and what a draft may do with it: the options, and the checks
+//! The file at a target already, and the ways of a draft with it: the options, and the checks
 //! before and at the commit.
 
 use std::ffi::OsStr;
@@ -31,7 +31,7 @@ pub enum Durability {
 
 words!(Durability { Full = "full", None = "none" });
 
-/// What to do if the target exists.
+/// How to treat a target that exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Replace {
     /// It is replaced, in one step; mode, owner (where allowed) and attributes are kept.
@@ -52,11 +52,11 @@ pub enum Replace {
     InPlace,
 }
 
-/// What to try if no file can take the place of the target.
+/// The hint if no file can take the place of the target.
 const IN_PLACE: &str =
     "write to it in place (`Replace::InPlace`), which is not one step, or to another name";
 
-/// What to do if the target has other names (hard links), which would keep the old bytes.
+/// How to treat a target with other names (hard links), which would keep the old bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum HardLinks {
     /// It is an error.
@@ -68,7 +68,7 @@ pub enum HardLinks {
 
 words!(HardLinks { Refused = "refuse", Broken = "break" });
 
-/// What must still be at the target when the draft gets its name.
+/// The file that must still be at the target when the draft gets its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum DraftBase {
     /// Whatever [`Replace`] lets a draft replace.
@@ -87,7 +87,7 @@ pub(crate) struct DraftOptions {
     pub(crate) replace: Replace,
     pub(crate) hard_links: HardLinks,
     pub(crate) durability: Durability,
-    /// What the new bytes build on.
+    /// The file that the new bytes build on.
     pub(crate) base: DraftBase,
     /// The files that the new bytes are made from, as far as they are known.
     pub(crate) inputs: Vec<PathBuf>,
@@ -142,7 +142,7 @@ pub(crate) fn irreplaceable(path: &Path, error: &io::Error, text: &str) -> Error
     Error::io(Operation::Create, path, explained(error, text)).hint(IN_PLACE)
 }
 
-/// The same error, after the reason `text`.
+/// Returns the error with the reason `text` before it.
 pub(crate) fn explained(error: &io::Error, text: &str) -> io::Error {
     let text = format!("{text}: {error}");
     match error.raw_os_error() {
@@ -263,7 +263,7 @@ pub(crate) fn look_at(
     }
 }
 
-/// What to do about a target in a folder such as `/tmp`.
+/// The hint about a target in a folder such as `/tmp`.
 pub(crate) const KEPT: &str =
     "write to another name: in this folder only its owner may replace a file";
 

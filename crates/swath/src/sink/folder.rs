@@ -148,7 +148,7 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// Those of reading it; `Corrupt` if it is longer than any manifest.
+    /// The errors of reading it; `Corrupt` if it is longer than any manifest.
     pub(crate) fn old_manifest(&self) -> Result<Option<Vec<u8>>> {
         read_manifest(&*self.inside, &self.claim.path.join(MANIFEST))
     }
@@ -157,7 +157,7 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// Those of listing and removing.
+    /// The errors of listing and removing.
     pub(crate) fn adopt(&mut self, named: &[String]) -> Result<()> {
         self.named = named.iter().cloned().collect();
         self.sweep()
@@ -431,9 +431,9 @@ impl Folder {
 
     /// Removes the segments that the committed manifest does not name, and finishes the folder.
     ///
-    /// What cannot be removed stays until the next writer: the commit stands, so this is not an
-    /// error. Readers that began with the old manifest and have not opened all of its segments
-    /// yet will not find them.
+    /// A segment that cannot be removed stays until the next writer: the commit stands, so this is
+    /// not an error. Readers that began with the old manifest and have not opened all of its
+    /// segments yet will not find them.
     pub(crate) fn finish(self) {
         drop(self);
     }

@@ -24,7 +24,7 @@ use swath_os::file_system::is_remote;
 use crate::error::Operation;
 use crate::source::FileTimes;
 
-/// Of a folder in which only its owner, a file's owner and root may replace a file.
+/// The mode bit of a folder in which only its owner, a file's owner and root may replace a file.
 pub(crate) const STICKY: u32 = 0o1000;
 /// Any user but the owner may write.
 pub(crate) const OTHERS_WRITE: u32 = 0o022;
@@ -33,7 +33,7 @@ pub(crate) const FOR_ALL: u32 = 0o666;
 /// The permissions of a new file that only its owner can open.
 pub(crate) const CLOSED: u32 = 0o600;
 
-/// What a name refers to.
+/// The kind of file that a name refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileKind {
@@ -45,10 +45,10 @@ pub enum FileKind {
     Special,
 }
 
-/// What is known about a file without reading it.
+/// The facts about a file without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// What it is.
+    /// The kind of file.
     pub kind: FileKind,
     /// Its length in bytes.
     pub len: u64,
@@ -96,7 +96,7 @@ pub trait Lock: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// Those of reading and writing the locked file.
+    /// The errors of reading and writing the locked file.
     fn exchange(&self, suffix: &str, made: Vec<OsString>) -> io::Result<Option<String>> {
         let _ = (suffix, made);
         Ok(None)
@@ -111,42 +111,42 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// Those of pwrite(2); `EFBIG` instead of a signal at the file size limit.
+    /// The errors of pwrite(2); `EFBIG` instead of a signal at the file size limit.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
 
     /// Reads bytes at `offset`; 0 means that the file ends there.
     ///
     /// # Errors
     ///
-    /// Those of pread(2).
+    /// The errors of pread(2).
     fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize>;
 
     /// Returns what is known about it.
     ///
     /// # Errors
     ///
-    /// Those of fstat(2).
+    /// The errors of fstat(2).
     fn facts(&self) -> io::Result<Facts>;
 
     /// Truncates it, or extends it with a hole.
     ///
     /// # Errors
     ///
-    /// Those of ftruncate(2).
+    /// The errors of ftruncate(2).
     fn set_len(&self, len: u64) -> io::Result<()>;
 
     /// Reserves space without changing length or bytes.
     ///
     /// # Errors
     ///
-    /// Those of fallocate(2); `Unsupported` if the file system cannot.
+    /// The errors of fallocate(2); `Unsupported` if the file system cannot.
     fn allocate(&self, offset: u64, len: u64) -> io::Result<()>;
 
     /// Frees the space of bytes that are zeros, without changing length or bytes.
     ///
     /// # Errors
     ///
-    /// Those of fallocate(2); `Unsupported` if it cannot, and by default.
+    /// The errors of fallocate(2); `Unsupported` if it cannot, and by default.
     fn make_hole(&self, offset: u64, len: u64) -> io::Result<()> {
         let _ = (offset, len);
         Err(io::ErrorKind::Unsupported.into())
@@ -170,7 +170,7 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// Those of copy_file_range(2); `Unsupported` if it cannot: then read and write.
+    /// The errors of copy_file_range(2); `Unsupported` if it cannot: then read and write.
     fn copy_range(
         &self,
         from: &dyn FsFile,
@@ -185,7 +185,7 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// Those of fchmod(2) and fsetxattr(2), except for what the caller has no right to do.
+    /// The errors of fchmod(2) and fsetxattr(2), except for what the caller has no right to do.
     fn copy_attributes(
         &self,
         folder: &dyn FsFolder,
@@ -197,7 +197,7 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// Those of fchmod(2).
+    /// The errors of fchmod(2).
     fn set_mode(&self, mode: u32) -> io::Result<()>;
 
     /// Who may use it. Default: its mode, for a group that is not known, so that copies have no more for the group than
@@ -205,7 +205,7 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// Those of fstat(2) and fgetxattr(2).
+    /// The errors of fstat(2) and fgetxattr(2).
     fn access(&self) -> io::Result<Access> {
         Ok(Access::of_unknown_group(self.facts()?.mode))
     }
@@ -215,7 +215,7 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// Those of [`copy_attributes`](Self::copy_attributes); by default `Unsupported`.
+    /// The errors of [`copy_attributes`](Self::copy_attributes); by default `Unsupported`.
     fn copy_attributes_of(&self, from: &dyn FsFile) -> io::Result<()> {
         let _ = from;
         Err(io::ErrorKind::Unsupported.into())
@@ -225,7 +225,7 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// Those of futimens(2); if the file system stores another time of the last write, such as
+    /// The errors of futimens(2); if the file system stores another time of the last write, such as
     /// one in whole seconds; by default `Unsupported`.
     fn set_times(&self, times: FileTimes) -> io::Result<()> {
         let _ = times;
@@ -238,7 +238,7 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// Those of fsync(2).
+    /// The errors of fsync(2).
     fn sync(&self) -> io::Result<()>;
 
     /// Returns once the file system has taken its bytes: one that writes them later, as that of FUSE does, says
@@ -246,7 +246,7 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// Those of close(2); by default there are none.
+    /// The errors of close(2); by default there are none.
     fn flush(&self) -> io::Result<()> {
         Ok(())
     }
@@ -276,7 +276,7 @@ pub trait Fs: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// Those of open(2): a loop, a folder without search permission, a link that must not be
+    /// The errors of open(2): a loop, a folder without search permission, a link that must not be
     /// followed; `ESTALE` if links are swapped during the call.
     fn locate(&self, path: &Path) -> io::Result<Located>;
 }
@@ -289,14 +289,14 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// Those of fstat(2).
+    /// The errors of fstat(2).
     fn own_facts(&self) -> io::Result<Facts>;
 
     /// Who may use it, as [`FsFile::access`].
     ///
     /// # Errors
     ///
-    /// Those of fstat(2) and fgetxattr(2).
+    /// The errors of fstat(2) and fgetxattr(2).
     fn access(&self) -> io::Result<Access> {
         Ok(Access::of_unknown_group(self.own_facts()?.mode))
     }
@@ -305,21 +305,21 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// Those of stat(2), except the ones that mean no.
+    /// The errors of stat(2), except the ones that mean no.
     fn is_in_place(&self) -> io::Result<bool>;
 
     /// Returns what is under `name`, `None` if nothing is. A symbolic link is `Special`.
     ///
     /// # Errors
     ///
-    /// Those of fstatat(2), except that nothing is there.
+    /// The errors of fstatat(2), except that nothing is there.
     fn facts(&self, name: &OsStr) -> io::Result<Option<Facts>>;
 
     /// Checks whether this process may write to what is there: for messages, not for security.
     ///
     /// # Errors
     ///
-    /// Those of faccessat(2): why not.
+    /// The errors of faccessat(2): why not.
     fn may_write(&self, name: &OsStr) -> io::Result<()>;
 
     /// Why no other file can take the place of `name`, if something is mounted on it, or it is immutable.
@@ -352,21 +352,21 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// Those of open(2); `Unsupported` if the file system has no `O_TMPFILE`.
+    /// The errors of open(2); `Unsupported` if the file system has no `O_TMPFILE`.
     fn create_nameless(&self) -> io::Result<Arc<dyn FsFile>>;
 
     /// Makes a file under a name that is free, with these permissions, less the umask.
     ///
     /// # Errors
     ///
-    /// Those of open(2), `AlreadyExists` among them.
+    /// The errors of open(2), `AlreadyExists` among them.
     fn create_new(&self, name: &OsStr, mode: u32) -> io::Result<Arc<dyn FsFile>>;
 
     /// Opens a regular file for reading.
     ///
     /// # Errors
     ///
-    /// Those of open(2).
+    /// The errors of open(2).
     fn open(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>>;
 
     /// Opens a regular file for writing only.
@@ -376,7 +376,7 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// Those of open(2); `Unsupported` if the file system neither shares drafts between processes nor
+    /// The errors of open(2); `Unsupported` if the file system neither shares drafts between processes nor
     /// writes files in place.
     fn open_to_write(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
         let _ = name;
@@ -387,21 +387,21 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// Those of linkat(2), `AlreadyExists` among them.
+    /// The errors of linkat(2), `AlreadyExists` among them.
     fn link(&self, file: &dyn FsFile, name: &OsStr) -> io::Result<()>;
 
     /// Renames a file, replacing what `to` referred to.
     ///
     /// # Errors
     ///
-    /// Those of rename(2).
+    /// The errors of rename(2).
     fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()>;
 
     /// Renames a file or folder to a name that is free.
     ///
     /// # Errors
     ///
-    /// Those of renameat2(2), `AlreadyExists` among them; `Unsupported` if the file system
+    /// The errors of renameat2(2), `AlreadyExists` among them; `Unsupported` if the file system
     /// cannot guarantee it.
     fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()>;
 
@@ -409,49 +409,49 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// Those of unlink(2).
+    /// The errors of unlink(2).
     fn remove(&self, name: &OsStr) -> io::Result<()>;
 
     /// Makes a folder under a name that is free, which only its owner can open, and opens it.
     ///
     /// # Errors
     ///
-    /// Those of mkdir(2), `AlreadyExists` among them, and of open(2).
+    /// The errors of mkdir(2), `AlreadyExists` among them, and of open(2).
     fn create_folder(&self, name: &OsStr) -> io::Result<Arc<dyn FsFolder>>;
 
     /// Opens the folder `name`.
     ///
     /// # Errors
     ///
-    /// Those of open(2).
+    /// The errors of open(2).
     fn open_folder(&self, name: &OsStr) -> io::Result<Arc<dyn FsFolder>>;
 
     /// Removes an empty folder.
     ///
     /// # Errors
     ///
-    /// Those of rmdir(2).
+    /// The errors of rmdir(2).
     fn remove_folder(&self, name: &OsStr) -> io::Result<()>;
 
     /// Returns the names in it, in no particular order.
     ///
     /// # Errors
     ///
-    /// Those of getdents(2).
+    /// The errors of getdents(2).
     fn list(&self) -> io::Result<Vec<OsString>>;
 
     /// Sets its permissions.
     ///
     /// # Errors
     ///
-    /// Those of fchmod(2).
+    /// The errors of fchmod(2).
     fn set_mode(&self, mode: u32) -> io::Result<()>;
 
     /// Returns once the device has stored the names in it.
     ///
     /// # Errors
     ///
-    /// Those of fsync(2).
+    /// The errors of fsync(2).
     fn sync(&self) -> io::Result<()>;
 
     /// For file systems, to recognise their own kind of folder.
@@ -478,7 +478,7 @@ impl dyn FsFile + '_ {
 ///
 /// # Errors
 ///
-/// Those of [`FsFile::write_at`], with the number of bytes written before; `WriteZero` if a
+/// The errors of [`FsFile::write_at`], with the number of bytes written before; `WriteZero` if a
 /// write takes no bytes.
 pub(crate) fn write_all_at(
     file: &dyn FsFile,

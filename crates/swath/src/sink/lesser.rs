@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::sink::fs::Fs;
 use crate::sink::hooked::{Call, Hook, Hooked};
 
-/// What is missing.
+/// The missing services.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LesserFs {
     pub(crate) no_nameless: bool,

@@ -89,7 +89,7 @@ impl Names {
         names.is_made_apart(&names.hidden()).then_some(names)
     }
 
-    /// What tells these names from other writers'.
+    /// Returns the suffix that distinguishes these names from other writers'.
     pub(crate) fn suffix(&self) -> &str {
         &self.suffix
     }
@@ -188,7 +188,7 @@ pub(crate) fn stem(name: &OsStr) -> OsString {
     OsString::from_vec(cut)
 }
 
-/// The same in every process and version: two writers must find the same lock.
+/// Returns a hash that every process and version computes: two writers must find the same lock.
 fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

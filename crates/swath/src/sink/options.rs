@@ -56,10 +56,10 @@ impl OutputOptions {
         /// Whether a commit waits for the device. Default: [`Durability::Full`].
         fn with_durability(durability: Durability) in draft;
 
-        /// What to do if the target exists. Default: [`Replace::Allowed`].
+        /// How to treat a target that exists. Default: [`Replace::Allowed`].
         fn with_replace(replace: Replace) in draft;
 
-        /// What to do with a target that has other names, unless it is written in place: then all of them get the
+        /// How to treat a target that has other names, unless it is written in place: then all of them get the
         /// new bytes. Default: [`HardLinks::Refused`].
         fn with_hard_links(hard_links: HardLinks) in draft;
 
@@ -126,7 +126,7 @@ impl OutputOptions {
     ///
     /// # Errors
     ///
-    /// Those of fstat(2).
+    /// The errors of fstat(2).
     #[doc(hidden)]
     pub fn with_only(mut self, file: Option<File>) -> io::Result<Self> {
         self.draft.base = match file {
@@ -151,7 +151,7 @@ impl OutputOptions {
         self.permitted(Draft::begin(path, &self.draft)?)
     }
 
-    /// The same with a hidden name, under which other processes of this user can open it.
+    /// Makes a file with a hidden name, under which other processes of this user can open it.
     pub(crate) fn begin_named(&self, path: &Path) -> Result<Draft> {
         self.permitted(Draft::begin_named(path, &self.draft)?)
     }
@@ -163,7 +163,7 @@ impl OutputOptions {
         Ok(draft)
     }
 
-    /// What happens to a target that exists.
+    /// Returns how a target that exists is treated.
     pub fn replace(&self) -> Replace {
         self.draft.replace
     }

@@ -95,7 +95,7 @@ impl Candidate {
     ///
     /// # Errors
     ///
-    /// Those of open(2) and ftruncate(2); `Changed` if it is another file by now.
+    /// The errors of open(2) and ftruncate(2); `Changed` if it is another file by now.
     pub(crate) fn in_place(claim: &Claim, before: Option<&Facts>) -> Result<Self> {
         let folder = Arc::clone(&claim.folder);
         let failed = |error| claim.error(Operation::Create, error);

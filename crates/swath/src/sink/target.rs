@@ -46,7 +46,7 @@ pub(crate) struct PlacementState {
     carry: Vec<u8>,
 }
 
-/// What is needed to write one chunk.
+/// The data to write one chunk.
 #[derive(Debug)]
 pub(crate) struct ChunkWrite {
     extent: Extent,

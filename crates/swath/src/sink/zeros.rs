@@ -12,7 +12,7 @@ use swath_plan::words;
 
 use crate::sink::fs::{FsFile, write_all_at};
 
-/// What becomes of long runs of zeros.
+/// How long runs of zeros are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Sparse {
     /// They are written, and take space.
@@ -107,7 +107,7 @@ fn are_zeros(bytes: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// What is written, laid over zeros.
+    /// Returns the bytes as they are written, laid over zeros.
     fn laid(bytes: &[u8], parts: &[Range<usize>]) -> Vec<u8> {
         let mut laid = vec![0; bytes.len()];
         for part in parts {

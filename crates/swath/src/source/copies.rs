@@ -34,7 +34,7 @@ pub(crate) trait Copies: Send + Sync {
     /// How many are read in parallel.
     fn active_count(&self) -> u64;
 
-    /// What the first copy that is read is stored on.
+    /// Returns the storage of the first copy that is read.
     fn place(&self) -> StoragePlace;
 
     /// A read by this many workers begins.

@@ -122,7 +122,7 @@ pub(crate) fn name_of(file: &File) -> PathBuf {
     std::fs::read_link(link).unwrap_or_else(|_| PathBuf::from("<file>"))
 }
 
-/// What a file is stored on, and what that means for reading it.
+/// The storage of a file, and its consequences for reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StoragePlace {
     pub(crate) storage: Storage,
@@ -153,7 +153,7 @@ pub(crate) fn place(file: &File, device: u64) -> StoragePlace {
     }
 }
 
-/// What sysfs reports about a device, looked up once: it costs as much as a small cold read.
+/// Returns the report of sysfs about a device, looked up once: it costs as much as a small cold read.
 fn on_device(device: u64) -> StoragePlace {
     static KNOWN: Mutex<BTreeMap<u64, StoragePlace>> = Mutex::new(BTreeMap::new());
     if let Some(place) = lock_cache(&KNOWN).and_then(|known| known.get(&device).copied()) {
@@ -183,9 +183,9 @@ pub(crate) fn is_pseudo(file: &File) -> bool {
 #[derive(Debug)]
 pub(crate) struct DirectDescriptor {
     pub(crate) file: File,
-    /// What offsets and lengths must be multiples of.
+    /// The number that offsets and lengths must be multiples of.
     pub(crate) unit: NonZeroU64,
-    /// What addresses must be multiples of.
+    /// The number that addresses must be multiples of.
     pub(crate) memory: usize,
 }
 

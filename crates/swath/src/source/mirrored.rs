@@ -37,7 +37,7 @@ use group::Group;
 
 pub(crate) use steps::{room_for, sum_in_steps};
 
-/// What each chunk of a copy is compared with before it is used.
+/// The reference that each chunk of a copy is compared with before it is used.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum Verify {
@@ -112,7 +112,7 @@ impl Mirrored {
     }
 
     setters! {
-        /// What chunks are compared with. Default: [`Verify::None`].
+        /// The reference that chunks are compared with. Default: [`Verify::None`].
         fn with_verify(verify: Verify);
 
         /// Reads slow chunks a second time, from another copy. Default: no. Not done if copies vote.

@@ -230,7 +230,7 @@ impl OpenSource {
         }
     }
 
-    /// What it is stored on.
+    /// Returns the storage that it is on.
     pub(crate) fn place(&self) -> StoragePlace {
         match &self.input {
             OpenForm::File { file, before, .. } => file::place(file, before.device),
@@ -247,7 +247,7 @@ impl OpenSource {
         }
     }
 
-    /// What it says about itself, if it is neither a file nor copies.
+    /// Returns the hints of the source, if it is neither a file nor copies.
     pub(crate) fn hints(&self) -> Hints {
         match &self.input {
             OpenForm::Custom { before, .. } => before.hints,
@@ -352,7 +352,7 @@ impl OpenSource {
         }
     }
 
-    /// What was done instead of direct reads, which a file refused with `error`.
+    /// Describes the substitute for direct reads, which a file refused with `error`.
     pub(crate) fn fell_back(error: &Error) -> Fallback {
         Fallback::DirectRefused { at: DirectUse::Read, why: format!("{error:?}") }
     }

@@ -1,11 +1,11 @@
-//! What a source says about an error of its own: whether it passes, and when.
+//! The nature of a source's own error: whether it passes, and when.
 
 use std::error::Error as StdError;
 use std::fmt;
 use std::io;
 use std::time::Duration;
 
-/// What an error of a [`ReadAt`](crate::ReadAt) means for its reader.
+/// The meaning of an error of a [`ReadAt`](crate::ReadAt) for its reader.
 ///
 /// An error without it means what its kind says: `WouldBlock` and `TimedOut` may pass, all
 /// others last.
@@ -66,7 +66,7 @@ impl SourceTrouble {
         Some(error.get_ref()?.downcast_ref::<Told>()?.trouble)
     }
 
-    /// What to try when the read has failed because of it.
+    /// Returns the hint for a read that has failed because of it.
     pub(crate) fn hint(self) -> &'static str {
         match self {
             Self::Passing(_) => "read it again later, or with fewer workers",

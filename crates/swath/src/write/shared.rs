@@ -107,7 +107,7 @@ impl SharedDraft {
         Ok(())
     }
 
-    /// What other processes need to open it.
+    /// Returns the token by which other processes open it.
     pub fn token(&self) -> &DraftToken {
         &self.token
     }

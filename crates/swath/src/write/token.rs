@@ -1,4 +1,4 @@
-//! What travels between the processes that write one draft: the token and the receipts.
+//! The data that travel between the processes that write one draft: the token and the receipts.
 
 use std::path::{Path, PathBuf};
 
@@ -98,7 +98,7 @@ impl DraftToken {
             .hint("pass the text that the draft gave as its token"))
     }
 
-    /// What stands past the length of the file until the commit cuts it off.
+    /// Returns the bytes that stand past the length of the file until the commit cuts it off.
     pub(super) fn mark_bytes(&self) -> Vec<u8> {
         format!("swath draft {} {}\n", self.id, self.len).into_bytes()
     }
@@ -109,7 +109,7 @@ impl DraftToken {
     }
 }
 
-/// What one writer of a draft wrote: returned by
+/// The receipt of one writer of a draft: returned by
 /// [`DraftWriter::finish`](super::DraftWriter::finish), and needed by the commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DraftReceipt {

@@ -19,7 +19,7 @@ pub(crate) const WORKERS: [usize; 4] = [1, 2, 8, 64];
 /// Does the work of a case.
 pub(crate) type Run = fn(&Inputs, usize) -> Result<()>;
 
-/// What the cases read and write.
+/// The inputs and outputs of the cases.
 pub(crate) struct Inputs {
     lines: PathBuf,
     files: PathBuf,
@@ -114,7 +114,7 @@ impl Inputs {
         Self { lines, files, output }
     }
 
-    /// What the case before wrote is removed.
+    /// Removes the output of the case before.
     pub(crate) fn clear(&self) {
         let _ = fs::remove_file(&self.output);
     }

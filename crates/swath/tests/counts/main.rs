@@ -1,5 +1,5 @@
-//! What the same work takes, by number of workers: allocations, and the calls by which threads disturb
-//! each other. Locks and wake-ups are counted inside the library (`src/locks/tests.rs`).
+//! The cost of the same work, by number of workers: allocations, and the calls by which threads
+//! disturb each other. Locks and wake-ups are counted inside the library (`src/locks/tests.rs`).
 
 mod allocations;
 mod calls;
@@ -11,7 +11,7 @@ use std::alloc::System;
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// What is allowed for each unit of work, for each worker, and once.
+/// The allowance for each unit of work, for each worker, and once.
 #[derive(Clone, Copy)]
 struct Most {
     unit: f64,

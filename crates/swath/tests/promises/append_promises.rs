@@ -1,4 +1,4 @@
-//! What `append` promises in addition to the order: modes, handles, checkpoints, reading back.
+//! The promises of `append` in addition to the order: modes, handles, checkpoints, reading back.
 
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom, Write};

@@ -1,4 +1,4 @@
-//! What another program does right before a call.
+//! The act of another program right before a call.
 
 use std::fmt::{self, Debug};
 use std::io;

@@ -1,4 +1,4 @@
-//! What is left when a writer fails, is killed, or loses power, at any moment.
+//! The files that are left when a writer fails, is killed, or loses power, at any moment.
 //!
 //! ```text
 //! world      what the page cache shows, and what of it could be on the disk

@@ -43,7 +43,7 @@ pub(crate) enum Call {
     Flush,
 }
 
-/// What happens around calls.
+/// The events around calls.
 pub(crate) trait Hook: Send + Sync + Debug {
     /// Runs before each call; an error is returned by the call, which is then not made.
     ///
@@ -55,7 +55,7 @@ pub(crate) trait Hook: Send + Sync + Debug {
     /// Runs after each call, however it ended.
     fn after(&self, _call: Call) {}
 
-    /// What the locked file contains, where a lock keeps out the programs of one machine only.
+    /// Returns the contents of the locked file, where a lock keeps out the programs of one machine only.
     fn far_lock(&self) -> Option<&Arc<Mutex<String>>> {
         None
     }

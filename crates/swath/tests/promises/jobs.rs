@@ -51,7 +51,7 @@ impl Bench {
         options.plan([self.input()], self.output()).expect("planned")
     }
 
-    /// What is in the folder, apart from the input.
+    /// Returns the names in the folder, apart from the input.
     fn names(&self) -> Vec<String> {
         let names = fs::read_dir(self.folder.path()).expect("listed");
         let names =
@@ -67,7 +67,7 @@ fn lines(count: usize) -> String {
     (0..count).map(|index| format!("{index} {}\n", "x".repeat(index % 17))).collect()
 }
 
-/// What a part's function writes for a line.
+/// Returns the output of a part's function for a line.
 fn work(line: &[u8]) -> Vec<u8> {
     let mut out = line.to_ascii_uppercase();
     out.reverse();

@@ -1,5 +1,5 @@
-//! What the library promises, one module for each promise. They share a program, since linking takes longer
-//! than most of them; `counts` and `panics` need a process of their own.
+//! The promises of the library, a module for each. They share a program, since linking takes longer than
+//! most of them; `counts` and `panics` need a process of their own.
 
 mod append_promises;
 mod append_trees;

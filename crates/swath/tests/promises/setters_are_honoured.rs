@@ -273,7 +273,7 @@ fn who_cancels_when_the_last_bytes_are_told_of_gets_no_target() {
     }
 }
 
-/// What options say about a target.
+/// The options about a target.
 #[derive(Clone, Copy)]
 struct Wish(Replace, HardLinks);
 

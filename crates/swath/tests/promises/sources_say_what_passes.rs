@@ -1,5 +1,4 @@
-//! What a source of the caller's says about its errors: that they pass and when, that it has
-//! changed, that it refuses a request.
+//! The errors of a caller's source: that they pass and when, that it has changed, that it refuses a request.
 
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

@@ -34,7 +34,7 @@ fn record(number: usize) -> [u8; RECORD] {
     digits
 }
 
-/// What the file must hold.
+/// Returns the expected contents of the file.
 fn expected(count: usize) -> Outcome {
     let bytes: Vec<u8> = (0..count).flat_map(record).collect();
     Outcome { bytes: bytes.len() as u64, checksum: memory_sum(&bytes, 1) }

@@ -89,7 +89,7 @@ pub(super) fn build_cold(cold: &FilesSetting<'_>) -> Result<Entrants> {
 
 /// Calls of a program that reads a tree from the page cache.
 const CALLS_WARM: &str = "swath::ingest, warm";
-/// And from the device.
+/// The same calls, from the device.
 const CALLS_COLD: &str = "swath::ingest, cold";
 const CALLS_RING: &str = "swath::ingest, cold, opened by the ring";
 const CALLS_STD: &str = "std::fs::read, warm";

@@ -47,7 +47,7 @@ fn joins(n: u32) -> u64 {
     a + b + 1
 }
 
-/// The same, each call writing 16 bytes first.
+/// The tree of calls, each of which writes 16 bytes first.
 fn joins_and_writes(n: u32, w: &mut Writer<'_>) -> io::Result<u64> {
     w.write_all(&[7; 16])?;
     if n < 2 {

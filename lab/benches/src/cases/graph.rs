@@ -35,7 +35,7 @@ pub(super) fn build_coo(bench: &Bench, text: &Text) -> Result<Entrants> {
     coo(bench, text, false)
 }
 
-/// The same, with values.
+/// To coordinates, with values.
 pub(super) fn build_real(bench: &Bench, text: &Text) -> Result<Entrants> {
     coo(bench, text, true)
 }
@@ -68,7 +68,7 @@ pub(super) fn build_csr(bench: &Bench, text: &Text) -> Result<Entrants> {
     Ok(text.beside(bench, Entrants::new([ours], goals), &[SCIPY_CSR, FMM_CSR]))
 }
 
-/// The same file written again.
+/// The file written again.
 pub(super) fn build_write(bench: &Bench, text: &Text) -> Result<Entrants> {
     let matrix = matrix::read(&text.input.path)?;
     let target = bench.stage.output("written.mtx");

@@ -1,4 +1,4 @@
-//! What a profile of `swath tune` gains, and that it costs nothing: `auto` with and without it.
+//! The gain of a profile of `swath tune`, which must cost nothing: `auto` with and without it.
 //!
 //! Each case is tuned anew, on the file system that it reads from, so a record holds several
 //! profiles. One that holds no setting leaves `auto` as it is.

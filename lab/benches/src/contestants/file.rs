@@ -252,7 +252,7 @@ impl FileSetting<'_> {
     }
 }
 
-/// What a scan computes, and how it gets the bytes.
+/// The computation of a scan, and how it gets the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scan {
     /// The sum, through small buffers.
@@ -261,7 +261,7 @@ pub(crate) enum Scan {
     SumMapped,
     /// The number of line ends, through a guarded map.
     NewlinesMapped,
-    /// The same, in the blocks of a verb that hands out whole lines.
+    /// The number of line ends, in the blocks of a verb that hands out whole lines.
     Records,
 }
 

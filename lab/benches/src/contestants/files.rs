@@ -24,13 +24,13 @@ pub(crate) struct FilesSetting<'b> {
 
 /// Five bare calls a file, into one buffer for each thread.
 pub(crate) const BARE: &str = "limit: bare calls, one buffer a thread";
-/// The same, into existing memory for all files.
+/// Five bare calls a file, into existing memory for all files.
 pub(crate) const BARE_REUSED: &str = "limit: bare calls, reused arena";
-/// The same, into fresh memory.
+/// Five bare calls a file, into fresh memory.
 const BARE_FRESH: &str = "limit: bare calls, fresh arena";
 /// `std::fs::read` by each thread, the bytes let go.
 pub(crate) const STD_DROPPED: &str = "std::fs::read by each thread, dropped";
-/// The same, all bytes kept.
+/// `std::fs::read` by each thread, all bytes kept.
 pub(crate) const STD_KEPT: &str = "std::fs::read by each thread, kept";
 /// Counts the lines of all files with ripgrep, its start included.
 pub(crate) const RIPGREP: &str = "rg -c ''";

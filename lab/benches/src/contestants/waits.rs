@@ -20,7 +20,7 @@ const BYTE: u8 = 7;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answering {
     pub(crate) word: &'static str,
-    /// For each request.
+    /// The latency of each request.
     latency: Duration,
     per_mib: Duration,
     lanes: Lanes,

@@ -22,7 +22,7 @@ pub struct Writer {
     limit: usize,
     /// Local mode: where the buffer goes.
     place: u64,
-    /// Of the buffer, whole records end here; the rest is being written.
+    /// The end of whole records in the buffer; the rest is being written.
     record_start: Option<usize>,
 }
 

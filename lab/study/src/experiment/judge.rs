@@ -1,4 +1,4 @@
-//! From numbers to a verdict, and the sentences for it.
+//! The way from numbers to a verdict, and the sentences for it.
 
 use crate::results::{Finding, Holds, Selected};
 use swath_profile::stats::{Bound, Interval, Verdict};
@@ -29,7 +29,7 @@ pub struct Point {
     overlaps: bool,
     /// This machine cannot decide it.
     is_elsewhere: bool,
-    /// What follows the number: `×` after a ratio.
+    /// The unit after the number: `×` after a ratio.
     unit: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What the choice of `auto` costs: each engine fixed by hand beside it, on the same file.
+//! The cost of the choice of `auto`: each engine fixed by hand beside it, on the same file.
 
 use anyhow::Result;
 use swath::{BufferPool, Engine, PageCache, ReadOptions};
@@ -17,7 +17,7 @@ const FIXED: [(&str, Engine); 4] = [
     ("ring", Engine::Ring),
     ("map", Engine::Map),
 ];
-/// What is done, with files of these lengths.
+/// The work, with files of these lengths.
 const PLACES: [&str; 5] =
     ["sum, 64 MiB", "read, 64 MiB", "sum, 1 GiB", "read, 1 GiB", "sum, 4 GiB"];
 

@@ -22,7 +22,7 @@ pub(super) use verbs::VERBS;
 use crate::experiment::{Experiment, Scale, Study};
 use crate::measure::Entrants;
 
-/// What all of them share.
+/// The fields that all of them share.
 const COMMON: Experiment = Experiment {
     id: "s-costs",
     study: Study::S,

@@ -27,7 +27,7 @@ pub(super) fn charts<const N: usize>(x: &str, all: [(&str, Measure); N]) -> Vec<
     all.map(|(title, y)| chart(title, x, y).log_x()).into()
 }
 
-/// The same over places that have names.
+/// Charts over places that have names.
 pub(super) fn named_charts<const N: usize>(
     x: &str,
     names: &[&str],
@@ -67,7 +67,7 @@ pub(super) fn fastest<'s>(runs: &Selected<'_>, series: &'s str, state: State) ->
     fastest_of(runs, series, state, |_| true)
 }
 
-/// The same among the places that `is_meant` accepts.
+/// A series at its fastest place among those that `is_meant` accepts.
 pub(super) fn fastest_of<'s>(
     runs: &Selected<'_>,
     series: &'s str,

@@ -29,7 +29,7 @@ fn cases() -> impl Iterator<Item = (&'static str, Vec<Times>)> {
 /// Claims about other devices.
 const ELSEWHERE: [&str; 2] = ["b-medium-array", "b-medium-disk"];
 
-/// What a run of one second counts.
+/// The counts of a run of one second.
 const COUNTED: [(&str, f64); 9] = [
     ("l1_load_misses", 1e6),
     ("voluntary_switches", 1e6),

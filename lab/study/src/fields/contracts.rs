@@ -28,7 +28,7 @@ pub fn unsynced(path: &Path) -> Result<Ordered> {
 
 /// Contracts, and what their prices are.
 pub struct Contracts {
-    /// Their text.
+    /// The text of the contracts.
     pub input: Rc<Input>,
     contracts: u64,
     /// Bytes of all prices and their sum.

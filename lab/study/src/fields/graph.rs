@@ -13,7 +13,7 @@ use crate::measure::Meter;
 pub struct GraphContent {
     /// The number of values.
     pub values: u64,
-    /// Their sum: of entries, rows and columns from 0.
+    /// The sum of entries, rows and columns from 0.
     pub sum: u64,
 }
 
@@ -37,7 +37,7 @@ pub fn coordinates(path: &Path, workers: usize, meter: &mut Meter) -> Result<Gra
     Ok(GraphContent { values: matrix.entry_count() as u64, sum })
 }
 
-/// The same, row by row.
+/// Reads a graph row by row.
 ///
 /// # Errors
 ///

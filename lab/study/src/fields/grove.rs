@@ -17,11 +17,11 @@ use crate::results::State;
 
 /// Files in folders. Removed when dropped.
 pub struct Grove {
-    /// Their folder.
+    /// The folder of the files.
     pub folder: PathBuf,
     /// All of them.
     pub paths: Vec<PathBuf>,
-    /// Their content.
+    /// The contents of the files.
     pub made: TreeFiles,
     /// The result of reads that do not keep the bytes.
     pub glance: Glance,
@@ -143,7 +143,7 @@ pub fn of_files(files: &[Vec<u8>]) -> Outcome {
     files.iter().map(|file| Outcome::of(file, 1)).sum()
 }
 
-/// The same of files that Swath has read.
+/// The bytes of files that Swath has read, and their sum.
 pub fn of_ingested(ingested: &Ingested) -> Outcome {
     ingested.iter().map(|entry| Outcome::of(entry.bytes, 1)).sum()
 }

@@ -56,7 +56,7 @@ pub struct Structure<O> {
 }
 
 impl<O: Order + 'static> Structure<O> {
-    /// What was grown, or made at once.
+    /// Takes an order that was grown, or made at once.
     pub fn new(grown: Grown<O>) -> Rc<Self> {
         let items = grown.order.len();
         Rc::new(Self { grown: grown.into(), items })
@@ -90,7 +90,7 @@ impl<O: Order + 'static> Structure<O> {
         Entrant::new(series, expected, work).at(operation.place(), State::None)
     }
 
-    /// What an operation is to give, by the plain order of the items.
+    /// Returns the expected result of an operation, by the plain order of the items.
     fn expected(&self, operation: Operation, count: usize) -> Outcome {
         let grown = self.grown.borrow();
         let (bytes, len) = (grown.order.bytes(), grown.order.len() as u64);

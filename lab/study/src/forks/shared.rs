@@ -29,7 +29,7 @@ use crate::order::linked::LinkedList;
 use crate::order::skip::SkipList;
 use crate::order::{Handle, Item, Order};
 
-/// What was left: the pieces of the file in serial order, `(log, offset, len)`, and the steals.
+/// The remaining pieces of the file in serial order, `(log, offset, len)`, and the steals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LeftPieces {
     pub(super) pieces: Vec<(usize, u64, u64)>,
@@ -84,7 +84,7 @@ struct Log {
     len: u64,
 }
 
-/// What one thread runs without a steal in between.
+/// The calls that one thread runs without a steal in between.
 struct ThreadStrand {
     node: Handle,
     log: usize,

@@ -46,7 +46,7 @@ pub fn make_all_cold(paths: &[PathBuf], by: ColdBy) -> Result<()> {
     make_written_cold(paths, by)
 }
 
-/// The same of files that are on the device, or on their way to it.
+/// Makes files cold that are on the device, or on their way to it.
 pub(crate) fn make_written_cold(paths: &[PathBuf], by: ColdBy) -> Result<()> {
     settle(|| {
         if by == ColdBy::DontNeed {

@@ -145,7 +145,7 @@ fn power_law(mean: u64, random: u64) -> u64 {
 pub struct TreeFiles {
     /// Files.
     pub files: u64,
-    /// Their folders.
+    /// The folders of the tree.
     pub folders: u64,
     /// Bytes of all files.
     pub bytes: u64,

@@ -65,7 +65,7 @@ enum Spot {
     AtEnd,
 }
 
-/// What threads may do at the same time.
+/// The operations that threads may do at the same time.
 impl SkipList {
     /// [`Order::push`] from any thread, in O(log n) expected. Items that two threads push at the same time
     /// come in either order.

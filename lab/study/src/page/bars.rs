@@ -17,7 +17,7 @@ use super::points::{ChartPoint, View};
 use super::svg::{Canvas, Ink};
 use crate::results::Chart;
 
-/// Of a bar with the gap to the next.
+/// The width of a bar with the gap to the next.
 const BAR: u32 = 34;
 const GROUP_GAP: u32 = 26;
 

@@ -1,4 +1,4 @@
-//! From runs to the points of a chart: for each series and place a median and its quartiles.
+//! The way from runs to the points of a chart: for each series and place a median and its quartiles.
 
 use std::collections::HashMap;
 
@@ -91,7 +91,7 @@ fn lines(values: &[Value<'_>], slots: &[(&str, u8)]) -> Vec<SeriesLine> {
     lines
 }
 
-/// Of values at one place.
+/// Returns the point of the values at one place.
 fn point(placed: &[(f64, f64)]) -> Option<ChartPoint> {
     let (x, _) = *placed.first()?;
     let values: Vec<f64> = placed.iter().map(|(_, value)| *value).collect();

@@ -25,7 +25,7 @@ pub enum WordsAuthor {
 /// The words of a claim, and their place in the study.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// Their author.
+    /// The author of the words.
     pub kind: WordsAuthor,
     /// A sentence; `…` stands for words that are left out.
     pub words: Cow<'static, str>,

@@ -255,7 +255,7 @@ impl<'r> Selected<'r> {
         self.best_of(series, state, |_| true)
     }
 
-    /// The same among the places that `is_meant` accepts.
+    /// The best place of a series among those that `is_meant` accepts.
     pub fn best_of(
         &self,
         series: &str,

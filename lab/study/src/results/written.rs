@@ -16,10 +16,10 @@ pub(super) struct Written {
     scale: String,
     #[serde(default)]
     claims: Vec<Claimed>,
-    /// Of schema 1.
+    /// The claim in schema 1.
     #[serde(default)]
     claim: String,
-    /// Of schema 1.
+    /// The finding in schema 1.
     finding: Option<Earlier>,
     charts: Vec<Chart>,
     state: Progress,

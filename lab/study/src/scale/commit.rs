@@ -1,4 +1,4 @@
-//! What the end of a job costs: one process looks at each segment, then writes the output.
+//! The cost of the end of a job: one process looks at each segment, then writes the output.
 //!
 //! ```text
 //! file       look at each ─▶ draft, CHOSEN ─▶ open and copy each ─▶ the name ─▶ list, remove each

@@ -32,7 +32,7 @@ use anyhow::Result;
 
 use super::{Bandwidth, Client, Job, Storage, Strategy, Use, Work, simulate};
 
-/// What one block takes.
+/// The time of one block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Block {
     /// Locks, and changes of shared counters, on lines that all workers use.
@@ -47,7 +47,7 @@ pub struct Block {
     pub bytes_out: f64,
 }
 
-/// What a machine does in a second, and what its threads cost each other.
+/// The speed of a machine, and the costs that its threads cause each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Machine {
     /// Seconds of one lock that another core had last.
@@ -62,7 +62,7 @@ pub struct Machine {
     pub write: Bandwidth,
 }
 
-/// What one core does with the bytes of a block, a second.
+/// The speed of one core with the bytes of a block, a second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
     /// Bytes read into memory that exists.
@@ -91,7 +91,7 @@ impl Default for Machine {
 pub struct Predicted {
     /// Seconds, the starts of the threads among them.
     pub seconds: f64,
-    /// What all workers share that is busiest; `cores` if nothing shared is busy most of the time.
+    /// The busiest resource that all workers share; `cores` if nothing shared is busy most of the time.
     pub first: &'static str,
     /// How busy it is.
     pub busy: Use,

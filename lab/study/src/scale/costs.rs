@@ -1,4 +1,4 @@
-//! What one step of a job costs on this machine: the numbers that a simulation begins with.
+//! The cost of each step of a job on this machine: the numbers that a simulation begins with.
 
 use std::fs;
 use std::io::Write;
@@ -34,7 +34,7 @@ pub struct Costs {
     pub names: usize,
     /// Seconds to begin, write and finish a small segment, when the folder is nearly that full.
     pub segment_s: f64,
-    /// The same, durable before it gets its name.
+    /// Seconds for a segment that is durable before it gets its name.
     pub synced_s: f64,
     /// Seconds for one name of a listing.
     pub names_s: f64,
@@ -230,7 +230,7 @@ impl Costs {
         self.storage_with(self.segment_s / (work.opens + work.closes), cores)
     }
 
-    /// The same for a commit, which looks at names and makes none.
+    /// This machine as the storage of a commit, which looks at names and makes none.
     pub fn storage_of_commit(&self, cores: f64) -> Storage {
         self.storage_with(self.look_s, cores)
     }

@@ -1,9 +1,9 @@
-//! What happens in a simulated job, and the queue of it: earliest first, and in order at one time.
+//! The events of a simulated job, and their queue: earliest first, and in order at one time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What happens.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
     /// A message of a worker arrives at the client: a receipt, a request, or both.
@@ -54,7 +54,7 @@ impl Ord for Event {
     }
 }
 
-/// What will happen.
+/// The queue of coming events.
 #[derive(Debug, Default)]
 pub(super) struct EventQueue {
     events: BinaryHeap<Reverse<Event>>,

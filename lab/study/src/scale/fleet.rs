@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use super::model::{Job, Trouble, Work};
 use swath_plan::random::{fraction, word};
 
-/// What a worker is doing.
+/// The work of a worker at present.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Doing {
     /// Nothing, or something that no pool is needed for.

@@ -52,7 +52,7 @@ pub struct LocalOutcome {
     pub seconds: f64,
     /// Seconds of the commit.
     pub commit_s: f64,
-    /// What counted, in the order in which it came.
+    /// The answers that counted, in the order in which they came.
     pub answers: Vec<Answer>,
     /// Attempts that began.
     pub attempts: usize,
@@ -101,7 +101,7 @@ fn on(program: &Path, plan: &Plan, small: &SmallJob) -> Result<LocalOutcome> {
     Ok(LocalOutcome { seconds, commit_s: begun.elapsed().as_secs_f64(), answers, attempts })
 }
 
-/// What a worker says.
+/// A message of a worker.
 enum Said {
     Line(usize, String),
     Gone(usize),

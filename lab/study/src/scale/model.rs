@@ -1,13 +1,13 @@
-//! What a simulated job consists of, and what comes out.
+//! The parts of a simulated job, and its result.
 
 use anyhow::{Result, ensure};
 
 /// Bytes a second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bandwidth {
-    /// Of all users together.
+    /// The rate of all users together.
     pub all: f64,
-    /// Of one user at most.
+    /// The highest rate of one user.
     pub each: f64,
 }
 
@@ -24,7 +24,7 @@ pub struct Storage {
     pub write: Bandwidth,
     /// Operations on names (open, stat, create, link, remove) a second, of all users and folders.
     pub operations_per_s: f64,
-    /// The same in one folder: its entries are changed under a lock.
+    /// Operations on names a second in one folder: its entries are changed under a lock.
     pub one_folder_per_s: f64,
     /// Seconds that a caller waits for one operation besides its turn.
     pub latency_s: f64,
@@ -43,7 +43,7 @@ pub struct Client {
     pub notices_s: f64,
 }
 
-/// What the job does.
+/// The work of the job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Work {
     /// Parts.
@@ -73,7 +73,7 @@ pub struct Death {
     pub at_s: f64,
 }
 
-/// What goes wrong.
+/// The faults of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trouble {
     /// The share of workers that are slow; rounded up.
@@ -99,7 +99,7 @@ pub enum Strategy {
     Static,
     /// A free worker takes the next part.
     Pull,
-    /// The same, and when there is no next part, a free worker tries one again that is late.
+    /// A free worker takes the next part; when there is none, a free worker tries one again that is late.
     Hedged {
         /// A part is late when it has taken this many times the mean.
         late: f64,
@@ -119,7 +119,7 @@ pub struct Job {
     pub client: Client,
     /// The work.
     pub work: Work,
-    /// What goes wrong.
+    /// The faults of the job.
     pub trouble: Trouble,
     /// Who does what.
     pub strategy: Strategy,
@@ -282,7 +282,7 @@ pub struct Spent {
     pub writing: f64,
 }
 
-/// What a simulated job took, from the first request to the last receipt.
+/// The result of a simulated job, from the first request to the last receipt.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Simulated {
     /// Seconds of the virtual clock.
@@ -305,6 +305,6 @@ pub struct Simulated {
     pub longest_s: f64,
     /// How busy things were.
     pub busy: Use,
-    /// What workers did with their time.
+    /// The time of the workers, by use.
     pub spent: Spent,
 }

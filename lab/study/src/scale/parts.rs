@@ -37,7 +37,7 @@ struct PartState {
     is_done: bool,
 }
 
-/// What a free worker does.
+/// The next action of a free worker.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Next {
     /// This part.
@@ -88,7 +88,7 @@ impl Parts {
         }
     }
 
-    /// What the client gives to a free worker.
+    /// Returns the task that the client gives to a free worker.
     pub(super) fn next(&mut self, now: f64) -> Next {
         while let Some(part) = self.back.pop_front() {
             if !self.states[part as usize].is_done {

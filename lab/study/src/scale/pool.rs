@@ -25,7 +25,7 @@ use super::model::Bandwidth;
 pub struct Pool {
     rate: Bandwidth,
     users: usize,
-    /// What each has got since the beginning.
+    /// The bytes that each has got since the beginning.
     given: f64,
     /// When that was brought up to date.
     at: f64,
@@ -130,7 +130,7 @@ impl Pool {
         user.worker
     }
 
-    /// What was taken so far as a share of what could have been given in `seconds`.
+    /// Returns the bytes taken so far as a share of those that could have been given in `seconds`.
     pub fn used(&self, seconds: f64) -> f64 {
         if self.is_endless() || seconds <= 0.0 {
             0.0

@@ -14,7 +14,7 @@ use swath::{PageCache, ReadOptions};
 
 use crate::limits;
 
-/// What a worker says before its first task.
+/// The message of a worker before its first task.
 pub const READY: &str = "ready";
 
 /// One attempt of a part.
@@ -28,7 +28,7 @@ pub struct Task {
     pub wait_s: f64,
 }
 
-/// What it took.
+/// The costs of a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     /// The receipt.

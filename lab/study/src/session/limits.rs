@@ -1,4 +1,4 @@
-//! What the machine and one folder's device can do at best, measured as everything else is.
+//! The limits of the machine and of one folder's device, measured as everything else is.
 
 use std::fs::{self, File};
 use std::io;
@@ -25,7 +25,7 @@ const DEPTH: u32 = 32;
 /// A limit: what its runs are called, and what is made of their seconds.
 struct LimitRuns {
     entrant: Entrant,
-    /// Of a folder, or of the machine.
+    /// The scope: a folder, or the machine.
     of: LimitScope,
     unit: &'static str,
     rate: Rate,
@@ -59,7 +59,7 @@ impl LimitRuns {
         Self { entrant, of, unit, rate }
     }
 
-    /// Of work with this many bytes.
+    /// Makes a limit of work with this many bytes.
     fn gb_per_s(
         name: &'static str,
         of: LimitScope,

@@ -22,7 +22,7 @@ pub(super) enum TuneCase {
     OnceSum,
     /// Reads of this many bytes.
     Small(u64),
-    /// The same, from the device.
+    /// Reads of this many bytes from the device.
     SmallCold(u64),
     FilesWarm,
     FilesCold,

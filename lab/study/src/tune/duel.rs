@@ -19,7 +19,7 @@ use swath_profile::stats::{Interval, median, paired_ratio};
 pub(super) const MARGIN: f64 = 1.03;
 /// How many times as fast it must be where no gain is expected, by the estimate.
 pub(super) const GUARD: f64 = 0.98;
-/// And at least, with 95 % certainty: few rounds of short runs waver.
+/// The least gain, with 95 % certainty: few rounds of short runs waver.
 pub(super) const GUARD_LEAST: f64 = 0.90;
 /// Rounds after which values without a gain are dropped.
 const EARLY: usize = 3;
@@ -87,7 +87,7 @@ impl Decided {
 ///
 /// # Errors
 ///
-/// Those of `run`.
+/// The errors of `run`.
 pub(super) fn decide<C: Copy>(
     values: &[u64],
     gain: C,
@@ -152,7 +152,7 @@ fn rounds(
     Ok(interleave(all, turns, count, &mut take)? == Stopped::No)
 }
 
-/// What came out of the first measurement.
+/// The result of the first measurement.
 struct Screened {
     best: Option<(u64, Interval)>,
     /// The best of the dropped ones.

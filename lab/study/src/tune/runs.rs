@@ -220,7 +220,7 @@ fn make_cold(path: &Path) -> Result<()> {
     cache::make_cold(path, ColdBy::DontNeed)
 }
 
-/// Their writeback began when they were made.
+/// Makes files cold whose writeback began when they were made.
 fn make_all_cold(paths: &[PathBuf]) -> Result<()> {
     make_written_cold(paths, ColdBy::DontNeed)
 }

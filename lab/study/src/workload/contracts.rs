@@ -20,7 +20,7 @@ pub const BASE: u64 = 1000;
 ///
 /// # Errors
 ///
-/// Those of writing.
+/// The errors of writing.
 pub fn generate(
     count: u64,
     seed: u64,

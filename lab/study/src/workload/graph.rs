@@ -77,7 +77,7 @@ impl Rmat {
     ///
     /// # Errors
     ///
-    /// Those of writing.
+    /// The errors of writing.
     pub fn write(&self, text: Text, workers: usize, output: Ordered) -> Result<OrderedReport> {
         let (vertices, edges) = (1_u64 << self.scale, self.edges);
         let (head, first) = match text {

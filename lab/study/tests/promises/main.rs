@@ -1,4 +1,4 @@
-//! What the study promises, one module for each promise.
+//! The promises of the study, a module for each.
 
 mod cheerio;
 mod mapped_records_are_those_that_are_read;

@@ -13,7 +13,7 @@ impl Dice {
         (self.0)() % count.max(1)
     }
 
-    /// The same, as an index.
+    /// Draws an index below `count`.
     pub(super) fn index(&mut self, count: usize) -> usize {
         let index = self.below(count.try_into().expect("counts fit 64 bits"));
         index.try_into().expect("below the count")

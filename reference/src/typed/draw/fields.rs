@@ -4,7 +4,7 @@ use super::super::options::Options;
 use super::super::types::{Type, Unit};
 use super::dice::Dice;
 
-/// What fields look like.
+/// The family of a column's fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
     Small,
@@ -250,7 +250,7 @@ fn zoned(dice: &mut Dice) -> String {
     format!("{moment}{}", zones[dice.index(most)])
 }
 
-/// What is almost something else.
+/// Draws a text that is almost something else.
 fn almost(dice: &mut Dice) -> String {
     let texts = [
         "1e",

@@ -33,7 +33,7 @@ const VALUES: [&[&str]; 9] = [
     ],
 ];
 
-/// What the values of a key are in most records.
+/// The shape of a key's values in most records.
 pub(super) enum Shape {
     /// One of these, by their index.
     Plain(usize),

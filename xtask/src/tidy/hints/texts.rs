@@ -82,7 +82,7 @@ pub(super) fn of_block(block: &Block, member: &str, constants: &Constants) -> Ve
     }
 }
 
-/// What the text of a `format!` begins with.
+/// Returns the beginning of the text of a `format!`.
 fn format(tokens: &proc_macro2::TokenStream) -> Option<Text> {
     let Some(TokenTree::Literal(literal)) = tokens.clone().into_iter().next() else {
         return None;

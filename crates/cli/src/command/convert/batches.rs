@@ -34,7 +34,7 @@ where
     Ok(options.write_batches(job.text()?, schema, batches)?)
 }
 
-/// Of a table with as many columns, that of the file names included.
+/// Returns the size of a table with as many columns, that of the file names included.
 pub(super) fn size_of(report: &TableReport, columns: usize) -> Size {
     let columns = columns as u64;
     Size { rows: report.rows, columns, values: report.rows * columns }

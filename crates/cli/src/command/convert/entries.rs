@@ -298,7 +298,7 @@ fn places(job: &Conversion<'_>, table: &RecordBatch, at: usize) -> Result<Array<
     Ok(ids)
 }
 
-/// The same values in memory of their own.
+/// Copies values into memory of their own.
 fn copied<T: bytemuck::Pod>(values: &[T]) -> Result<Array<T>> {
     let mut copy = Array::<T>::zeroed(values.len())?;
     copy.copy_from_slice(values);

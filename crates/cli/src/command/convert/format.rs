@@ -22,7 +22,7 @@ pub enum Format {
     Npy,
     /// Columns, as Arrow saves them.
     Arrow,
-    /// The same, to be read from front to back.
+    /// Columns, as Arrow saves them to be read from front to back.
     Arrows,
     /// A JSON object on each line.
     Jsonl,

@@ -1,4 +1,4 @@
-//! What the new format does not say of a table that was read.
+//! Facts about a table that the new format cannot express.
 
 use std::path::PathBuf;
 

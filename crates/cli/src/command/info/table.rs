@@ -1,5 +1,5 @@
-//! What `swath info` reports about tables: each column, and the first rows. The table is read once, in
-//! bounded memory.
+//! The report of `swath info` about tables: each column, and the first rows. The table is read once,
+//! in bounded memory.
 
 use anyhow::Result;
 use serde::{Serialize, Serializer};

@@ -1,4 +1,4 @@
-//! What `swath info` reports about files of tensors: every tensor. No data is read.
+//! The report of `swath info` about files of tensors: every tensor. No data is read.
 
 use std::path::Path;
 

@@ -31,7 +31,7 @@ const BUFFER: usize = 256 << 10;
 /// A batch system may signal all processes of a task. Within this time the signal ends this program too.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// What a part is done by.
+/// The work of a part: the command that does it, or the standard input.
 pub(super) struct Work<'w> {
     pub(super) plan: &'w Plan,
     pub(super) command: &'w [OsString],
@@ -187,7 +187,7 @@ impl Work<'_> {
     }
 }
 
-/// What to try after a signal has ended a command.
+/// Returns the hint for a command that a signal has ended.
 fn after_signal(name: Option<&str>) -> &'static str {
     match name {
         Some("SIGKILL") => {

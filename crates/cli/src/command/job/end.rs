@@ -41,7 +41,7 @@ pub struct Commit {
     #[arg(long)]
     pub json: bool,
 
-    /// What to record.
+    /// The recording of a timeline.
     #[command(flatten)]
     pub timeline: TimelineArgs,
 }

@@ -75,7 +75,7 @@ impl Feed {
         Ok(Self { supply: Supply::Spooled(file), bytes })
     }
 
-    /// What the command is started with.
+    /// Returns the standard input to start the command with.
     pub(super) fn stdin(&self) -> io::Result<Stdio> {
         Ok(match &self.supply {
             Supply::Nothing => Stdio::null(),
@@ -104,7 +104,7 @@ impl Fed {
     ///
     /// # Errors
     ///
-    /// Those of reading the inputs, and of the pipe. What the command wrote is not of the whole input then.
+    /// The errors of reading the inputs, and of the pipe. What the command wrote is not of the whole input then.
     pub(super) fn finish(self) -> Result<u64> {
         match self.thread.map(JoinHandle::join) {
             None | Some(Ok(Ok(()))) => Ok(self.bytes.load(Ordering::Relaxed)),

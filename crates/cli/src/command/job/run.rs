@@ -60,7 +60,7 @@ pub struct JobRun {
     #[arg(long)]
     pub json: bool,
 
-    /// What to record.
+    /// The recording of a timeline.
     #[command(flatten)]
     pub timeline: TimelineArgs,
 }

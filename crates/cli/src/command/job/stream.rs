@@ -31,7 +31,7 @@ pub struct JobRead {
     #[arg(value_name = "PART", value_parser = count())]
     pub part: usize,
 
-    /// What to record.
+    /// The recording of a timeline.
     #[command(flatten)]
     pub timeline: TimelineArgs,
 }
@@ -51,7 +51,7 @@ pub struct Write {
     #[arg(value_name = "PART", value_parser = count())]
     pub part: usize,
 
-    /// What to record.
+    /// The recording of a timeline.
     #[command(flatten)]
     pub timeline: TimelineArgs,
 }

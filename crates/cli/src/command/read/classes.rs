@@ -73,7 +73,7 @@ pub(super) fn json(report: &ClassReport) -> impl Serialize + use<> {
     }
 }
 
-/// The same for people.
+/// Returns the report of one run, for people.
 pub(super) fn text(report: &ClassReport) -> String {
     let [first, median, last] = first_median_last(report).map(time_text);
     let count = counted(report.classes.len() as u64, "class").replace("classs", "classes");

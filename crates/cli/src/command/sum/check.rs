@@ -35,7 +35,7 @@ use crate::report::{PathJson, counted, object};
 #[derive(Debug, PartialEq, Eq)]
 struct Entry {
     algorithm: Algorithm,
-    /// In small digits.
+    /// The digest, in small digits.
     digest: String,
     path: OsString,
 }
@@ -181,7 +181,7 @@ type Malformed = (String, &'static str);
 
 const FORM: &str = "write `HASH  PATH`, as `swath sum --hash` prints it";
 
-/// What stands between a checksum and its path.
+/// The separator between a checksum and its path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Gap {
     One,

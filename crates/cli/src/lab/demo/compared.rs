@@ -14,7 +14,7 @@ const TOO_WIDE: f64 = 2.0;
 /// Decides how rounds are drawn again for the interval.
 const SEED: u64 = 1;
 
-/// What the interval of a ratio says.
+/// The conclusion from the interval of a ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Faster,

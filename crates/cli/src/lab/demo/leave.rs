@@ -105,7 +105,7 @@ fn fork_halves(bytes: &[u8], w: &mut Writer<'_>) -> io::Result<()> {
     w.join(|w| fork_halves(left, w), |w| fork_halves(right, w)).map(|_| ())
 }
 
-/// The same without forks.
+/// Halves without forks.
 fn halve(bytes: &[u8], write: &mut impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     if bytes.len() <= LITTLE {
         return write(&digits(bytes));

@@ -22,7 +22,7 @@ const SHARE: u64 = 8;
 const SIZE: u64 = 8 << 10;
 /// More files would take too long to make.
 const MOST: u64 = 4000;
-/// Of study B's task manager: where small files gained most.
+/// The threads of study B's task manager, where small files gained most.
 const THREADS: usize = 64;
 
 /// The files, and their bytes.

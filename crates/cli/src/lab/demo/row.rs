@@ -71,7 +71,7 @@ pub(super) struct About {
 const FRESH: &str = "fresh buffer";
 
 impl About {
-    /// Of a file in the page cache, into fresh memory.
+    /// Describes a read of a file in the page cache, into fresh memory.
     pub(super) const fn warm(
         capability: &'static str,
         engine: &'static str,
@@ -104,7 +104,7 @@ pub(super) struct DemoRow {
     /// Until all rounds are over.
     pub(super) entrant: Option<Entrant>,
     pub(super) is_right: bool,
-    /// Of each round.
+    /// The seconds of each round.
     pub(super) seconds: Vec<f64>,
 }
 

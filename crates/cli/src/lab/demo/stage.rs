@@ -16,7 +16,7 @@ use crate::failure::Refused;
 use crate::report::{ReportName, size_text};
 use crate::signal::remove_on_signal;
 
-/// What a demo costs, in multiples of its input.
+/// The cost of a demo, in multiples of its input.
 #[derive(Clone, Copy)]
 struct Cost {
     memory: u64,
@@ -45,7 +45,7 @@ const ROUND: f64 = 2.5;
 pub(super) struct Stage {
     folder: Hidden,
     pub(super) path: PathBuf,
-    /// What `path` holds.
+    /// The bytes of `path`.
     pub(super) bytes: Vec<u8>,
     pub(super) made: Generated,
     pub(super) workers: usize,

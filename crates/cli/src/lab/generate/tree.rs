@@ -44,7 +44,7 @@ pub struct Tree {
     #[arg(value_name = "OUT", value_parser = input(), value_hint = ValueHint::DirPath, required_unless_present = "output")]
     pub to: Option<Input>,
 
-    /// The same as a flag.
+    /// The word OUT as a flag.
     #[command(flatten)]
     pub flag: OutFlag,
 

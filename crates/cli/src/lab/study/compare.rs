@@ -38,7 +38,7 @@ pub struct Compare {
     #[arg(value_name = "OUT", value_parser = input(), value_hint = ValueHint::FilePath)]
     pub to: Option<Input>,
 
-    /// The same as a flag.
+    /// The word OUT as a flag.
     #[command(flatten)]
     pub flag: OutFlag,
 

@@ -30,7 +30,7 @@ pub struct Report {
     #[arg(value_name = "OUT", value_parser = input(), value_hint = ValueHint::DirPath)]
     pub to: Option<Input>,
 
-    /// The same as a flag.
+    /// The word OUT as a flag.
     #[command(flatten)]
     pub flag: OutFlag,
 

@@ -33,7 +33,7 @@ pub(crate) struct Segment {
     pub(crate) doubtful: bool,
 }
 
-/// What a segment appears to be.
+/// The apparent kind of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SegmentKind {
     Block,
@@ -43,7 +43,7 @@ pub(crate) enum SegmentKind {
     Unmarked,
 }
 
-/// What follows the end of a stream.
+/// The bytes after the end of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum After {
     /// Another stream.

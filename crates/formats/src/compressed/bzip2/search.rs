@@ -27,7 +27,7 @@ pub(crate) struct BlockSearch {
     turn: Condvar,
 }
 
-/// What is certain so far.
+/// The part of a search that is certain so far.
 #[derive(Debug)]
 struct Chain {
     /// The next segment to settle.

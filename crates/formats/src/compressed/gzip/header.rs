@@ -10,7 +10,7 @@ const RESERVED: u8 = 0xe0;
 /// Number of bytes before the optional fields.
 const FIXED: usize = 10;
 
-/// What some bytes begin with.
+/// The result of parsing a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum HeaderParse<'b> {
     Header(GzipHeader<'b>),

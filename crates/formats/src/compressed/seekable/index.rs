@@ -24,7 +24,7 @@ pub(crate) struct FrameIndex {
     checksums: Option<Vec<u32>>,
 }
 
-/// The same place in the compressed stream and in the decompressed contents.
+/// A place in the compressed stream and in the decompressed contents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct FramePlace {
     packed: u64,

@@ -10,7 +10,7 @@ pub(crate) const MOST_BLOCK: u64 = 128 << 10;
 /// A header is at most this long.
 pub(crate) const MOST_HEADER: usize = 18;
 
-/// What some bytes begin with.
+/// The kind of frame that some bytes begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
     Frame(FrameHeader),
@@ -24,7 +24,7 @@ pub(crate) enum Start {
     Reserved,
 }
 
-/// What the header of a frame says.
+/// The header of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FrameHeader {
     pub(crate) len: usize,

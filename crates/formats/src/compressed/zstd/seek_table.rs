@@ -58,7 +58,7 @@ fn table(frames: &[Frame]) -> Result<Vec<u8>, String> {
     Ok(table)
 }
 
-/// What the last bytes of a file say about a table.
+/// The result of parsing the last bytes of a file as the end of a seek table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SeekFooter {
     count: u64,

@@ -1,5 +1,5 @@
-//! The same numbers, put into a fixed room: without a capacity to check, and with what is too much
-//! overwritten by what follows.
+//! Numbers in a room of fixed length: no capacity is checked, and surplus digits are overwritten by
+//! the next number.
 
 use swath_simd::digits::{ASCII, eight};
 

@@ -6,7 +6,7 @@ use swath_reference::battery::{self, BatterySize};
 
 use super::*;
 
-/// What `std` returns, except for numbers that are too large.
+/// Returns the value of `std`, except for numbers that are too large.
 fn wanted(text: &str) -> Option<f64> {
     let value: f64 = text.parse().ok()?;
     let is_word = text.contains(['n', 'N']);

@@ -65,7 +65,7 @@ pub struct ArrowBatches {
     rest: ArrowRest,
 }
 
-/// What has not been read yet.
+/// The batches that have not been read yet.
 enum ArrowRest {
     File(Box<ArrowFile>),
     Stream(Box<ArrowStream>),

@@ -47,7 +47,7 @@ impl<W: Write> ArrowWriter<W> {
         }
     }
 
-    /// What has been written to.
+    /// Returns the output.
     pub(in crate::table) fn out(&mut self) -> &mut W {
         match self {
             Self::File(writer) => writer.get_mut(),

@@ -1,13 +1,13 @@
-//! What is wrong with a line of JSON.
+//! The faults of a line of JSON.
 
-/// What is wrong, and at which byte of the text.
+/// A fault, and its byte in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) struct JsonFaultAt {
     pub(in crate::table) fault: JsonFault,
     pub(in crate::table) at: usize,
 }
 
-/// What is wrong.
+/// A fault of JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) enum JsonFault {
     /// The line begins with something else than an object.
@@ -24,7 +24,7 @@ pub(in crate::table) enum JsonFault {
     Escape,
     /// Half of a surrogate pair.
     Surrogate,
-    /// What begins here is not a number.
+    /// The bytes here are not a number.
     Number,
     /// NaN or an infinity.
     Nan,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What becomes of a key that is not a column.
+/// How to treat a key that is not a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) enum Others {
     /// It is passed over.
@@ -38,7 +38,7 @@ impl Keys {
         Self { indices, others, values, has_refused }
     }
 
-    /// The same keys of objects with such values.
+    /// Returns the keys of objects with such values.
     pub(in crate::table) fn with_values(self, values: ValueRules) -> Self {
         Self { values, ..self }
     }

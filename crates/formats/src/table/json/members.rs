@@ -22,7 +22,7 @@ pub(in crate::table) struct Cells {
     pub(in crate::table) ends: Vec<u32>,
 }
 
-/// What is known about the keys of objects.
+/// The known keys of objects.
 #[derive(Debug, Default)]
 pub(in crate::table) struct ObjectMembers {
     keys: Option<Arc<Keys>>,

@@ -14,7 +14,7 @@ type Step<T> = Result<T, JsonFaultAt>;
 #[derive(Clone, Debug, Default)]
 pub(super) struct ScanScratch {
     pub(super) marks: Marks,
-    /// What closes the brackets that are open.
+    /// The brackets that close the open ones.
     open: Vec<u8>,
     /// The keys of the objects that are open, and where those of each begin.
     keys: Vec<Range<usize>>,
@@ -149,7 +149,7 @@ impl Scan<'_> {
         self.no_number(JsonFault::Expected("not JSON: a value is expected"))
     }
 
-    /// What is not a number of JSON, but one of other writers.
+    /// Judges a word that is not a number of JSON, but one of other writers.
     #[cold]
     fn no_number(&mut self, otherwise: JsonFault) -> Step<()> {
         let rest = &self.text[self.at..];

@@ -24,7 +24,7 @@ pub(in crate::table) struct TableKeys {
     pub(in crate::table) has_records: bool,
     /// How many were taken.
     pub(in crate::table) records: u64,
-    /// What is wrong with the first line that is not an object.
+    /// The fault of the first line that is not an object.
     pub(in crate::table) error: Option<Error>,
     /// Whether that line has an end.
     pub(in crate::table) is_whole: bool,
@@ -32,7 +32,7 @@ pub(in crate::table) struct TableKeys {
     pub(in crate::table) is_elsewhere: bool,
 }
 
-/// What all workers know.
+/// The keys that all workers know.
 #[derive(Default)]
 struct SharedKeys {
     /// File and byte of the first appearance.
@@ -47,7 +47,7 @@ struct SharedKeys {
 
 /// Records of a file.
 pub(in crate::table) struct KeyRecords<'p> {
-    /// Of those whose keys are collected.
+    /// The pass over records whose keys are collected.
     pub(in crate::table) pass: RecordPass<'p>,
     /// Those that are read.
     pub(in crate::table) read: Extent,

@@ -21,7 +21,7 @@ pub(in crate::table) struct TableFile {
     /// Never [`Encoding::Auto`].
     pub(in crate::table) encoding: Encoding,
     errors: EncodingErrors,
-    /// What came before the text, if it is a part of a pipe.
+    /// The text before this one, if it is a part of a pipe.
     pub(in crate::table) before: Origin,
 }
 

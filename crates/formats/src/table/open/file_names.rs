@@ -11,7 +11,7 @@ use crate::table::types::ColumnType;
 /// The names of all files: one dictionary for all batches, since an Arrow file has room for one.
 pub(in crate::table) struct FileNames {
     texts: ArrayRef,
-    /// Of each file.
+    /// The key of each file.
     keys: Vec<i32>,
 }
 

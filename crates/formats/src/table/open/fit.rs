@@ -23,12 +23,12 @@ const BLOCK_SIZE: u64 = 1 << 20;
 /// Bytes of memory for a byte of text while it is parsed: itself, and values in buffers that grow by
 /// copying.
 const PARSING: u64 = 24;
-/// The same once it is parsed: the values of two rounds are in memory, and what the caller makes of
-/// them may be.
+/// Memory for each byte of text once it is parsed: the values of two rounds are in memory, and
+/// perhaps the caller's copy.
 const PARSED: u64 = 24;
 /// Bytes that workers read after their blocks.
 const LOOK: u64 = if cfg!(test) { 100 } else { 1 << 20 };
-/// What takes less than this is not compared with the memory at hand.
+/// Tables that take less than this are not compared with the memory at hand.
 pub(in crate::table) const LITTLE: u64 = 16 << 20;
 /// A table of more bytes of values than this, and this many for each byte of text, is refused: it would take minutes to
 /// fill it with missing values.

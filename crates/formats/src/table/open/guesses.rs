@@ -8,21 +8,21 @@ use swath::machine::{Mutex, MutexGuard};
 use super::plan::TablePlan;
 use crate::table::types::{ColumnType, Kinds, NestedType};
 
-/// What the values of each column can be, as far as workers have seen. It only becomes less.
+/// The possible types of each column, as far as workers have read. It only becomes less.
 #[derive(Debug)]
 pub(in crate::table) struct Guesses(Mutex<Vec<Guess>>);
 
-/// What is known of a column.
+/// The guess for one column.
 #[derive(Clone, Debug)]
 struct Guess {
     kinds: Kinds,
-    /// Of objects and arrays.
+    /// The type of objects and arrays.
     nested: NestedType,
-    /// The same, once all of them have been looked at.
+    /// The type, once all of them have been looked at.
     settled: Option<Arc<NestedType>>,
 }
 
-/// What was seen in some columns.
+/// The values read in some columns.
 pub(in crate::table) struct ColumnGuesses {
     pub(in crate::table) kinds: Vec<Kinds>,
     pub(in crate::table) nested: Vec<Option<NestedType>>,

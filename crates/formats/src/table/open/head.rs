@@ -22,7 +22,7 @@ use crate::table::text::prefix::{LONG, Prefix};
 use crate::table::text::record::{FieldPlace, RecordKind, RecordText};
 use crate::table::write::BatchForm;
 
-/// What begins comments, if the other lines are numbers.
+/// The beginning of a comment, if the other lines are numbers.
 const NOTE: u8 = b'#';
 
 /// The start of a table.
@@ -47,7 +47,7 @@ pub(in crate::table) struct TableHead {
     pub(in crate::table) comments: u64,
 }
 
-/// What an earlier file of the same table decided.
+/// The decisions of an earlier file of the same table.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::table) struct Decided<'d> {
     pub(in crate::table) between: Option<Between>,
@@ -57,7 +57,7 @@ pub(in crate::table) struct Decided<'d> {
 }
 
 impl<'d> Decided<'d> {
-    /// What files decided that begin like these, of which there is one.
+    /// Returns the decisions of the file among `heads` that begins like these, if there is one.
     pub(in crate::table) fn by(heads: &'d [TableHead], options: &BatchOptions) -> Self {
         let TableHead { dialect, lines, layout, .. } = &heads[0];
         let (mut between, mut layout) = (Some(dialect.between), layout.as_ref());

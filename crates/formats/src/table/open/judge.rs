@@ -1,4 +1,4 @@
-//! What the fields of a sample are.
+//! The kinds of fields in a sample.
 
 use std::cell::Cell;
 
@@ -10,7 +10,7 @@ use crate::table::types::{
     ColumnState, ColumnType, FieldRules, Kinds, TextField, has_zone, is_number,
 };
 
-/// What a field is to people, who take `007` for a number.
+/// The group that people put a field in: they take `007` for a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FieldGroup {
     Missing,
@@ -24,7 +24,7 @@ pub(super) enum FieldGroup {
 /// A field of a sample.
 pub(super) struct SampleField {
     pub(super) place: FieldPlace,
-    /// What it is, once that was found.
+    /// The group of the field, once it was determined.
     pub(super) group: Cell<Option<FieldGroup>>,
 }
 

@@ -20,7 +20,7 @@ pub(in crate::table) fn layout(
     }
 }
 
-/// The same in these bytes; `None` if more of them are needed.
+/// Finds the columns in these bytes; `None` if more of them are needed.
 fn layout_of(text: &[u8], is_all: bool, dialect: Dialect) -> Option<TextPositions> {
     let records = RecordText { text, dialect, layout: None };
     let (mut found, mut at, mut count) = (TextPositions::default(), 0, 0);

@@ -32,7 +32,7 @@ pub(in crate::table) struct PlanColumn {
     /// Its name in the batches, if that is another one.
     pub(in crate::table) renamed: Option<String>,
     pub(in crate::table) told: Option<ColumnType>,
-    /// What is in its values, if that was found and is what they must have.
+    /// The type of its nested values, if it was determined and they must have it.
     pub(in crate::table) nested: Option<Arc<NestedType>>,
     /// Which of the plan's rules.
     pub(in crate::table) rules: usize,
@@ -48,7 +48,7 @@ impl PlanColumn {
 /// Everything that is decided before the first record is read.
 #[derive(Debug)]
 pub(in crate::table) struct TablePlan {
-    /// Of each file, or one for all.
+    /// The shape of each file, or one for all.
     pub(in crate::table) shapes: Vec<RecordShape>,
     /// The columns that are read, in the order of the file.
     pub(in crate::table) columns: Vec<PlanColumn>,
@@ -279,7 +279,7 @@ pub(in crate::table) fn shape(options: &BatchOptions, head: &TableHead) -> Recor
     }
 }
 
-/// What becomes of keys that are not columns: if columns are selected, those do not matter.
+/// Decides how to treat keys that are not columns: if columns are selected, they do not matter.
 fn others(options: &BatchOptions) -> Others {
     if options.columns.is_some() { Others::Pass } else { Others::Refuse }
 }

@@ -1,4 +1,4 @@
-//! What was found in a table.
+//! The report of a table.
 
 use crate::table::options::choices::Delimiter;
 use crate::table::options::choices::Encoding;
@@ -9,11 +9,11 @@ use crate::table::types::ColumnType;
 /// Lines that are listed of records that were left out.
 pub(in crate::table) const LISTED: usize = 1000;
 
-/// What was found in a table and done with it.
+/// The report of a table: its types, its records, and how they were changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableReport {
-    /// What separates fields; `None` in a table of one column for which no delimiter was given.
+    /// The delimiter of fields; `None` in a table of one column for which no delimiter was given.
     pub delimiter: Option<Delimiter>,
     /// How many lines name the columns.
     pub header_lines: usize,

@@ -1,4 +1,4 @@
-//! What the options say about all fields, and whether it makes sense.
+//! The options for all fields, and whether they agree.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ pub(in crate::table) fn rules(options: &BatchOptions, dialect: Dialect) -> Field
     }
 }
 
-/// The same, if the caller gave the type.
+/// Returns the rules of a column whose type the caller gave.
 pub(in crate::table) fn told(options: &BatchOptions, rules: &FieldRules) -> FieldRules {
     FieldRules {
         trues: words(&options.trues, &TRUES),

@@ -1,4 +1,4 @@
-//! What the first records show: the delimiter, and whether the first one has names.
+//! The first records of a file: their delimiter, and whether the first one has names.
 
 use std::cmp::{Ordering, Reverse};
 
@@ -18,7 +18,7 @@ pub(in crate::table) const RECORDS: usize = 1000;
 const FIELDS: usize = 1 << 15;
 /// They begin within this many bytes after the end of the first one.
 pub(in crate::table) const BYTES: usize = 1 << 20;
-/// What is tried as a delimiter, in this order.
+/// The delimiters to try, in this order.
 const CANDIDATES: [u8; 4] = [b'\t', b',', b';', b'|'];
 
 /// The first records of a text, up to the first fault.
@@ -97,7 +97,7 @@ impl Sample {
         starts.zip(&self.ends).map(|(&start, &end)| &self.fields[start..end])
     }
 
-    /// The same of a text in which nothing begins a comment.
+    /// Returns the sample of a text in which nothing begins a comment.
     pub(in crate::table) fn without_comments(self) -> Self {
         Self { dialect: Dialect { comment: None, ..self.dialect }, ..self }
     }
@@ -308,7 +308,7 @@ impl DelimiterFit {
     }
 }
 
-/// What the values of a column below the first record are.
+/// The kinds of values of a column below the first record.
 #[derive(Clone, Copy, Default)]
 struct Below {
     /// Text, if they are of several groups; `None` if all are missing.

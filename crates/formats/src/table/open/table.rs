@@ -29,7 +29,7 @@ use crate::table::write::BatchForm;
 pub(in crate::table) struct Table {
     pub(in crate::table) options: BatchOptions,
     pub(in crate::table) files: Vec<TableFile>,
-    /// Of each file.
+    /// The head of each file.
     pub(in crate::table) heads: Vec<TableHead>,
     pub(in crate::table) plan: TablePlan,
     pub(in crate::table) guesses: Guesses,

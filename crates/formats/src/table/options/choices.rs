@@ -1,4 +1,4 @@
-//! What options choose among: encodings, ragged records, comments, headers, words, delimiters.
+//! The values of options: encodings, ragged records, comments, headers, words, delimiters.
 
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
@@ -94,7 +94,7 @@ impl FromStr for Encoding {
     }
 }
 
-/// What happens to bytes that are not of the encoding.
+/// How to treat bytes outside the encoding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EncodingErrors {
@@ -111,8 +111,8 @@ impl EncodingErrors {
         &[("error", Self::Refuse), ("replace", Self::Replace)];
 }
 
-/// What happens to a record with more or fewer fields than the table has columns; in text of fixed
-/// width, to one with text outside of the columns; in JSON Lines, to a line that is not an object.
+/// How to treat a record with more or fewer fields than the table has columns; in text of fixed
+/// width, one with text outside of the columns; in JSON Lines, a line that is not an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Ragged {
@@ -179,7 +179,7 @@ impl CommentRule {
     }
 }
 
-/// What a word means.
+/// The meaning of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::table) enum WordMeaning {
     Missing,
@@ -225,7 +225,7 @@ impl HeaderLine {
         &[("auto", Self::Auto), ("yes", Self::Present), ("no", Self::Absent)];
 }
 
-/// What separates the fields of a line.
+/// The separator between the fields of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Delimiter {
@@ -237,7 +237,7 @@ pub enum Delimiter {
     Blanks,
 }
 
-/// What separates fields, in more than one byte, as in `||` or `\u{a7}`. A text is made to one by
+/// A separator of fields in more than one byte, as `||` or `\u{a7}`. A text is made to one by
 /// [`parse`](str::parse), as a [`Delimiter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LongDelimiter {
@@ -278,7 +278,7 @@ impl From<u8> for Delimiter {
     }
 }
 
-/// What replaces a missing value in an array.
+/// The value that replaces a missing value in an array.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Missing {

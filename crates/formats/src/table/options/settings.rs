@@ -21,18 +21,18 @@ pub struct Setting {
     pub word: &'static str,
     /// Whether it belongs to the `table`, to a `column`, or to `both`.
     pub scope: &'static str,
-    /// What it takes.
+    /// The values that it takes.
     pub takes: String,
     /// Its default.
     pub default: &'static str,
-    /// What it does.
+    /// Its effect, in a sentence.
     pub sentence: &'static str,
 }
 
 /// The texts of an option; none for its default.
 pub(in crate::table) type OptionTexts<'t> = Option<&'t [&'t str]>;
 
-/// What to set: an option of the table, or of one column.
+/// The option to set: one of the table, or of one column.
 #[derive(Clone, Copy)]
 pub(in crate::table) struct Change<'c> {
     pub(in crate::table) column: Option<&'c ColumnKey>,
@@ -77,7 +77,7 @@ pub(in crate::table) fn list<O>(rows: &[OptionRow<O>]) -> Vec<Setting> {
 ///
 /// # Errors
 ///
-/// What is wrong, and what to try.
+/// On error, returns the fault and the hint.
 pub(in crate::table) fn set<O>(
     rows: &[OptionRow<O>],
     options: &mut O,
@@ -127,7 +127,7 @@ macro_rules! settings {
                 self.set_texts(None, word, Some(&[value]))
             }
 
-            /// The same for several texts, and for one column; without texts, the default.
+            /// Sets an option that takes several texts, and for one column; without texts, the default.
             ///
             /// # Errors
             ///
@@ -205,9 +205,9 @@ pub(in crate::table) fn put<V: OptionValue>(
     Some(())
 }
 
-/// What an option takes.
+/// The values that an option takes.
 pub(in crate::table) trait OptionValue: Sized {
-    /// What it is, as errors and the guide have it.
+    /// Describes the values, as errors and the guide have it.
     fn takes() -> String;
 
     /// Reads it.
@@ -260,7 +260,7 @@ pub(in crate::table) fn listed<T>(words: &[(&str, T)]) -> String {
     quoted(words.iter().map(|(word, _)| word))
 }
 
-/// The same for anything that has a word.
+/// Returns the words of anything that has one, as a sentence has them.
 pub(in crate::table) fn quoted(words: impl Iterator<Item: Display>) -> String {
     let words: Vec<String> = words.map(|word| format!("`{word}`")).collect();
     match &words[..] {
@@ -282,7 +282,7 @@ pub(in crate::table) fn range<N: FromStr>(text: &str) -> Option<(N, Option<N>)> 
     Some((from.parse().ok()?, to))
 }
 
-/// What [`mark`] reads, but for the last word.
+/// The values that [`mark`] reads, but for the last word.
 pub(in crate::table) const MARK: &str = "one ASCII character";
 
 /// Reads a character that means something.

@@ -34,7 +34,7 @@ macro_rules! words {
 settings! { BatchOptions,
     /// The form of the text. C and Python go by the name of the file.
     form = table!(form: BatchForm), "`csv`";
-    /// What separates fields.
+    /// The delimiter of fields.
     delimiter = table!(delimiter: Delimiter), "the one that fits the first lines; `tab` in a `.tsv`";
     /// The character around fields that contain delimiters or newlines.
     quote = table!(quote: Option<u8>), "`\"`";
@@ -79,10 +79,10 @@ settings! { BatchOptions,
     thousands = table!(thousands: Option<u8>), "`none`";
     /// The encoding of the text.
     encoding = table!(encoding: Encoding), "`auto`: as a byte order mark says, else UTF-8";
-    /// What happens to bytes that are not of the encoding: they are an error, or become U+FFFD.
+    /// How to treat bytes outside the encoding: they are an error, or become U+FFFD.
     encoding_errors = table!(encoding_errors: EncodingErrors), "`error`";
-    /// What happens to records with more or fewer fields than columns, with text outside of columns of fixed
-    /// width, or, in JSON Lines, to lines without an object: they are an error, fields that they lack are missing values, they are left out and
+    /// How to treat records with more or fewer fields than columns, with text outside of columns of fixed
+    /// width, or, in JSON Lines, lines without an object: they are an error, fields that they lack are missing values, they are left out and
     /// reported, or what they lack is missing and what is too much is dropped.
     ragged = table!(ragged: Ragged), "`error`";
     /// Whether `NaN`, `Infinity` and `-Infinity` are numbers in JSON Lines.

@@ -57,7 +57,7 @@ pub struct TableArray<T: Value> {
     pub names: Option<Vec<String>>,
     /// Row by row, `rows * columns` values.
     pub values: Array<T>,
-    /// What was found in the table.
+    /// The report of the table.
     pub report: TableReport,
 }
 
@@ -77,7 +77,7 @@ pub struct TableArray<T: Value> {
 ///
 /// # Errors
 ///
-/// Those of [`BatchOptions::read_array`].
+/// The errors of [`BatchOptions::read_array`].
 pub fn read_array<T: Value>(source: impl Into<Source>) -> Result<TableArray<T>> {
     BatchOptions::new().read_array(source)
 }
@@ -87,14 +87,14 @@ impl BatchOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`read_batches`](Self::read_batches) with the type of `T` given for all columns; also
+    /// The errors of [`read_batches`](Self::read_batches) with the type of `T` given for all columns; also
     /// for a missing value where [`with_missing`](Self::with_missing) has nothing for it.
     /// [`FormatReason::Invalid`] for options that give columns types, formats or words of their own.
     pub fn read_array<T: Value>(&self, source: impl Into<Source>) -> Result<TableArray<T>> {
         self.read_array_of([source])
     }
 
-    /// The same for several sources with the same columns, one below the other.
+    /// Reads several sources with the same columns, one below the other.
     ///
     /// ```
     /// use swath_formats::table::BatchOptions;
@@ -110,7 +110,7 @@ impl BatchOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`read_array`](Self::read_array).
+    /// The errors of [`read_array`](Self::read_array).
     pub fn read_array_of<T: Value, S: Into<Source>>(
         &self,
         sources: impl IntoIterator<Item = S>,
@@ -139,7 +139,7 @@ impl BatchOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`read_array`](Self::read_array); [`FormatReason::Invalid`] unless `out` has exactly as
+    /// The errors of [`read_array`](Self::read_array); [`FormatReason::Invalid`] unless `out` has exactly as
     /// many values as the table. [`shape`](Self::shape) returns that number.
     pub fn read_array_into<T: Value>(
         &self,
@@ -175,7 +175,7 @@ impl BatchOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`read_array`](Self::read_array), except those that only parsing finds.
+    /// The errors of [`read_array`](Self::read_array), except those that only parsing finds.
     pub fn shape(&self, source: impl Into<Source>) -> Result<TableShape> {
         let options = Self { missing: Missing::Natural, ..self.clone() };
         Ok(ArrayPlan::<f64>::new(vec![source.into()], &options)?.shape())

@@ -29,7 +29,7 @@ const FIRST: usize = 2 << 20;
 /// Bytes that are read at a time.
 const CHUNK: usize = 256 << 10;
 
-/// What is made of a table.
+/// The function that makes batches of a table.
 type Make = fn(Table) -> Result<Batches>;
 
 /// Opens a source whose first rows are wanted, and makes a table of it.

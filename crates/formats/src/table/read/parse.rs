@@ -64,9 +64,9 @@ pub(in crate::table) struct Parser<'p> {
 struct ParseJob<'j> {
     /// Indices of the requested columns among those of the plan.
     which: &'j [usize],
-    /// What the values of each of them can be.
+    /// The possible kinds of values of each.
     kinds: Vec<Kinds>,
-    /// Their types, if they are nested and that is settled.
+    /// The types of columns, if they are nested and that is settled.
     nested: Vec<Option<Arc<NestedType>>>,
     /// Those to parse, by their places in `which`.
     todo: Vec<usize>,
@@ -85,7 +85,7 @@ struct Run {
     rows: Rows,
     places: Places,
     builders: Vec<Option<Builder>>,
-    /// Of each builder.
+    /// The changes of each builder.
     changes: Vec<Tallies>,
     count: usize,
     aside: Vec<u64>,

@@ -60,7 +60,7 @@ impl<'p> FaultSearch<'p> {
         None
     }
 
-    /// The same for objects.
+    /// Returns the first fault of objects on lines.
     fn first_of_objects(&mut self, text: &[u8], base: u64) -> Option<Problem> {
         let shape = self.shape;
         let (mut at, mut count) = (0, 0);

@@ -20,10 +20,10 @@ pub(in crate::table) struct ValueTally {
 /// The values of a column that are not what their text says.
 pub(in crate::table) type Tallies = Losses<ValueTally>;
 
-/// The same for the report.
+/// The changed values of a column, for the report.
 pub(in crate::table) type ColumnChanges = Losses<Changes>;
 
-/// What is counted while an array is filled, in the order of the plan.
+/// The counts of an array that is being filled, in the order of the plan.
 #[derive(Debug)]
 pub(in crate::table) struct ArrayTally {
     /// Missing values.

@@ -25,7 +25,7 @@ const PART: u64 = if cfg!(test) { 300 } else { 16 << 20 };
 /// Bytes that are searched at a time for the end of the last whole record.
 const LOOK: u64 = 1 << 20;
 
-/// What follows the part of a pipe that has been read.
+/// The rest of a pipe after the part that has been read.
 pub(in crate::table) struct Pipe {
     reader: Reader,
     /// Where the whole records of the part end.

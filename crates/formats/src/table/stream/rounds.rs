@@ -28,7 +28,7 @@ use crate::table::text::pass::{RecordPass, RecordPiece};
 use crate::table::text::rows::RecordCounts;
 use crate::table::types::ColumnType;
 
-/// What a block gives.
+/// The result of a block.
 pub(in crate::table) struct Made {
     /// `None` if all of its records were set aside.
     pub(in crate::table) batch: Option<RecordBatch>,
@@ -43,13 +43,13 @@ pub(in crate::table) struct Made {
 /// A table that is being streamed.
 pub(in crate::table) struct Rounds {
     table: Table,
-    /// What follows the text of the file, if that is the first part of a pipe.
+    /// The rest of the pipe after the text of the file, if that is its first part.
     pipe: Option<Pipe>,
     kinds: Vec<ColumnType>,
     schema: SchemaRef,
-    /// What was kept of all files while types were found.
+    /// Blocks kept from all files while types were found.
     parsed: Vec<BlockPart>,
-    /// Of all rounds so far.
+    /// The rows of all rounds so far.
     rows: u64,
     /// In the order of the plan.
     changes: Vec<Tallies>,
@@ -139,7 +139,7 @@ impl Rounds {
         &self.schema
     }
 
-    /// What ends the round that is being parsed.
+    /// Returns the token that ends the round that is being parsed.
     pub(in crate::table) fn token(&self) -> &CancelToken {
         &self.token
     }

@@ -1,5 +1,4 @@
-//! What the blocks of a table have in common: counts and ranges of values, under each type that a
-//! block was parsed as.
+//! The counts and ranges that the blocks of a table share, under each type that a block was parsed as.
 
 use std::collections::BinaryHeap;
 
@@ -20,7 +19,7 @@ struct ColumnFold {
 }
 
 impl ColumnFold {
-    /// The same values as another type; `None` if they have to be parsed as that.
+    /// Returns the values as another type; `None` if they have to be parsed as that.
     fn as_kind(&self, kind: ColumnType) -> Option<Self> {
         let range = match self.kind {
             own if own == kind => self.range.clone(),
@@ -39,11 +38,11 @@ impl ColumnFold {
     }
 }
 
-/// What is known about the blocks so far.
+/// The counts and ranges of the blocks so far.
 pub(super) struct Folded {
     pub(super) rows: u64,
     pub(super) counts: RecordCounts,
-    /// Of each column of the plan, for each type.
+    /// The values of each column of the plan, for each type.
     columns: Vec<Vec<ColumnFold>>,
     set_aside: u64,
     /// The first ones, as files and offsets.

@@ -59,7 +59,7 @@ impl Bound {
         values.then(self.is_cut.cmp(&other.is_cut))
     }
 
-    /// The same value in a wider type; `None` if that does not hold it.
+    /// Returns the value in a wider type; `None` if that does not hold it.
     fn widened(&self, kind: ColumnType) -> Option<Self> {
         let value = match (&self.value, kind) {
             (Scalar::I64(value), ColumnType::U64) => Scalar::U64(u64::try_from(*value).ok()?),
@@ -129,7 +129,7 @@ impl ColumnRange {
         }
     }
 
-    /// The same values in a wider type; `None` if that does not hold them.
+    /// Returns the values in a wider type; `None` if that does not hold them.
     pub(super) fn widened(&self, kind: ColumnType) -> Option<Self> {
         let widened = |bound: &Option<Bound>| match bound {
             None => Some(None),

@@ -3,7 +3,7 @@
 use crate::table::options::choices::{Delimiter, LongDelimiter};
 use crate::table::types::QuoteBytes;
 
-/// What separates the fields of a record.
+/// The separator between the fields of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) enum Between {
     /// This byte.
@@ -14,7 +14,7 @@ pub(in crate::table) enum Between {
     Blanks,
     /// Nothing: there is one column.
     Nothing,
-    /// What JSON has between the members of an object.
+    /// The separators between the members of a JSON object.
     Json,
     /// Nothing: columns are at fixed places of each line.
     Fixed,

@@ -11,7 +11,7 @@ use crate::table::options::{Encoding, EncodingErrors};
 
 /// Bytes that are decoded at a time.
 const BLOCK: usize = 256 << 10;
-/// What replaces bytes that are not valid, if that is an error: it is not valid in UTF-8 either, so that a
+/// The byte that replaces invalid ones, if those are an error: it is not valid in UTF-8 either, so that a
 /// field with it is an error if it is read.
 const INVALID: u8 = 0xff;
 
@@ -22,7 +22,7 @@ struct Decoding {
     /// Bytes of the file that the decoder has taken.
     taken: u64,
     out: Vec<u8>,
-    /// Of bytes that are not valid: where they are in the file or, if they are replaced, in the text.
+    /// The invalid bytes: where they are in the file or, if they are replaced, in the text.
     flaws: Flaws,
 }
 

@@ -1,4 +1,4 @@
-//! What is wrong with a table, as errors say it.
+//! The faults of a table, as errors name them.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ use crate::table::types::{ColumnType, Misfit};
 const NOT_UTF_8: &str = "bytes that are not UTF-8";
 /// It begins as the one above.
 const UNCOUNTED: &str = "bytes that are not UTF-8, so that no position after them is known";
-/// What to try.
+/// The hint.
 const ENCODING: &str = "pass the encoding of the file with `encoding`, or replace such bytes with `encoding_errors`";
 const OUTSIDE: &str = "text outside of the columns";
 const AFTER_QUOTE: &str = "text after a closing quote";
@@ -114,7 +114,7 @@ impl Problem {
 
     /// Says which byte of the file is not of its encoding, if that is the fault.
     fn say_where(&mut self, input: &InputText, flaws: &Flaws) {
-        /// What could not be decoded became this byte.
+        /// The byte in the place of those that could not be decoded.
         const INVALID: u8 = 0xff;
         let Some(rest) = self.detail.strip_prefix(NOT_UTF_8) else { return };
         let before = ReadOptions::new().with_len(self.offset).count(input.source(), INVALID);
@@ -140,7 +140,7 @@ pub(in crate::table) fn split(wrong: RecordFault, record: u64, base: u64) -> Pro
     Problem { record, ..self::wrong(wrong, offset) }
 }
 
-/// The same for the byte at `offset`, on the line of that byte.
+/// Returns the error of a fault at `offset`, on the line of that byte.
 pub(in crate::table) fn wrong(wrong: RecordFault, offset: u64) -> Problem {
     let (detail, hint) = match wrong {
         RecordFault::OpenQuote(_) => {
@@ -271,7 +271,7 @@ fn shown(raw: &[u8]) -> String {
     }
 }
 
-/// The same for a record of a table of this shape.
+/// Returns the fault of a record of a table of this shape.
 pub(in crate::table) fn of_record(record: u64, found: usize, shape: &RecordShape) -> Problem {
     let problem = ragged(record, found, shape.columns, shape.ragged);
     match shape.lacks_name && found == shape.columns + 1 {

@@ -1,4 +1,4 @@
-//! What a first line may have that is neither names nor data.
+//! First lines that are neither names nor data.
 //!
 //! ```text
 //! sep=;            a directive of Excel, which is not part of the table

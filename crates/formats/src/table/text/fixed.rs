@@ -53,7 +53,7 @@ pub(in crate::table) struct FixedLayout {
     has_further: bool,
 }
 
-/// What is wrong, and a hint.
+/// The fault of a layout, and a hint.
 type LayoutFault = (String, &'static str);
 
 /// No line has more characters.
@@ -103,7 +103,7 @@ impl FixedLayout {
         Self { columns, passes_others: false, has_further: false }
     }
 
-    /// The same, in which other text is a further field if `has_further`.
+    /// Returns the layout in which other text is a further field if `has_further`.
     pub(in crate::table) fn with_further(self, has_further: bool) -> Self {
         Self { has_further, ..self }
     }

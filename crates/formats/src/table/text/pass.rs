@@ -76,7 +76,7 @@ impl<'b> RecordPiece<'b> {
     }
 }
 
-/// What is passed over, and how.
+/// Records that are passed over, and how.
 #[derive(Clone, Copy)]
 pub(in crate::table) struct RecordPass<'p> {
     pub(in crate::table) input: &'p InputText,
@@ -118,17 +118,17 @@ struct Turn {
     is_after: bool,
 }
 
-/// What is known about the place that has been reached, in the order of the file.
+/// The facts about the place that has been reached, in the order of the file.
 #[derive(Debug)]
 struct Reached {
     state: LineState,
     /// Where the record begins that is open there.
     open: u64,
-    /// What is known of that record.
+    /// The fields of that record.
     before: Vec<Bytes>,
 }
 
-/// Of a record that is open, copying fewer bytes takes less time than other memory for the next block.
+/// Copying fewer bytes than this of an open record takes less time than other memory for the next block.
 const FEW: usize = 64 << 10;
 
 impl<'p> RecordPass<'p> {
@@ -209,7 +209,7 @@ impl<'p> RecordPass<'p> {
         self.wanted.offset() <= self.data && self.wanted.end() >= self.input.len()
     }
 
-    /// The same pass over a text without quotes and escapes.
+    /// Returns the pass over a text without quotes and escapes.
     pub(in crate::table) fn without_quotes(self) -> Self {
         Self { dialect: Dialect { quote: None, escape: None, ..self.dialect }, ..self }
     }
@@ -331,7 +331,7 @@ impl<'p> RecordPass<'p> {
         Some(RecordPart { bytes: &part.bytes[begin..at], offset: part.offset + begin as u64 })
     }
 
-    /// What is open at the end of the text.
+    /// Returns the record that is open at the end of the text.
     fn last(
         &self,
         reached: Reached,

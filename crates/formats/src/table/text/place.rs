@@ -1,6 +1,6 @@
 //! Places in a text: where a field is, and what is wrong at which byte.
 
-/// What is wrong with a record, at which byte of the text.
+/// The fault of a record, and its byte in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) enum RecordFault {
     /// A quote opens here and is not closed.

@@ -13,7 +13,7 @@ use super::dialect::{Between, Dialect};
 use super::fixed::FixedLayout;
 pub(in crate::table) use super::place::{FieldPlace, RecordFault};
 
-/// What a record is.
+/// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) enum RecordKind {
     /// A line without data: empty, or a comment.
@@ -31,7 +31,7 @@ pub(in crate::table) struct RecordText<'t> {
     pub(in crate::table) layout: Option<&'t FixedLayout>,
 }
 
-/// What follows a field.
+/// The byte after a field.
 enum Next {
     Field(usize),
     Record(usize),
@@ -192,7 +192,7 @@ impl<'t> RecordText<'t> {
         }
     }
 
-    /// What follows the separator at `at`.
+    /// Returns the end of the separator at `at`, and the kind of byte after it.
     fn separated(&self, at: usize) -> (usize, Next) {
         if self.dialect.between != Between::Blanks {
             return (at, Next::Field(at + self.dialect.separator(&self.text[at..])));

@@ -19,7 +19,7 @@ use super::shape::RecordShape;
 use crate::table::json::{Cells, JsonFaultAt, ObjectMembers};
 use crate::table::options::choices::Ragged;
 
-/// What is wrong with a record.
+/// The fault of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) enum RowFault {
     Record(RecordFault),
@@ -37,7 +37,7 @@ pub(in crate::table) enum RowFault {
     TooLong,
 }
 
-/// What is counted in records.
+/// The counts of records.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::table) struct RecordCounts {
     /// Lines that were skipped as comments.
@@ -103,7 +103,7 @@ impl Rows {
         self.fill_before(text, at, text.len().min(at.saturating_add(PIECE)), shape)
     }
 
-    /// The same, of records that begin before `end`, if there is any.
+    /// Fills the table with records that begin before `end`, if there is any.
     pub(in crate::table) fn fill_before(
         &mut self,
         text: &[u8],
@@ -137,9 +137,9 @@ impl Rows {
         Ok(at)
     }
 
-    /// The same of lines that are records without quotes, escapes and comments, if each seems to have a field of
-    /// every column. Only counting tells whether they are as many records as lines, and only parsing whether there
-    /// is a carriage return in a field.
+    /// Fills the table with lines that are records without quotes, escapes and comments, if each seems to have a
+    /// field of every column. Only counting tells whether they are as many records as lines, and only parsing
+    /// whether there is a carriage return in a field.
     pub(in crate::table) fn fill_plain(
         &mut self,
         text: &[u8],

@@ -34,7 +34,7 @@ pub(in crate::table) struct Lines<'t> {
     pub(in crate::table) state: LineState,
 }
 
-/// What was met on the way through the lines.
+/// The lines met on the way.
 struct LineWalk {
     state: LineState,
     /// Everything before this byte has been looked at.

@@ -3,7 +3,7 @@
 use arrow_schema::TimeUnit;
 use swath_simd::Moment;
 
-/// What such a number counts.
+/// The unit of such a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Epoch(pub(super) TimeUnit);
 

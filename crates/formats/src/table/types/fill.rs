@@ -1,4 +1,4 @@
-//! What the columns of every type have in common.
+//! The part that the columns of every type share.
 
 use arrow_array::ArrayRef;
 use arrow_buffer::NullBuffer;

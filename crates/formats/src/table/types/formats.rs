@@ -27,7 +27,7 @@ pub(in crate::table) struct MomentFormat {
     fraction: Fraction,
 }
 
-/// What separates seconds from their digits.
+/// The separator between seconds and their digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fraction {
     /// There are none, or a point does.
@@ -78,7 +78,7 @@ impl MomentFormat {
         Ok(Self { epoch: None, items, layout, has_time, has_zone, fraction })
     }
 
-    /// The same form for a column of this type, which it suits.
+    /// Returns the form for a column of this type, which it suits.
     pub(in crate::table) fn of(self, kind: ColumnType) -> Self {
         Self { has_zone: matches!(kind, ColumnType::Zoned(_)), ..self }
     }

@@ -1,4 +1,4 @@
-//! What the fields of a column can be, and which type holds them all.
+//! The possible kinds of the fields of a column, and the type that holds them all.
 //!
 //! ```text
 //! 1              i64, u64, long, f64             the types that hold the field
@@ -21,12 +21,12 @@ use super::number::{Number, is_number};
 use super::rules::FieldRules;
 use super::time;
 
-/// What some fields can be. [`join`](Self::join) gives what more of them can be.
+/// The possible kinds of some fields. [`join`](Self::join) gives what more of them can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) struct Kinds {
     /// The types that hold all fields; any text does in addition.
     types: u16,
-    /// What was seen.
+    /// The kinds that occurred.
     seen: u8,
 }
 
@@ -52,7 +52,7 @@ const VALUE: u8 = 1;
 /// A quoted word for a missing value, which in a text is itself.
 const QUOTED: u8 = 2;
 
-/// What a column is so far. Two that become text may still differ in what they can become.
+/// The state of a column so far. Two that become text may still differ in what they can become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) enum ColumnState {
     /// All fields are missing.
@@ -66,11 +66,11 @@ pub(in crate::table) enum ColumnState {
 }
 
 impl Kinds {
-    /// Of missing fields only.
+    /// The kinds of missing fields only.
     pub(in crate::table) const MISSING: Self = Self { types: ALL, seen: 0 };
-    /// Of fields that only text holds.
+    /// The kinds of fields that only text holds.
     pub(in crate::table) const TEXT: Self = Self { types: 0, seen: VALUE };
-    /// Of numbers that are not whole.
+    /// The kinds of numbers that are not whole.
     pub(super) const DECIMAL: Self = Self { types: F64, seen: VALUE };
 
     /// Returns what a field can be, if the type of its column is not told.

@@ -124,7 +124,7 @@ struct Steps<'p, P: Parse> {
     parsed: [P::Value; BATCH],
     /// Whether the next fields are treated with care; `None` if all are.
     is_careful: Option<bool>,
-    /// Of the batch at hand.
+    /// The flags of the batch at hand.
     flags: Flags,
 }
 

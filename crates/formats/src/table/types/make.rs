@@ -28,7 +28,7 @@ impl Builder {
         Self::of(values(column_type, capacity))
     }
 
-    /// The same; of objects or arrays whose type is known, also their values are kept.
+    /// Returns an empty column that also keeps the values of objects or arrays whose type is known.
     pub(in crate::table) fn with(
         nested: Option<&NestedType>,
         column_type: ColumnType,

@@ -33,7 +33,7 @@ struct First {
     index: usize,
 }
 
-/// What the values of a column are, and what is in them.
+/// The type of the values of a column, and of the values in them.
 #[derive(Clone, Debug)]
 pub(in crate::table) struct NestedType {
     kinds: Kinds,
@@ -95,7 +95,7 @@ impl NestedType {
         Self { first: First { index: *keys, ..First::default() }, ..Self::default() }
     }
 
-    /// The same for values in a block of a file.
+    /// Adds a value that is in a block of a file.
     pub(in crate::table) fn of_block(mut self, file: usize, block: u64) -> Self {
         self.place(file, block);
         self

@@ -15,7 +15,7 @@ use crate::table::value::sealed::SealedNumber;
 /// Bytes of a number that are copied to the stack.
 const SHORT: usize = 64;
 
-/// What the text of a number is.
+/// The kind of number that a text is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Number {
     /// A whole number that an `i64` holds.

@@ -1,4 +1,4 @@
-//! What words and bytes mean in the fields of a column.
+//! The meaning of words and bytes in the fields of a column.
 
 use super::field::{QuoteBytes, TextField, trim};
 use super::formats::MomentFormat;

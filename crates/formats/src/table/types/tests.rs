@@ -352,7 +352,7 @@ fn rules(next: &mut impl FnMut() -> u64) -> (FieldRules, &'static [&'static str]
     (rules, nulls)
 }
 
-/// What the fields give one by one.
+/// Returns the result of the fields one by one.
 fn one_by_one(
     column_type: ColumnType,
     fields: RawFields<'_>,
@@ -373,7 +373,7 @@ fn one_by_one(
     (builder.finish(), None)
 }
 
-/// What they give in some pieces.
+/// Returns the result of the fields in some pieces.
 fn in_pieces(
     column_type: ColumnType,
     fields: RawFields<'_>,

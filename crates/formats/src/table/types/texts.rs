@@ -160,7 +160,7 @@ impl TextsFill {
     }
 }
 
-/// What a field is in most cases.
+/// The usual kinds of fields.
 enum Simple {
     Missing,
     Text(Range<usize>),
@@ -191,7 +191,7 @@ fn simple(text: &[u8], raw: Range<usize>, rules: &FieldRules) -> Simple {
     }
 }
 
-/// The same for a value of JSON.
+/// Returns the kind of a simple value of JSON.
 #[inline]
 fn simple_json(text: &[u8], raw: Range<usize>, rules: &FieldRules) -> Simple {
     let is_string = text[raw.start] == b'"';

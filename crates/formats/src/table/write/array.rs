@@ -13,7 +13,7 @@ use crate::table::value::Value;
 
 /// Values of a batch, about.
 const VALUES: usize = 256 << 10;
-/// Of a batch of rows, which is copied: it stays in the cache.
+/// Values of a batch of rows that is copied: it stays in the cache.
 const FEW: usize = 8 << 10;
 
 /// Writes `values`, row by row with `columns` values in each, with default options: CSV without names,
@@ -29,7 +29,7 @@ const FEW: usize = 8 << 10;
 ///
 /// # Errors
 ///
-/// Those of [`BatchWriteOptions::write_array`].
+/// The errors of [`BatchWriteOptions::write_array`].
 pub fn write_array<T: Value>(
     output: impl Into<Output>,
     columns: usize,
@@ -45,7 +45,7 @@ impl BatchWriteOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`write_batches`](Self::write_batches); [`FormatReason::Invalid`] for values that do not
+    /// The errors of [`write_batches`](Self::write_batches); [`FormatReason::Invalid`] for values that do not
     /// divide into rows.
     pub fn write_array<T: Value>(
         &self,

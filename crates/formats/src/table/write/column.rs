@@ -1,4 +1,4 @@
-//! From an Arrow array to what gives its text.
+//! The way from an Arrow array to the source of its text.
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
@@ -46,7 +46,7 @@ pub(super) fn source<'a>(
     Maker { style, lead: &lead }.source(array)
 }
 
-/// What a member of a JSON object begins with.
+/// Returns the beginning of a member of a JSON object.
 fn key(name: &str) -> Vec<u8> {
     let mut key = vec![b'"'];
     push_escaped(&mut key, name.as_bytes());
@@ -54,7 +54,7 @@ fn key(name: &str) -> Vec<u8> {
     key
 }
 
-/// What kind of text a value has.
+/// The look of a text value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Look {
     /// A number, `true` or `false`.
@@ -65,14 +65,14 @@ enum Look {
     Time,
     /// Quoted by itself, if necessary.
     Text,
-    /// Of JSON.
+    /// A value of JSON.
     Nested,
 }
 
 #[derive(Clone, Copy)]
 struct Maker<'a, 'l> {
     style: &'a Style,
-    /// What each value begins with.
+    /// The bytes before each value.
     lead: &'l [u8],
 }
 

@@ -1,4 +1,4 @@
-//! What the caller gives: batches, one after the other, and errors instead of them.
+//! The caller's batches, one after the other, and errors instead of them.
 
 use std::error::Error as StdError;
 use std::path::Path;

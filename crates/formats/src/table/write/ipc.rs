@@ -43,7 +43,7 @@ impl Write for IpcChunks {
     }
 }
 
-/// What is left of a batch that is cut, and the rows of its parts.
+/// The rest of a batch that is cut, and the rows of its parts.
 struct BatchRest {
     batch: RecordBatch,
     rows: usize,
@@ -116,7 +116,7 @@ impl<'g, 'i> IpcStream<'g, 'i> {
         self.compact(&batch.slice(0, rows)).map(Some)
     }
 
-    /// The same batch with the names that were chosen.
+    /// Returns the batch with the names that were chosen.
     fn named(&self, batch: RecordBatch) -> Result<RecordBatch> {
         let rows = batch.num_rows();
         self.of(batch.columns().to_vec(), rows)
@@ -162,8 +162,8 @@ impl Iterator for IpcStream<'_, '_> {
     }
 }
 
-/// What Arrow's writer refuses: types that its format does not have, dictionaries that change, and
-/// missing values where the schema has none.
+/// Explains a refusal of Arrow's writer: types that its format does not have, dictionaries that
+/// change, and missing values where the schema has none.
 fn refused(given: &Given<'_>, error: &ArrowError) -> Error {
     let text = error.to_string();
     let is_replaced = text.contains("Dictionary replacement");

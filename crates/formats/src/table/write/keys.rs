@@ -117,7 +117,7 @@ impl Source for ListTexts<'_> {
 /// Structs, as objects of JSON.
 pub(super) struct StructTexts<'a> {
     pub(super) nulls: Option<NullBuffer>,
-    /// Their texts begin with their names.
+    /// The members, whose texts begin with their names.
     pub(super) members: Vec<Box<dyn Source + 'a>>,
     pub(super) around: Around,
 }

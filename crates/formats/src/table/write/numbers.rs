@@ -10,7 +10,7 @@ use super::fields::FieldTexts;
 use super::source::{Around, FillResult, Source, Unwritable};
 use crate::number::format::room::{NumberRoom, ROOM, put_f64, put_text};
 
-/// What becomes of a value that has no text.
+/// How to write a value that has no text.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Otherwise {
     /// An error.
@@ -19,7 +19,7 @@ pub(super) enum Otherwise {
     Missing,
 }
 
-/// What puts values into rooms.
+/// Puts values into rooms.
 pub(super) trait Put<T>: Send + Sync {
     /// Puts each of at most 64 values into its room, and the length of its text into `lens`: 0 if it has none.
     fn many(&self, values: &[T], rooms: &mut [NumberRoom], lens: &mut [usize]);

@@ -16,7 +16,7 @@ use crate::table::value::Decimals;
 pub enum BatchForm {
     /// Fields separated by commas, or by another delimiter; a header.
     Csv,
-    /// The same, separated by tabs.
+    /// Fields separated by tabs.
     Tsv,
     /// One JSON object per line.
     JsonLines,
@@ -88,7 +88,7 @@ impl Quoting {
         &[("minimal", Self::Minimal), ("all", Self::All), ("none", Self::Never)];
 }
 
-/// What ends a line.
+/// The end of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LineEnd {
@@ -179,7 +179,7 @@ impl BatchWriteOptions {
         /// Which fields are quoted. Default: [`Quoting::Minimal`].
         with_quoting(quoting: Quoting);
 
-        /// What ends a line. Default: [`LineEnd::Newline`].
+        /// The end of a line. Default: [`LineEnd::Newline`].
         with_line_end(line_end: LineEnd);
 
         /// Whether the first line has the names of the columns. Default: it has.
@@ -215,7 +215,7 @@ impl BatchWriteOptions {
     }
 }
 
-/// What was written.
+/// The report of batches that were written.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BatchesWritten {

@@ -22,7 +22,7 @@ const FIELDS: usize = 1024;
 /// Rows at a time, at most.
 const ROWS: usize = 1024;
 
-/// What all workers know.
+/// The state that all workers share.
 pub(super) struct PieceWriter<'p> {
     plan: &'p WritePlan,
     style: &'p Style,

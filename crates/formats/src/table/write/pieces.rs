@@ -26,7 +26,7 @@ pub(super) struct BatchPart {
     pub(super) rows: Range<usize>,
 }
 
-/// What one worker formats at a time.
+/// The rows that one worker formats at a time.
 #[derive(Debug, Default)]
 pub(super) struct RowPiece {
     pub(super) index: usize,
@@ -42,7 +42,7 @@ pub(super) struct Pieces<'g, 'i> {
     block_size: u64,
     /// Bytes of each row besides those of its values.
     around: u64,
-    /// What is left of a batch, and the estimated text of a row.
+    /// The rest of a batch, and the estimated text of a row.
     rest: Option<(BatchPart, u64)>,
     index: usize,
     first: u64,
@@ -59,7 +59,7 @@ impl<'g, 'i> Pieces<'g, 'i> {
         self.index > 0
     }
 
-    /// What is left of the batch, or the next one.
+    /// Returns the rest of the batch, or the next one.
     fn rest(&mut self) -> Result<Option<(BatchPart, u64)>> {
         if let Some(rest) = self.rest.take() {
             return Ok(Some(rest));

@@ -27,14 +27,14 @@ const LEAVE_OUT: &str = "leave the option out, or choose another form";
 pub(super) struct WritePlan {
     pub(super) form: BatchForm,
     pub(super) format: Option<Format>,
-    /// Of the columns, as they are written.
+    /// The names of the columns, as they are written.
     pub(super) names: Vec<String>,
     /// `None` for Arrow.
     pub(super) style: Option<Style>,
     pub(super) has_header: bool,
 }
 
-/// What is wrong, and a hint.
+/// On error, the fault and a hint.
 type PlanResult<T> = std::result::Result<T, (String, &'static str)>;
 
 impl WritePlan {

@@ -13,11 +13,11 @@ settings! { BatchWriteOptions,
     packing = table!(packing: Packing), "`auto`: by the name of the file";
     /// The level of compression.
     level = table!(level: i32), "that of the format";
-    /// What separates fields.
+    /// The delimiter of fields.
     delimiter = table!(delimiter: u8), "`,`; `tab` in a `.tsv`";
     /// Which fields are quoted: those that have to be, all, or none, where one that has to be is an error.
     quoting = table!(quoting: Quoting), "`minimal`";
-    /// What ends a line: `\n` or `\r\n`.
+    /// The end of a line: `\n` or `\r\n`.
     line_end = table!(line_end: LineEnd), "`lf`";
     /// The word for a missing value.
     null_word = table!(null_word: String), "an empty field; `NA` in a table of one column";

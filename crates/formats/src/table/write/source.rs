@@ -1,4 +1,4 @@
-//! What gives the text of a column, some rows at a time.
+//! The sources of a column's text, some rows at a time.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ pub(super) struct Unwritable {
     pub(super) hint: &'static str,
 }
 
-/// What stands around every value of a column, and its word for missing ones.
+/// The bytes around every value of a column, and its word for missing ones.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Around {
     pub(super) before: Vec<u8>,

@@ -6,7 +6,7 @@ use super::options::Quoting;
 use crate::table::text::first_line::MARK;
 use crate::table::value::Decimals;
 
-/// What every reader takes for missing by default, besides the empty field.
+/// The words that every reader takes for missing by default, besides the empty field.
 const USUAL_WORDS: [&[u8]; 4] = [b"NA", b"N/A", b"null", b"NULL"];
 /// Delimiters that a reader guesses, in its order of preference. The tab is a control byte.
 pub(super) const GUESSED: &[u8] = b"\t,;|";
@@ -23,7 +23,7 @@ pub(super) struct Style {
     pub(super) special: Special,
 }
 
-/// What a value looks like.
+/// The form of a value.
 #[derive(Clone, Debug)]
 pub(super) enum Syntax {
     /// Fields with a delimiter between them.

@@ -1,4 +1,4 @@
-//! What is written is read back unchanged.
+//! Files that were written are read back unchanged.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What is written is read, by us and by the reference, and the bytes equal those of the reference.
+//! Files that were written are read, by us and by the reference, and their bytes equal those of the reference.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What an array refuses besides what every table does: values of other types, gaps, and options of columns.
+//! Refusals of an array besides those of every table: values of other types, gaps, and options of columns.
 
 use swath_formats::FormatReason;
 use swath_formats::table::{BatchOptions, ColumnType, Missing};

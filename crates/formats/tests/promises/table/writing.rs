@@ -1,4 +1,4 @@
-//! What is written is read back, and is the same for any number of workers.
+//! Tables that were written are read back, and are the same for any number of workers.
 
 use swath::OutputOptions;
 use swath_formats::FormatReason;

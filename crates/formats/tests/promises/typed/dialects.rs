@@ -1,4 +1,4 @@
-//! What a text means.
+//! The meaning of a text.
 
 use swath_formats::table::{
     BatchForm, BatchOptions, ColumnType, HeaderLine, HeaderReason, Ragged,

@@ -13,7 +13,7 @@ fn of(label: &str) -> BatchOptions {
     BatchOptions::new().with_encoding(label.parse().expect("an encoding"))
 }
 
-/// What `iconv` makes of the texts, which has tables of its own.
+/// The texts in the encodings that `iconv` makes of them, which has tables of its own.
 const TEXTS: [(&str, &str, &[u8]); 12] = [
     ("shift_jis", "ソ|ポ", b"\x83\x5c|\x83\x7c"),
     ("euc-jp", "日本", b"\xc6\xfc\xcb\xdc"),

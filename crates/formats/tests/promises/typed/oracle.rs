@@ -367,7 +367,7 @@ fn moment(array: &dyn Array, row: usize, unit: TimeUnit, zoned: bool) -> Value {
     Value::Timestamp { nanoseconds: i128::from(value) * nanoseconds, zoned }
 }
 
-/// What an error says, as a fault.
+/// Returns the fault that an error describes.
 fn fault(error: &Error) -> Fault {
     let text = error.to_string();
     if error.reason() == FormatReason::Invalid {

@@ -1,5 +1,5 @@
-//! What separates fields, and whether there is a header, is decided by a sample of the same size for every
-//! block size: 1,000 records that begin within 1 MiB after the first one.
+//! The delimiter, and whether there is a header, are decided by a sample of the same size for every block
+//! size: 1,000 records that begin within 1 MiB after the first one.
 
 use swath_reference::typed::{Between, Options, Ragged, Table, read};
 

@@ -13,7 +13,7 @@ use swath_reference::typed::draw::{Drawn, draw};
 
 use crate::typed::oracle;
 
-/// What a summary is compared with: every value, one by one. Texts are cut.
+/// Returns the ranges that a summary is compared with, from every value, one by one. Texts are cut.
 fn ranges(table: &Batches) -> Vec<[Option<String>; 2]> {
     let columns = table.report().columns.len();
     let of = |at: usize| {

@@ -1,5 +1,5 @@
-//! What was written is read back by the reader of typed tables: by default with the types told, and
-//! without as far as text says what it is.
+//! Files that were written are read back by the reader of typed tables: by default with the types
+//! given, and without as far as the text shows them.
 
 use std::path::Path;
 use std::sync::Arc;

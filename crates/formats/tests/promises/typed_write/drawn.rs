@@ -28,7 +28,7 @@ pub(super) type Column = (ArrayRef, Vec<Cell>);
 /// Draws values and which of them are missing.
 pub(super) struct Draw {
     next: Box<dyn FnMut() -> u64>,
-    /// Of a hundred values, this many are missing.
+    /// The number of missing values in a hundred.
     pub(super) missing: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What fails leaves no file, and says what failed.
+//! A failed write leaves no file, and names its cause.
 
 use std::error::Error as _;
 use std::io;

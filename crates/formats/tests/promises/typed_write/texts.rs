@@ -13,7 +13,7 @@ use swath_reference::typed_write::{Cell, Quoted, SeparatedForm, separated};
 
 use super::drawn::{Draw, Table, columns};
 
-/// What the slow version writes by default.
+/// Returns the form that the slow version writes by default.
 pub(super) fn usual() -> SeparatedForm {
     SeparatedForm {
         delimiter: ',',

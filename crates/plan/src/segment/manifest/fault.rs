@@ -1,8 +1,8 @@
-//! What is wrong with a manifest, and where.
+//! The faults of a manifest, and their places.
 
 use core::fmt;
 
-/// What is wrong.
+/// The fault of a manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
@@ -86,7 +86,7 @@ impl ManifestError {
         Self { fault, offset: offset as u64 }
     }
 
-    /// What is wrong.
+    /// Returns the fault.
     pub const fn fault(&self) -> Fault {
         self.fault
     }

@@ -10,7 +10,7 @@ use crate::locks::Mutex;
 use crate::threads;
 use crate::timeline::{Activity, Recorder};
 
-/// What the workers of one loop share.
+/// The state that the workers of one loop share.
 struct MapLoop<'l, I, F, E> {
     ordered: &'l Ordered,
     f: &'l F,

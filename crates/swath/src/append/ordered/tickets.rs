@@ -1,4 +1,4 @@
-//! What all tickets of one output share: the order, the buffers, and the first failure.
+//! The state that all tickets of one output share: the order, the buffers, and the first failure.
 
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub(super) struct Tickets {
     /// Signals that a chunk has a place, or that none will get one any more; for threads that
     /// only write.
     placed: Condvar,
-    /// Of threads that only write: they have no caller in which a panic could resume.
+    /// The panics of threads that only write: they have no caller in which a panic could resume.
     panics: FailureLog<Infallible>,
 }
 

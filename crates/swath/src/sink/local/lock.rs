@@ -22,7 +22,7 @@ use crate::sink::fs::{CLOSED, Facts, FileKind, Lock};
 
 /// How often a lock file may vanish under our hands; each time another writer has got further.
 const ATTEMPTS: usize = 1000;
-/// The same on a file system that reports names which other machines have removed, for seconds.
+/// How often it may vanish on a file system that reports names which other machines have removed, for seconds.
 const REMOTE_ATTEMPTS: usize = 16;
 /// No end of a name is longer.
 const LONGEST_SUFFIX: usize = 32;
@@ -45,9 +45,10 @@ struct LockPlace {
     folder: Arc<File>,
     name: OsString,
     identity: (u64, u64),
-    /// What its holder makes under names that no other writer looks for.
+    /// The files that its holder makes under names that no other writer looks for.
     made: Mutex<Vec<OsString>>,
-    /// What the file holds, if its holder wrote to it: on FUSE another writer's file of this name seems to be the same.
+    /// The contents of the file, if its holder wrote to it: on FUSE another writer's file of this
+    /// name seems to be the same.
     suffix: Mutex<String>,
 }
 

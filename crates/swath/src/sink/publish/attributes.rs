@@ -18,7 +18,7 @@ impl Candidate {
     ///
     /// # Errors
     ///
-    /// Those of writes that the file system has done later.
+    /// The errors of writes that the file system has done later.
     pub(super) fn take_times(&self) -> io::Result<Option<Fallback>> {
         let Some(times) = self.times else { return Ok(None) };
         // Setting times may write, and would report such an error as its own, once.
@@ -53,8 +53,9 @@ impl Candidate {
         })
     }
 
-    /// Of a file that was not there at the beginning: another user may have chosen which of this user's files it
-    /// is. So the new one lets in those whom both let in, and the one that was there `before`, if one was.
+    /// Takes over the access of a file that was not there at the beginning: another user may have chosen which
+    /// of this user's files it is. So the new one lets in those whom both let in, and the one that was there
+    /// `before`, if one was.
     pub(super) fn take_least(
         &self,
         claim: &Claim,

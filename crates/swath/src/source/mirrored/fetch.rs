@@ -20,10 +20,10 @@ const PIECE: u64 = 1 << 20;
 /// The longest time to wait at once: what is waited for may hang.
 pub(super) const NAP: Duration = Duration::from_millis(50);
 
-/// What is read of a copy at a time.
+/// The part of a copy that is read at a time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CopyPiece {
-    /// What is compared, as a whole.
+    /// The extent that is compared as a whole.
     pub(super) chunk: Extent,
     /// The part of it that is wanted.
     pub(super) want: Extent,
@@ -54,7 +54,7 @@ impl Group {
         Ok(to_usize(at.saturating_sub(offset)))
     }
 
-    /// What is compared for the byte at `at`.
+    /// Returns the extent that is compared for the byte at `at`.
     fn chunk(&self, at: u64, end: u64) -> Extent {
         match &self.shared.verify {
             Verify::Manifest(sums) => {
@@ -326,8 +326,8 @@ impl SharedGroup {
         error
     }
 
-    /// What all copies say, if they agree: that this passes, and when at the earliest, or that
-    /// it is no longer what was opened.
+    /// Returns the error on which all copies agree: that this passes, and when at the earliest, or
+    /// that it is no longer what was opened.
     fn said_by_all(&self, troubles: &[(usize, io::Error)]) -> Option<SourceTrouble> {
         let has_changed = |member: &Member| member.has_changed.load(Ordering::Relaxed);
         let mirrors = self.mirrors();

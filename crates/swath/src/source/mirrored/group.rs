@@ -41,7 +41,7 @@ pub(super) struct Member {
     pub(super) has_changed: AtomicBool,
 }
 
-/// What reading threads share, including those that are no longer waited for.
+/// The state that reading threads share, including those that are no longer waited for.
 pub(super) struct SharedGroup {
     pub(super) members: Vec<Member>,
     pub(super) verify: Verify,
@@ -317,7 +317,7 @@ fn refuse_twins(members: &mut [Member]) -> usize {
     members.len() - twins
 }
 
-/// What may be read of each copy, and remarks about it.
+/// Decides which bytes of each copy may be read, with remarks about it.
 fn judge(
     members: &[Member],
     lens: &[Option<u64>],
@@ -363,7 +363,7 @@ fn judge(
     (copies, notes)
 }
 
-/// What limits the speed of a copy together with others.
+/// The device that limits the speed of a copy together with others.
 #[derive(PartialEq, Eq)]
 enum CopyDevice {
     /// A whole disk.
@@ -400,7 +400,7 @@ fn shared_devices(members: &[Member], copies: &[Copy]) -> Vec<Fallback> {
     notes
 }
 
-/// What is wrong with each copy, in one line.
+/// Describes the trouble of each copy, in one line.
 fn troubles(members: &[Member]) -> String {
     let told = |member: &Member| {
         let trouble = member.trouble().unwrap_or_else(|| String::from("nothing wrong"));

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::locks::{Condvar, Mutex};
 use crate::threads;
 
-/// What a thread does. Its argument says why no thread could be started, if that is so.
+/// The order to a thread. Its argument says why no thread could be started, if that is so.
 pub(super) type ReaderOrder = Box<dyn FnOnce(io::Result<()>) + Send>;
 
 /// The threads of one copy: as many as it has reads in flight.

@@ -18,7 +18,7 @@ pub(crate) fn room_for(chunk: Extent) -> usize {
 ///
 /// # Errors
 ///
-/// Those of `fill`.
+/// The errors of `fill`.
 pub(crate) fn sum_in_steps<E>(
     chunk: Extent,
     room: &mut [u8],

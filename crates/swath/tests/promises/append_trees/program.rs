@@ -17,7 +17,7 @@ impl Random {
     }
 }
 
-/// What one strand does, in order.
+/// A step of one strand.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     /// Writes `len` bytes that no other step writes.

@@ -16,7 +16,7 @@ use crate::crash::simulated::{Abilities, SimulatedFs};
 
 const OLD: &[u8] = b"the old bytes, longer than one block";
 
-/// What strands write to one output, including checkpoints.
+/// The writes of strands to one output, including checkpoints.
 type Script = fn(&Append, &Reached) -> Result<(), Failure>;
 
 /// An output from old to new, over the states that its checkpoints commit.
@@ -24,7 +24,7 @@ struct Appended {
     mode: Mode,
     old: State,
     script: Script,
-    /// What the checkpoints and the commit write, in order.
+    /// The bytes of the checkpoints and the commit, in order.
     leaves: &'static [&'static str],
     /// Appends the new bytes to the old ones.
     goes_on: bool,

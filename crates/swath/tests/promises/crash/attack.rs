@@ -40,13 +40,13 @@ impl From<swath::Error> for Failure {
 }
 
 impl From<std::io::Error> for Failure {
-    /// Of a write: no commit has begun.
+    /// Makes an error of a write: no commit has begun.
     fn from(error: std::io::Error) -> Self {
         Self::NotDone(format!("{error:?}"))
     }
 }
 
-/// What a reader finds: nothing, or bytes.
+/// The file that a reader finds: nothing, or bytes.
 pub(crate) type State = Option<Vec<u8>>;
 
 /// The latest state that the writer knows to be durable, as an index of [`Subject::states`].
@@ -81,7 +81,7 @@ pub(crate) trait Subject {
     /// The names that may exist in the folder in this state.
     fn names(&self, state: &State) -> Vec<String>;
 
-    /// What is left that belongs neither to the state nor to another file.
+    /// Returns the names left over that belong neither to the state nor to another file.
     fn strays(&self, fs: &SimulatedFs, state: &State) -> Vec<String> {
         let allowed = self.names(state);
         let names = fs.names(&self.folder());
@@ -228,7 +228,7 @@ impl<'s> Attempt<'s> {
     }
 }
 
-/// What distinguishes two disks: what can be reached on them.
+/// Returns the fingerprint of a disk: of everything that can be reached on it.
 fn fingerprint(world: &World) -> u64 {
     let mut hasher = DefaultHasher::new();
     let mut ways = vec![0];

@@ -8,7 +8,7 @@ use swath::sink::{Facts, FileKind};
 
 use super::world::{FileNode, FolderNode, Inode, Node, World};
 
-/// What goes wrong.
+/// The fault of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// The call does nothing and returns this error number.
@@ -75,7 +75,7 @@ impl Disk {
         }
     }
 
-    /// What a name in an open folder leads to.
+    /// Returns the target of a name in an open folder.
     pub(crate) fn named(&mut self, folder: Inode, name: &OsStr) -> Option<Inode> {
         self.folder(folder).names.get(name).copied()
     }

@@ -19,7 +19,7 @@ use crate::crash::attack::{Failure, Reached, State, Subject, attack, crash_somew
 use crate::crash::simulated::{Abilities, SimulatedFs};
 
 const OLD: &[u8] = b"the old bytes, longer than one block";
-/// What the parts write; one of them nothing.
+/// The bytes of the parts; one of them writes nothing.
 const PARTS: [&[u8]; 4] =
     [b"the first part, ", b"", b"a part that has more than a block, ", b"the end"];
 

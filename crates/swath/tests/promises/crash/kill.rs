@@ -117,7 +117,7 @@ fn strands(
     Ok(())
 }
 
-/// What most programs do.
+/// Writes as most programs do.
 fn naive(path: &Path, bytes: &[u8]) -> Written {
     let file = fs::File::create(path)?;
     for (index, chunk) in bytes.chunks(20_000).enumerate() {
@@ -189,7 +189,7 @@ impl Random {
     }
 }
 
-/// What the kills did.
+/// The outcome of the kills.
 #[derive(Debug, Default)]
 struct Outcome {
     kills: u64,

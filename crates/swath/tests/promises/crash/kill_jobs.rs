@@ -135,7 +135,7 @@ fn commit(folder: &Path, how: &str) -> Ended {
     Ok(())
 }
 
-/// What a prototype did: the parts that it has placed are gone before the output is there.
+/// Commits as a prototype did: the parts that it has placed are gone before the output is there.
 fn place_then_delete(plan: &Plan, done: &[Done]) -> Ended {
     let placing = plan.target().with_file_name(".placing");
     let mut out = File::create(&placing)?;

@@ -53,7 +53,7 @@ fn rename(folder: &dyn FsFolder, from: &str, to: &str) -> Result<(), Failure> {
     })
 }
 
-/// What a careful writer of one file does, and what it can be made to forget.
+/// The steps of a careful writer of one file that it can be made to forget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Forgets {
     Nothing,

@@ -13,7 +13,7 @@ use super::disk::{
 };
 use super::world::{BLOCK, FileNode, FolderNode, Inode, Node, World};
 
-/// What this file system can do.
+/// The abilities of this file system.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Abilities {
     pub(crate) nameless: bool,
@@ -126,7 +126,7 @@ impl SimulatedFs {
         }
     }
 
-    /// What a reader sees: `None` if nothing is there.
+    /// Returns the bytes that a reader sees: `None` if nothing is there.
     pub(crate) fn read(&self, path: &Path) -> Option<Vec<u8>> {
         let mut disk = self.disk();
         let inode = disk.find(path).ok()??;

@@ -1,4 +1,4 @@
-//! What the page cache shows, and what of it could be on the disk.
+//! The page cache, and the part of it that could be on the disk.
 //!
 //! Bytes are certain after a sync of their file, names after a sync of their folder. Until then
 //! each block of each write, each length and each change of a folder may have reached the disk
@@ -40,7 +40,7 @@ enum NameChangeKind {
     Rename { from: OsString, to: OsString, inode: Inode },
 }
 
-/// What is known about a change.
+/// The fate of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     /// No sync yet: it may be on the disk.
@@ -51,7 +51,7 @@ enum Fate {
     Certain,
 }
 
-/// What an inode is.
+/// The contents of an inode.
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
     File(FileNode),
@@ -60,7 +60,7 @@ pub(crate) enum Node {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FileNode {
-    /// What reads show.
+    /// The bytes that reads show.
     pub(crate) bytes: Vec<u8>,
     settled: Vec<u8>,
     changes: Vec<Change>,
@@ -68,7 +68,7 @@ pub(crate) struct FileNode {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FolderNode {
-    /// What look-ups show.
+    /// The names that look-ups show.
     pub(crate) names: BTreeMap<OsString, Inode>,
     settled: BTreeMap<OsString, Inode>,
     changes: Vec<NameChange>,

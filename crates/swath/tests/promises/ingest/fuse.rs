@@ -1,4 +1,4 @@
-//! What FUSE shows under a name may be another file at each open.
+//! FUSE may show another file under a name at each open.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -107,7 +107,7 @@ fn attempts_count_that_end_after_the_disk_was_full() {
     }
 }
 
-/// What a commit has written that was killed.
+/// Leaves the files of a commit that was killed.
 fn killed(plan: &Plan, chosen: &[Done]) {
     let chosen = serde_json::to_string(chosen).expect("plain data");
     fs::write(plan.folder().join("CHOSEN"), chosen).expect("written");

@@ -1,4 +1,4 @@
-//! What a part consists of.
+//! The division of inputs into parts.
 
 use std::fs;
 use std::path::PathBuf;

@@ -15,7 +15,7 @@ pub(crate) struct Faults {
     pub(crate) missing: bool,
     /// It has this length.
     pub(crate) len: Option<usize>,
-    /// And claims to be complete.
+    /// Whether it claims to be complete.
     pub(crate) lies: bool,
     /// Chunks that cannot be read.
     pub(crate) unreadable: Vec<usize>,
@@ -52,7 +52,7 @@ impl Faulty {
         Source::custom(Arc::clone(self) as Arc<dyn ReadAt>)
     }
 
-    /// What can be read of it, byte by byte: for the reference.
+    /// Returns its readable bytes, one by one: for the reference.
     pub(crate) fn bytes(&self) -> swath_reference::mirror::Copy {
         if self.faults.missing {
             return Vec::new();

@@ -277,7 +277,7 @@ fn copies_go_into_the_folders_that_their_paths_led_to_at_first() {
     let (mount, moved) = (folder.path().join("mount"), folder.path().join("moved"));
     std::fs::create_dir(&mount).expect("room");
     paths.push(mount.join("d"));
-    // What happens to the path when a mount ends, while the copy before is mended.
+    // The fate of the path when a mount ends, while the copy before is mended.
     let (once, path) = (std::sync::Once::new(), mount.clone());
     let end = move || {
         once.call_once(|| {

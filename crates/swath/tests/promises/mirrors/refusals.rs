@@ -1,4 +1,4 @@
-//! What heal does not touch, and why.
+//! The files that heal does not touch, and the reasons.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};

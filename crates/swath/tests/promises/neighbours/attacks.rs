@@ -1,5 +1,5 @@
-//! What a neighbour does, once, between two calls of a writer. An attack that is not permitted
-//! fails, which does not matter.
+//! The acts of a neighbour, one each, between two calls of a writer. An attack that is not
+//! permitted fails, which does not matter.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::Read;
@@ -154,7 +154,7 @@ impl Peeping {
         }
     }
 
-    /// What was seen.
+    /// Returns the files that a reader saw.
     pub(crate) fn bytes(&self) -> Vec<Vec<u8>> {
         let open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let read = |mut file: &File| {

@@ -100,7 +100,7 @@ pub(crate) struct Case<'w> {
     pub(crate) looked: usize,
 }
 
-/// What is done to it.
+/// The trouble that a neighbour makes.
 #[derive(Clone, Copy, Debug)]
 enum Trouble {
     Nothing,

@@ -12,7 +12,7 @@ use crate::neighbours::battery::{Case, Failure, attack_everywhere};
 use crate::neighbours::street::{Before, Whose, is_root};
 use crate::neighbours::ways::NEW;
 
-/// What a writer does that works with paths.
+/// The ways of a careless writer, which works with paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Careless {
     /// Looks for a folder that a killed run left, and then empties whatever is there.

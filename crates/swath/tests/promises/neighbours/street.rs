@@ -25,7 +25,7 @@ pub(crate) enum Whose {
     Neighbours,
 }
 
-/// What is at the target before.
+/// The file at the target before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Before {
     Nothing,
@@ -47,7 +47,7 @@ pub(crate) struct Street {
     segments: Vec<Seen>,
 }
 
-/// What is known about one name.
+/// The facts about one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Seen {
     path: PathBuf,
@@ -149,7 +149,7 @@ impl Street {
         self.folder().join("out")
     }
 
-    /// What is at the target in the folder that was named first, wherever that is now.
+    /// Returns the target in the folder that was named first, wherever that is now.
     pub(crate) fn target(&self) -> PathBuf {
         by_descriptor(&self.folder).join("out")
     }

@@ -1,4 +1,4 @@
-//! What a writer reports, and what a neighbour cannot prevent.
+//! The reports of a writer, and the acts of a neighbour that cannot be prevented.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -103,7 +103,7 @@ fn names_that_a_neighbour_holds_keep_nobody_out_and_two_writers_are_still_told()
     drop(held);
 }
 
-/// What a killed run leaves is found even under unguessable names.
+/// Files that a killed run leaves are found even under unguessable names.
 #[test]
 fn strays_beside_what_a_neighbour_has_taken_are_removed() {
     let Some(street) = street(Whose::Everybodys, Before::Nothing) else { return };

@@ -1,4 +1,4 @@
-//! What blocks receive in turn comes in file order, whichever worker looks at them.
+//! Blocks arrive in file order, whichever worker looks at them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;

@@ -159,7 +159,7 @@ pub(crate) fn bytes(len: usize) -> Vec<u8> {
     (0..len).map(|index| u8::try_from(index * 31 % 251).expect("below 251")).collect()
 }
 
-/// What a reader finds at a path, also in a folder of segments.
+/// Returns the bytes that a reader finds at a path, also in a folder of segments.
 pub(crate) fn read(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut opened = append::open(path).expect("it is there");

@@ -10,7 +10,7 @@ use swath::{PageCache, Progress, ReadOptions};
 
 use crate::trouble::inputs::file;
 
-/// What comes out of a pipe, how much was moved, and how the reader ended.
+/// Returns the bytes from a pipe, the number that was moved, and the end of the reader.
 fn through_a_pipe(options: &ReadOptions, path: &Path) -> (Vec<u8>, u64, io::Result<()>) {
     let (mut from, mut to) = io::pipe().expect("a pipe");
     let came = std::thread::spawn(move || {

@@ -65,7 +65,7 @@ fn words(sentences: impl Iterator<Item = String>) -> Finding {
     told(&sentences.map(Point::words).collect::<Vec<_>>())
 }
 
-/// What counts as near.
+/// The ratios that count as near.
 const NEAR: std::ops::RangeInclusive<f64> = 0.8..=1.2;
 
 pub(super) const CLUSTER: &[Claim] = &[Claim::new("s-cluster", |runs, state| {
@@ -145,7 +145,7 @@ pub(super) const STORAGE: &[Claim] = &[Claim::new("s-storage", |runs, state| {
     words(sentences)
 })];
 
-/// What takes most of the workers' time besides computing.
+/// Returns the reason that takes most of the workers' time besides computing.
 fn holds_up(runs: &Selected<'_>, key: Key<'_>) -> Option<(&'static str, f64)> {
     let held = SHARED
         .into_iter()

@@ -56,7 +56,7 @@ const HEAVY: Work = Work {
     closes: 4.0,
 };
 
-/// The same bytes at 100 MB/s of a core, as a function in Python goes through lines.
+/// The bytes at 100 MB/s of a core, as a function in Python goes through lines.
 const LIGHT_S: f64 = 0.67;
 
 /// Workers that are slow, and how much.

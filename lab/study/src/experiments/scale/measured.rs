@@ -1,4 +1,4 @@
-//! What is measured: the cost of each step, and small jobs with real processes.
+//! The measurements: the cost of each step, and small jobs with real processes.
 
 use std::cell::Cell;
 

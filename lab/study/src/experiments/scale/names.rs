@@ -21,7 +21,7 @@ pub(super) const SERIES: [(&str, Strategy); 3] = [
     ("pull", Strategy::Pull),
     ("pull and hedge", Strategy::Hedged { late: LATE }),
 ];
-/// What the simulation takes over what the processes took.
+/// The quotient of the simulated and the measured time.
 pub(super) const RATIO: &str = "simulated_over_measured";
 
 pub(super) const FIXED: &str = "fixed shares";
@@ -44,7 +44,7 @@ pub(super) const STORAGES: [&str; 5] = [
     "parallel file system, heavy parts",
     "parallel file system, light parts",
 ];
-/// What workers wait for, the metric of the time that they do, and the one that says how busy it was.
+/// The resources that workers wait for, the metric of that time, and the one of how busy each was.
 pub(super) const SHARED: [(&str, &str, &str); 4] = [
     ("the client", "asking_share", "client_busy"),
     ("operations on names", "naming_share", "names_busy"),
@@ -59,7 +59,7 @@ pub(super) fn size_series(workers: usize, fails: bool) -> String {
 
 /// How commits are made.
 pub(super) struct CommitWay {
-    /// What it is called.
+    /// The name of the strategy.
     pub(super) name: &'static str,
     pub(super) output: OutputForm,
     pub(super) callers: Callers,

@@ -1,4 +1,4 @@
-//! What is simulated: strategies, storage, the size of parts and the commit, by number of workers or parts.
+//! The simulations: strategies, storage, the size of parts and the commit, by number of workers or parts.
 
 use std::cell::Cell;
 
@@ -242,7 +242,7 @@ fn at_parts(
     Entrant::new(series, expected, work).at(count as f64, State::None)
 }
 
-/// What this machine costs, in a moment.
+/// Measures the costs of this machine, in a moment.
 fn here(stage: &Stage) -> Result<Costs> {
     let folder = stage.output("costs");
     let folder = folder.parent().context("a folder of the stage")?;

@@ -60,7 +60,7 @@ const FILE: u64 = 10_000;
 const BLOCK_LEN: usize = 1 << 20;
 const FILE_ROOM: usize = 1 << 16;
 
-/// What the verbs read and write.
+/// The files that the verbs read and write.
 struct Inputs {
     lines: Rc<Input>,
     files: Rc<Grove>,

@@ -124,7 +124,7 @@ impl NodeStore {
         self.chunks.get(chunk)?.get()?.get(within)
     }
 
-    /// What a node adds to the spans above it: nothing if it is the head.
+    /// Returns the part of the spans above it that a node adds: nothing if it is the head.
     pub(super) fn span(&self, index: u32) -> PlaceSpan {
         let count = usize::from(index != HEAD);
         PlaceSpan { count, bytes: self.at(index).len.load(SeqCst) }

@@ -59,7 +59,7 @@ pub(super) struct Upper {
     free: [Vec<u32>; LEVELS_MAX as usize],
 }
 
-/// What threads may do at the same time.
+/// The operations that threads may do at the same time.
 impl Upper {
     pub(super) fn new() -> Self {
         let mut upper = Self { links: Vec::new(), levels: 0, free: Default::default() };
@@ -146,7 +146,7 @@ fn back_to_tower(nodes: &NodeStore, node: u32) -> (u32, PlaceSpan) {
     }
 }
 
-/// What one thread does alone.
+/// The operations that one thread does alone.
 impl Upper {
     fn at_mut(&mut self, link: u32) -> &mut Link {
         &mut self.links[link as usize]

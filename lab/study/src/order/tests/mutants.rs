@@ -4,7 +4,7 @@ use super::*;
 use crate::order::{BytePlace, ItemPlace};
 use std::marker::PhantomData;
 
-/// What is wrong with a mutant, now and then.
+/// The fault of a mutant, which shows now and then.
 trait Bug {
     /// Whether what the structure keeps beside the items is spoilt by an edit.
     const SPOILS: bool = false;

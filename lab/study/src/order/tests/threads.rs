@@ -7,7 +7,7 @@ use std::thread;
 
 const THREADS: u64 = 8;
 
-/// What one thread did, on its own items and those that were there before it.
+/// The operations of one thread, on its own items and those that were there before it.
 struct Strand {
     /// Those items in the order in which they must stand, whatever the others did.
     model: Vec<(Handle, Item)>,

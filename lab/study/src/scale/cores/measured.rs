@@ -1,4 +1,4 @@
-//! What locks, wake-ups, threads and bytes take here: the numbers that a prediction begins with.
+//! The costs of locks, wake-ups, threads and bytes here: the numbers that a prediction begins with.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -56,7 +56,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (result, begun.elapsed().as_secs_f64().max(1e-9))
 }
 
-/// Of two threads that take one lock again and again.
+/// Measures two threads that take one lock again and again.
 fn lock_s(threads: usize) -> f64 {
     let count = Mutex::new(0_u64);
     let work = |()| {
@@ -68,7 +68,7 @@ fn lock_s(threads: usize) -> f64 {
     seconds / f64::from(TIMES) / threads as f64
 }
 
-/// Of two threads that wake each other in turn.
+/// Measures two threads that wake each other in turn.
 fn wake_s() -> Result<f64> {
     let (there, here) = (sync_channel::<()>(0), sync_channel::<()>(0));
     let (ask, asked) = there;

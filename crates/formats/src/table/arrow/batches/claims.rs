@@ -12,7 +12,7 @@ use crate::table::arrow::read::Refusal;
 
 /// Bytes that one byte of LZ4 becomes at most: a length goes on with bytes that count up to 255.
 const MOST_LZ4: u64 = 255;
-/// The same of zstd: a run of 128 KiB takes four bytes.
+/// Bytes that one byte of zstd becomes at most: a run of 128 KiB takes four bytes.
 const MOST_ZSTD: u64 = 32 << 10;
 
 /// Checks the buffers of a message in its body. Their sum fits into memory.
