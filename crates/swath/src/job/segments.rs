@@ -86,20 +86,26 @@ impl Plan {
     /// Reads back what attempts wrote where a server or a program stores it: it reports each error once, and a
     /// process that the writer has started may have got it.
     fn check_bytes(&self, folder: &dyn FsFolder, chosen: &[Done]) -> Result<()> {
-        let check = |index: usize| {
-            let done = &chosen[index];
-            let name = done.file_name();
-            let path = self.folder.join(&name);
-            let failed = |error| Error::io(Operation::Read, &path, error);
-            if done.len == 0 {
-                return Ok(());
-            }
-            let segment = folder.open(name.as_ref()).map_err(failed)?;
-            let is_right = !segment.is_remote()
-                || sum_of(&*segment, done.len).map_err(failed)? == done.crc32c;
-            if is_right { Ok(()) } else { Err(other_bytes(&path, done)) }
+        let written: Vec<&Done> = chosen.iter().filter(|done| done.len > 0).collect();
+        let failed = |done: &Done, error| {
+            Error::io(Operation::Read, &self.folder.join(done.file_name()), error)
         };
-        files::at_once(chosen.len(), check).map(drop)
+        let open = |done: &Done| {
+            folder.open(done.file_name().as_ref()).map_err(|error| failed(done, error))
+        };
+        // All of them are on the file system of their folder, so one is asked where it is stored.
+        let Some(first) = written.first() else { return Ok(()) };
+        if !open(first)?.is_remote() {
+            return Ok(());
+        }
+        let check = |index: usize| {
+            let done = written[index];
+            let sum = sum_of(&*open(done)?, done.len).map_err(|error| failed(done, error))?;
+            let is_right = sum == done.crc32c;
+            let other = || other_bytes(&self.folder.join(done.file_name()), done);
+            is_right.then_some(()).ok_or_else(other)
+        };
+        files::at_once(written.len(), check).map(drop)
     }
 
     /// Whether the path still leads to the folder, as far as it can be found out.
