@@ -115,12 +115,12 @@ pub(super) fn outcome(report: &Decompressed) -> Outcome {
 
 /// Whether it can be read, and is not compressed.
 fn is_plain(from: &Input) -> bool {
-    const HEAD: u64 = 18;
-    let Some(path) = from.path().filter(|path| path.is_file()) else { return false };
-    let read = ReadOptions::new().with_workers(1);
-    let head = swath::Input::open_at_once(path)
-        .and_then(|file| read.with_len(file.len().unwrap_or(0).min(HEAD)).read(&file));
-    head.is_ok_and(|head| Format::detect(&head.buffer).is_none())
+    const HEAD: usize = 18;
+    from.path().is_some_and(Path::is_file)
+        && from
+            .regular()
+            .and_then(|file| Input::peeked_of(&file, HEAD))
+            .is_ok_and(|peeked| Format::detect(&peeked.head).is_none())
 }
 
 fn not_compressed(from: &Input) -> anyhow::Error {
