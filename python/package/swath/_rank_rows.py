@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import swath
 from swath import _ranks
-from swath._compressed import HEAD, refuse
 from swath._errors import named, unreadable
 from swath._options import how
 from swath._sparse import _MOST, _signed, _values
@@ -54,8 +52,7 @@ def read_rows(comm: Any, path: Any, workers: int, options: dict[str, Any], **mor
     share = _ranks.Share(comm, path)
     workers = _ranks.threads(comm, workers)
     with _ranks.together(comm):
-        source = share.open()
-        refuse(named(path), bytes(swath.read(source, length=min(HEAD, share.length))))
+        source = share.open_text()
         more |= {word: given for word, given in options.items() if word not in ("sort", "sum_duplicates")}
         read = read_matrix(source, "csr", how({"workers": workers}), starting_in=share.extent, **more)
         share.check()

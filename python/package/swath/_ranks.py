@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import swath
 from swath import job
+from swath._compressed import HEAD, refuse
 from swath._errors import named, unreadable
 
 if TYPE_CHECKING:
@@ -106,6 +108,12 @@ class Share:
     def open(self) -> Any:
         """The file that it was then, opened: what is read is of no other file. A file without bytes by its path."""
         return self._path if self._part is None else self._part.pieces[0].open()
+
+    def open_text(self) -> Any:
+        """The file, opened as by `open`; fails if it is compressed."""
+        source = self.open()
+        refuse(named(self._path), bytes(swath.read(source, length=min(HEAD, self.length))))
+        return source
 
     def check(self) -> None:
         """Raises if the file has changed since."""

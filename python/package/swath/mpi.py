@@ -25,8 +25,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack
 
 import swath
 from swath import _rank_tables, _ranks
-from swath._compressed import HEAD, refuse
-from swath._errors import named
 from swath._options import EntryOptions, filled, takes
 from swath._rank_append import append_file, append_segments
 from swath._rank_memory import Shared, shared_of
@@ -196,8 +194,7 @@ def read_csv(comm: Any, path: _Path, dtype: Any = None, *, workers: int = 0, **h
         for word in ("offset", "length", "starting_in", "rows"):
             if word in how:
                 raise TypeError(f"{word} is chosen by the rank; try: read it with swath.read_csv")
-        source = share.open()
-        refuse(named(path), bytes(swath.read(source, length=min(HEAD, share.length))))
+        source = share.open_text()
     with _ranks.together(comm):
         made = swath.read_csv(source, dtype, starting_in=share.extent, workers=workers, **how)
         if dtype is None:
