@@ -31,7 +31,7 @@ static int32_t in_capitals(swath_block *block, void *user_data) {
 
 int main(int count, char **words) {
     text mine = {NULL, 0};
-    swath_read_options *read = NULL;
+    swath_options *read = NULL;
     swath_mpi_error error;
     uint64_t bytes = 0;
     int rank = 0;
@@ -44,14 +44,13 @@ int main(int count, char **words) {
         }
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    swath_status status = swath_read_options_new(&read);
+    swath_status status = swath_options_new(SWATH_VERB_READ, &read);
     if (status == SWATH_STATUS_OK) {
-        status = swath_read_options_set_workers(read, 1);
+        status = swath_options_set(read, "workers", "1");
     }
     status = swath_mpi_agree(MPI_COMM_WORLD, status, swath_last_error_message(), &error);
     if (status == SWATH_STATUS_OK) { /* the same on every rank, from here on */
-        status = swath_mpi_records(MPI_COMM_WORLD, "in.txt", read, NULL, in_capitals, &mine, NULL,
-                                   &error);
+        status = swath_mpi_records(MPI_COMM_WORLD, "in.txt", read, in_capitals, &mine, NULL, &error);
     }
     if (status == SWATH_STATUS_OK) {
         status = swath_mpi_append(MPI_COMM_WORLD, "out.txt", NULL, mine.bytes, mine.len, &bytes,
@@ -61,7 +60,7 @@ int main(int count, char **words) {
         fprintf(stderr, "rank %d: %s\n", error.rank, error.message);
     }
     free(mine.bytes);
-    swath_read_options_free(read);
+    swath_options_free(read);
     MPI_Finalize();
     return status == SWATH_STATUS_OK && bytes == 19 ? 0 : 1;
 }

@@ -32,7 +32,7 @@ static int32_t add_up(swath_block *block, void *user_data) {
 int main(int count, char **words) {
     uint64_t sum = 0;
     const char *path = count > 1 ? words[1] : "/etc/passwd";
-    if (swath_records(path, NULL, NULL, add_up, &sum, NULL) != SWATH_STATUS_OK) {
+    if (swath_records(path, NULL, add_up, &sum, NULL) != SWATH_STATUS_OK) {
         fprintf(stderr, "%s\n", swath_last_error_message());
         return 1;
     }

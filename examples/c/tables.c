@@ -34,7 +34,7 @@ int main(void) {
     struct ArrowArrayStream stream;
     struct ArrowArray batch;
     swath_table_report *report = NULL;
-    check(swath_table_stream(&path, 1, NULL, NULL, &stream, &report));
+    check(swath_table_stream(&path, 1, NULL, &stream, &report));
     for (size_t index = 0; index < swath_table_report_column_count(report); index++) {
         const swath_table_column *column = swath_table_report_column(report, index);
         printf("%s: %s, as line %d decided\n", column->name, column->type, (int)column->line);
@@ -52,7 +52,7 @@ int main(void) {
     stream.release(&stream);
     printf("score: %g in all, %d missing\n", all, (int)swath_table_report_nulls(report, 2));
     swath_table_report_free(report);
-    check(swath_table_read(&path, 1, NULL, NULL, &stream, NULL));
-    check(swath_table_write("stations.arrow", &stream, NULL, NULL, NULL));
+    check(swath_table_read(&path, 1, NULL, &stream, NULL));
+    check(swath_table_write("stations.arrow", &stream, NULL, NULL));
     return 0;
 }

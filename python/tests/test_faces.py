@@ -124,19 +124,19 @@ def of_c(case: Case) -> Any:
     def strings(texts: list[str]) -> Any:
         return (ctypes.c_char_p * len(texts))(*[text.encode() for text in texts])
 
-    ok(library.swath_table_options_new(ctypes.byref(options)))
+    ok(library.swath_options_new(ctypes.c_uint32(2), ctypes.byref(options)))  # SWATH_VERB_TABLE_READ
     try:
         for word, column, texts in case.options:
             by: list[Any] = [ctypes.c_size_t(column)] if isinstance(column, int) else [column.encode()] if column else []
-            name = "swath_table_options_set_list" if len(texts) != 1 else "swath_table_options_set"
+            name = "swath_options_set_list" if len(texts) != 1 else "swath_options_set"
             name += "_at" if isinstance(column, int) else "_of" if column else ""
             value = [texts[0].encode()] if len(texts) == 1 else [strings(texts), ctypes.c_size_t(len(texts))]
             ok(library[name](options, *by, word.encode(), *value))
         path = strings([str(case.path)])
-        ok(library.swath_table_read(path, ctypes.c_size_t(1), None, options, stream, None))
+        ok(library.swath_table_read(path, ctypes.c_size_t(1), options, stream, None))
         return pa.RecordBatchReader._import_from_c(ctypes.addressof(stream)).read_all()
     finally:
-        library.swath_table_options_free(options)
+        library.swath_options_free(options)
 
 
 def shown(table: Any) -> list[tuple[str, str, str]]:

@@ -8,6 +8,7 @@
 mod groups;
 mod items;
 mod layout;
+mod words;
 
 use anyhow::{Context, Result, bail};
 
@@ -49,7 +50,10 @@ fn generate(workspace: &Workspace) -> Result<String> {
     bindings.with_context(|| format!("cannot make {HEADER}"))?.write(&mut text);
     let introduction = workspace.read(&format!("{CRATE}/introduction.txt"))?;
     let written = tidied(&String::from_utf8(text)?);
-    let file = |name: &str| workspace.read(&format!("{CRATE}/{name}"));
+    let file = |name: &str| {
+        let text = workspace.read(&format!("{CRATE}/{name}"))?;
+        if name.ends_with(".rs") { words::comment(&text) } else { Ok(text) }
+    };
     let text = layout::arranged(&written, &introduction, &groups(workspace)?, &file)?;
     Ok(tidied(&text))
 }

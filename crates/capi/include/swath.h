@@ -7,7 +7,7 @@
  *      [2]  Errors and status
  *      [3]  Buffers
  *      [4]  Cancelling and progress
- *      [5]  Reading options
+ *      [5]  Options
  *      [6]  Reports
  *      [7]  Read
  *      [8]  Scan, sum, count, hash
@@ -29,7 +29,8 @@
  *     handle                     made by                        freed by
  *     swath_buffer               swath_read                     swath_buffer_free
  *     swath_cancel_token         swath_cancel_token_new         swath_cancel_token_free
- *     swath_read_options         swath_read_options_new         swath_read_options_free
+ *     swath_options              swath_options_new              swath_options_free
+ *                                swath_options_copy
  *     swath_report               swath_read                     swath_report_free
  *                                swath_read_into
  *                                swath_scan
@@ -37,31 +38,23 @@
  *                                swath_count
  *                                swath_records
  *                                swath_prioritised_finish
- *     swath_record_options       swath_record_options_new       swath_record_options_free
  *     swath_files                swath_files_new                swath_files_free
- *     swath_ingest_options       swath_ingest_options_new       swath_ingest_options_free
  *     swath_ingested             swath_ingest                   swath_ingested_free
  *     swath_class_plan           swath_class_plan_new           swath_class_plan_free
  *                                swath_class_plan_of_whole
  *     swath_prioritised          swath_read_prioritised         swath_prioritised_free
  *     swath_class                swath_prioritised_wait         swath_class_free
- *     swath_output_options       swath_output_options_new       swath_output_options_free
- *     swath_table_options        swath_table_options_new        swath_table_options_free
  *     swath_table_report         swath_table_read               swath_table_report_free
  *                                swath_table_stream
- *     swath_table_write_options  swath_table_write_options_new  swath_table_write_options_free
  *     swath_append               swath_append_create            swath_append_free
  *                                swath_append_to_existing
- *     swath_append_options       swath_append_options_new       swath_append_options_free
  *     swath_fork                 swath_append_fork              swath_fork_free
  *                                swath_fork_fork
  *     swath_appended             swath_appended_open            swath_appended_free
  *     swath_ordered              swath_ordered_create           swath_ordered_free
- *     swath_ordered_options      swath_ordered_options_new      swath_ordered_options_free
  *     swath_ticket               swath_ordered_ticket           swath_ticket_free
  *     swath_draft_writer         swath_draft_open               swath_draft_writer_free
  *     swath_draft                swath_draft_create             swath_draft_free
- *     swath_job_options          swath_job_options_new          swath_job_options_free
  *     swath_job                  swath_job_plan                 swath_job_free
  *                                swath_job_open
  *                                swath_job_from_json
@@ -350,12 +343,12 @@ void swath_buffer_free(swath_buffer *buffer);
  *         check(swath_cancel_token_cancel((const swath_cancel_token *)token));
  *     }
  *     swath_cancel_token *token = NULL;
- *     swath_read_options *options = NULL;
+ *     swath_options *options = NULL;
  *     check(swath_cancel_token_new(&token));
- *     check(swath_read_options_new(&options));
- *     check(swath_read_options_set_cancel(options, token));
- *     check(swath_read_options_set_progress(options, halfway, token));
- *     swath_read_options_free(options);
+ *     check(swath_options_new(SWATH_VERB_READ, &options));
+ *     check(swath_options_set_cancel(options, token));
+ *     check(swath_options_set_progress(options, halfway, token));
+ *     swath_options_free(options);
  *     swath_cancel_token_free(token);
  * ========================================================================================== */
 
@@ -402,25 +395,206 @@ void swath_cancel_token_free(swath_cancel_token *token);
 typedef void (*swath_progress_fn)(uint64_t bytes, uint64_t total, void *user_data);
 
 /**
- * As a length: up to the end of the file. As a total: not known.
+ * As a total of progress: not known.
  */
 #define SWATH_TO_END 18446744073709551615ull
 
 /* ==========================================================================================
- * [5] Reading options
+ * [5] Options
  *
- * Made and freed by the caller. One set serves any number of calls.
+ * Made for one kind of call, set by words, freed by the caller. One set serves any number of calls. Calls for
+ * records and tables also have the words of SWATH_VERB_READ, all that write those of SWATH_VERB_WRITE;
+ * `swath_options_words` returns them all, with those of tables.
  *
- *     swath_read_options *options = NULL;
+ *     swath_options *options = NULL;
  *     swath_buffer *buffer = NULL;
- *     check(swath_read_options_new(&options));
- *     check(swath_read_options_set_offset(options, 16));
- *     check(swath_read_options_set_len(options, 64));
- *     check(swath_read_options_set_page_cache(options, SWATH_PAGE_CACHE_DROP));
+ *     check(swath_options_new(SWATH_VERB_READ, &options));
+ *     check(swath_options_set_number(options, "offset", 16));
+ *     check(swath_options_set(options, "len", "64"));
+ *     check(swath_options_set(options, "page_cache", "drop"));
  *     check(swath_read("data.bin", options, &buffer, NULL));
  *     swath_buffer_free(buffer);
- *     swath_read_options_free(options);
+ *     swath_options_free(options);
  * ========================================================================================== */
+
+/*
+ * The words of options, with their defaults:
+ *
+ * SWATH_VERB_READ
+ *   workers (0): Threads that read, with the calling one; more than 1024 are taken as 1024,
+ *     which the report says. 0: one per core, or more if the device wants more reads in flight.
+ *   chunk_size (0): Bytes of one read; for a scan, of one chunk. 0: 1 MiB; for a scan 512 KiB.
+ *   queue_depth (0): Direct reads in flight; more than 1024 are taken as 1024, which the report
+ *     says. 0: 16; on spinning disks and network file systems 2.
+ *   engine (auto; or serial, pool, ring, map): The engine that moves the bytes: the best one
+ *     for this file at this moment, one thread, several threads, one thread with many reads in
+ *     flight, or a map, which also needs `swath_options_promise_frozen`.
+ *   page_cache (auto; or keep, drop, bypass): The treatment of the page cache: keep, but bypass
+ *     for files larger than a quarter of the available memory or read once; fill it; drop what
+ *     was added once it is read; or bypass it (O_DIRECT).
+ *   reuse (unknown; or once): Whether the file will be read again: not known, or no, so that
+ *     filling the page cache would be a waste.
+ *   growth (refused; or ignored): Whether the file may grow while it is read: an error as any
+ *     other change, or ignored, for logs that are being written, of which the length at the
+ *     start is read.
+ *   rate (0): The maximum rate of all threads together, in bytes per second. 0: no limit.
+ *   offset (0): Where in the file to begin, in bytes.
+ *   len (all): How many bytes to read; fewer after the offset are SWATH_STATUS_TRUNCATED.
+ *   profile (none; or user): Whether the engine `auto` uses the settings that `swath tune`
+ *     saved for the file system. A profile changes how bytes are read, never which; one that is
+ *     damaged is ignored, and the report says so.
+ *   mirrors (none): Paths of up to 63 copies of the file. They are read beside it, and replace
+ *     it chunk by chunk where it cannot be read. They are assumed to be equal unless
+ *     `verification` or `manifest` sets a check; without one, if copies differ in length, the
+ *     longest is read and shorter ones are left out, the file itself too, and only the report
+ *     says so.
+ *   verification (none; or vote): The reference of each chunk of the file and its mirrors:
+ *     none, or the other copies, of which more than half must have the same bytes. It replaces
+ *     `manifest`.
+ *   manifest (none): The path of the checksums that `swath manifest` saved, with which each
+ *     chunk of the file and its mirrors is compared. It is read at once, and
+ *     SWATH_STATUS_CORRUPT if it is damaged. It replaces `verification`.
+ *   hedging (0): How many of 1000 reads may be repeated from another copy because they are
+ *     slow; the first answer is used.
+ *
+ * SWATH_VERB_RECORDS
+ *   delimiter (newline): The byte that ends a record. What follows the last one is a record
+ *     too, unless it is empty.
+ *   quote (none): The byte around text in which delimiters end no record: CSV. A quote inside
+ *     quotes is doubled. One that is never closed is an error of the call that reads.
+ *   width (0): The bytes of each record; a shorter last one is an error of the call that reads.
+ *     0: delimiters end records. A width together with a `delimiter` or a `quote` is an error.
+ *   block_size (0): Bytes of a block. 0: the chunk size, or 1 MiB.
+ *   record_limit (0): The bytes of the longest accepted record; a longer one is an error of the
+ *     call that reads. 0: as much as fits into the available memory.
+ *   starting_in (0..): Takes only the records that begin in these bytes; the last one is taken
+ *     to its end, wherever that is. If extents cover a file without overlap, each record begins
+ *     in exactly one of them. A source that can only be read in order, such as a pipe, is read
+ *     from its start.
+ *
+ * SWATH_VERB_INGEST
+ *   failures (fail; or skip, collect): The treatment of a file that cannot be read: fail, with
+ *     the first failure in input order; leave it out and count it; or let it keep its place,
+ *     with its error.
+ *   symlinks (files; or skip, follow): How a walk through folders treats symbolic links: reads
+ *     files that links point to, but enters no folder through a link; ignores links; or follows
+ *     them, where a link to a folder that contains it is an error. A path that is given by name
+ *     is always followed.
+ *   memory_limit (0): Bytes that `swath_ingest` may keep, or `swath_ingest_each` may hold at
+ *     once. 0: the memory available; for `swath_ingest_each`, 64 MiB.
+ *   part_size (0): Bytes of a large file that one worker reads at once, and the most that
+ *     `swath_ingest_each` passes in one call; at least 4096. 0: 1 MiB.
+ *   workers (0): Threads that read. 0: one per core, and for files outside the page cache as
+ *     many as keep the device busy.
+ *   queue_depth (0): Files that wait for the device at once. 0: 128 with a ring, 64 threads
+ *     otherwise.
+ *   profile (none; or user): Whether the settings that `swath tune` saved for the file system
+ *     of the first file apply.
+ *
+ * SWATH_VERB_WRITE
+ *   durability (full; or none): Whether a commit waits for the device: bytes and name are on it
+ *     when the commit returns; or the kernel has them and writes them later, and after a power
+ *     cut the target may be old, empty or damaged.
+ *   replace (allowed; or refused, in_place): The treatment of a target that exists: it is
+ *     replaced in one step, with its mode, owner (where allowed) and attributes; the call fails
+ *     and never touches it; or it is truncated and written where it is, for a file that cannot
+ *     be replaced, which after an error or a crash holds a part of the new bytes.
+ *   hard_links (refused; or broken): The treatment of a target with other names, which would
+ *     keep the old bytes: the call fails, or this name has the new bytes and the others the old
+ *     ones.
+ *   workers (0): Threads that write, with the calling one; at most 1024. Only `swath_write` and
+ *     `swath_table_write` start threads; forks and tickets are written by the caller's. 0: one,
+ *     over a network or FUSE up to 4; for tables one per core.
+ *
+ * SWATH_VERB_APPEND
+ *   mode (plain; or segments): How the bytes of parallel strands are stored: one ordinary file,
+ *     byte for byte the one that the serial program would write; or a folder of segments with a
+ *     manifest of their serial order, of which a commit moves nothing, and which
+ *     `swath_appended_open`, `swath cat` and `swath cp` read.
+ *   memory (0): Bytes of forks that may wait in memory for their place before they are spilled
+ *     to disk. 0: an eighth of the available memory, at most 2 GiB.
+ *   buffer_size (0): Bytes that a strand collects before it stores them. 0: 256 KiB.
+ *   checksums (extents; or none): Whether segments have checksums: one for each extent
+ *     (CRC-32C), for `swath_appended_verify`, or none.
+ *
+ * SWATH_VERB_ORDERED
+ *   window (0): Chunks that may exist at once: open tickets, and chunks not yet written. 0: two
+ *     per core.
+ *   chunk_size (0): Bytes that a chunk usually holds. 0: 64 KiB, then the longest chunk so far.
+ *   sparse (never; or auto): Whether runs of at least 32 KiB of zeros become holes, where the
+ *     file system has holes; direct writes write them.
+ *   direct (no; or yes): Whether writes bypass the page cache (O_DIRECT), where the file system
+ *     allows it.
+ *
+ * SWATH_VERB_JOB
+ *   parts (0): How many parts the inputs are divided into. 0: as `part_size` says, over which
+ *     it takes precedence.
+ *   part_size (0): Bytes of input of a part. 0: 64 MiB.
+ *   division (records; or bytes, lines, inputs, groups): Where inputs may be divided; see
+ *     `swath_division`.
+ *   width (none): Divides inputs at multiples of this many bytes from their start, which each
+ *     input must consist of: for records of one length. It takes the place of `division`, and
+ *     that of it; the last one counts.
+ *   form (file; or segments): The form of the output: one ordinary file; or the folder of the
+ *     job, to which the commit adds a manifest and moves nothing, and which
+ *     `swath_appended_open`, `swath cat` and `swath cp` read.
+ *   folder (none): The folder for what parts write; it must not exist. Without one: next to the
+ *     target, with a name of its own.
+ */
+
+/**
+ * The kind of call that options are for.
+ */
+enum swath_verb
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * `swath_read`, `swath_read_into`, `swath_read_prioritised`, `swath_scan`, `swath_sum`,
+     * `swath_count`, `swath_hash`.
+     */
+    SWATH_VERB_READ = 0,
+    /**
+     * `swath_records`; it also takes options of SWATH_VERB_READ.
+     */
+    SWATH_VERB_RECORDS = 1,
+    /**
+     * `swath_table_read` and `swath_table_stream`; they also take options of SWATH_VERB_READ.
+     */
+    SWATH_VERB_TABLE_READ = 2,
+    /**
+     * `swath_ingest` and `swath_ingest_each`.
+     */
+    SWATH_VERB_INGEST = 3,
+    /**
+     * `swath_write`, `swath_draft_create`, `swath_draft_open`, `swath_job_open`.
+     */
+    SWATH_VERB_WRITE = 4,
+    /**
+     * `swath_table_write`; it also takes options of SWATH_VERB_WRITE, as do the verbs that follow.
+     */
+    SWATH_VERB_TABLE_WRITE = 5,
+    /**
+     * `swath_append_create` and `swath_append_to_existing`.
+     */
+    SWATH_VERB_APPEND = 6,
+    /**
+     * `swath_ordered_create`.
+     */
+    SWATH_VERB_ORDERED = 7,
+    /**
+     * `swath_job_plan`.
+     */
+    SWATH_VERB_JOB = 8,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_verb swath_verb;
+#else
+typedef uint32_t swath_verb;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
  * The engine that moves the bytes.
@@ -447,7 +621,7 @@ enum swath_engine
      */
     SWATH_ENGINE_RING = 3,
     /**
-     * Several threads that copy from a map; see `swath_read_options_promise_frozen`.
+     * Several threads that copy from a map; see `swath_options_promise_frozen`.
      */
     SWATH_ENGINE_MAP = 4,
 };
@@ -493,172 +667,146 @@ typedef uint32_t swath_page_cache;
 #endif // __cplusplus
 
 /**
- * Whether the file will be read again.
+ * The options of calls. One thread at a time may set options, and no thread while a call uses
+ * them; any number of calls may use them at once, and each uses what is set when it begins. NULL
+ * means defaults in every call.
  */
-enum swath_reuse
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * Not known: reads fill the page cache.
-     */
-    SWATH_REUSE_UNKNOWN = 0,
-    /**
-     * No: filling the page cache would be a waste.
-     */
-    SWATH_REUSE_ONCE = 1,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_reuse swath_reuse;
-#else
-typedef uint32_t swath_reuse;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+typedef struct swath_options swath_options;
 
 /**
- * Whether a file may grow while it is read.
- */
-enum swath_growth
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * No: growth is an error, as any other change.
-     */
-    SWATH_GROWTH_REFUSED = 0,
-    /**
-     * Yes: the length seen first is read. For logs that are being written.
-     */
-    SWATH_GROWTH_IGNORED = 1,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_growth swath_growth;
-#else
-typedef uint32_t swath_growth;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
- * How to read. Setters may be called again; the last call counts. A call that reads uses what is
- * set when it begins. One thread at a time may set options, and no thread while a call reads
- * with them; any number of calls may read with them at once. NULL means defaults.
- */
-typedef struct swath_read_options swath_read_options;
-
-/**
- * Makes options with the defaults. Free them with `swath_read_options_free`.
+ * Makes options with the defaults, for calls of one kind. Free them with `swath_options_free`.
  */
 SWATH_MUST_CHECK
-swath_status swath_read_options_new(swath_read_options **options);
+swath_status swath_options_new(swath_verb verb, swath_options **options);
+
+/**
+ * Makes options for calls of one kind, with all that `from` has set, which may be of this kind or one
+ * whose options its calls take too. NULL has the defaults. Free them with `swath_options_free`.
+ *
+ * SWATH_STATUS_INVALID_ARGUMENT if `from` cannot serve these calls.
+ */
+SWATH_MUST_CHECK
+swath_status swath_options_copy(const swath_options *from,
+                                swath_verb verb,
+                                swath_options **copy);
 
 /**
  * Frees options; NULL is ignored.
  */
-void swath_read_options_free(swath_read_options *options);
+void swath_options_free(swath_options *options);
 
 /**
- * Sets how many threads read, including the calling one. More than 1024 is taken as 1024, and
- * the report says so. Default 0: one per core, or more if the device wants more reads in flight.
+ * Returns the options of one kind of call, a line for each, with tabs between the word; "call",
+ * "column" or "both"; what it takes; its default; and what it does. NULL for a verb that does not
+ * exist; valid for the life of the program.
  */
-SWATH_MUST_CHECK
-swath_status swath_read_options_set_workers(swath_read_options *options,
-                                            size_t workers);
+const char *swath_options_words(swath_verb verb);
 
 /**
- * Sets the bytes of one read; for `swath_scan`, of one chunk. Default 0: 1 MiB; for a scan 512
- * KiB.
+ * Returns the text that an option of the call has, set or by default; texts of a list with newlines
+ * between them. NULL if these options have no such word. Valid until options are set or freed.
  */
-SWATH_MUST_CHECK
-swath_status swath_read_options_set_chunk_size(swath_read_options *options, size_t chunk_size);
+const char *swath_options_get(const swath_options *options,
+                              const char *word);
 
 /**
- * Sets how many direct reads are in flight; more than 1024 is taken as 1024, and the report says
- * so. Default 0: 16; on spinning disks and network file systems 2.
- */
-SWATH_MUST_CHECK
-swath_status swath_read_options_set_queue_depth(swath_read_options *options,
-                                                size_t queue_depth);
-
-/**
- * Sets the engine that moves the bytes. Default: SWATH_ENGINE_AUTO. SWATH_ENGINE_MAP also needs
- * `swath_read_options_promise_frozen`.
+ * Sets an option by its word: `swath_options_set(options, "workers", "4")`. NULL as `value` sets the
+ * default. Both texts are copied. The last call for a word counts.
  *
- * SWATH_STATUS_INVALID_ARGUMENT if the value is not an engine; the options stay unchanged.
+ * SWATH_STATUS_INVALID_ARGUMENT for a word that is not in `swath_options_words`, or that belongs to a
+ * column, and for a value that the option does not take; the message has what to pass. After a failure
+ * the options are unchanged.
  */
 SWATH_MUST_CHECK
-swath_status swath_read_options_set_engine(swath_read_options *options, swath_engine engine);
+swath_status swath_options_set(swath_options *options,
+                               const char *word,
+                               const char *value);
 
 /**
- * Sets how the read treats the page cache. Default: SWATH_PAGE_CACHE_AUTO.
+ * As `swath_options_set`, for a value that is a whole number.
  */
 SWATH_MUST_CHECK
-swath_status swath_read_options_set_page_cache(swath_read_options *options,
-                                               swath_page_cache page_cache);
+swath_status swath_options_set_number(swath_options *options, const char *word, uint64_t value);
 
 /**
- * Sets whether the file will be read again. Default: SWATH_REUSE_UNKNOWN.
+ * As `swath_options_set`, for `count` texts: names of columns, fields that mean something, paths of
+ * mirrors.
  */
 SWATH_MUST_CHECK
-swath_status swath_read_options_set_reuse(swath_read_options *options, swath_reuse reuse);
+swath_status swath_options_set_list(swath_options *options,
+                                    const char *word,
+                                    const char *const *values,
+                                    size_t count);
 
 /**
- * Sets whether the file may grow while it is read. Default: SWATH_GROWTH_REFUSED.
+ * As `swath_options_set`, for one column of a table, by its name in the header:
+ * `swath_options_set_of(options, "zip", "types", "text")`. The last call for a column and a word counts.
  */
 SWATH_MUST_CHECK
-swath_status swath_read_options_set_growth(swath_read_options *options, swath_growth growth);
+swath_status swath_options_set_of(swath_options *options,
+                                  const char *column,
+                                  const char *word,
+                                  const char *value);
 
 /**
- * Sets the maximum rate of all workers together, in bytes per second. Default 0: no limit.
+ * As `swath_options_set_of`, for `count` texts.
  */
 SWATH_MUST_CHECK
-swath_status swath_read_options_set_rate(swath_read_options *options, uint64_t bytes_per_s);
+swath_status swath_options_set_list_of(swath_options *options,
+                                       const char *column,
+                                       const char *word,
+                                       const char *const *values,
+                                       size_t count);
 
 /**
- * Sets where in the file to begin, in bytes. Default 0.
+ * As `swath_options_set_of`, for the column with this index in the file, from 0.
  */
 SWATH_MUST_CHECK
-swath_status swath_read_options_set_offset(swath_read_options *options, uint64_t offset);
+swath_status swath_options_set_at(swath_options *options,
+                                  size_t index,
+                                  const char *word,
+                                  const char *value);
 
 /**
- * Sets how many bytes to read. If the file has fewer bytes after the offset, the call returns
- * SWATH_STATUS_TRUNCATED. Default SWATH_TO_END: all of them.
+ * As `swath_options_set_list_of`, for the column with this index in the file, from 0.
  */
 SWATH_MUST_CHECK
-swath_status swath_read_options_set_len(swath_read_options *options, uint64_t len);
+swath_status swath_options_set_list_at(swath_options *options,
+                                       size_t index,
+                                       const char *word,
+                                       const char *const *values,
+                                       size_t count);
 
 /**
- * Sets the function that receives progress, and the pointer passed to it. Default NULL: no
- * function.
+ * Sets the function that receives progress, and the pointer passed to it: bytes read or, in calls that
+ * write, written so far. Default NULL: no function.
  */
 SWATH_MUST_CHECK
-swath_status swath_read_options_set_progress(swath_read_options *options,
-                                             swath_progress_fn progress,
-                                             void *user_data);
+swath_status swath_options_set_progress(swath_options *options,
+                                        swath_progress_fn progress,
+                                        void *user_data);
 
 /**
- * Sets the token that cancels calls with these options. Default NULL: no token. The options keep
- * what they need of it.
+ * Sets the token that cancels calls with these options; those that write, until their commit begins.
+ * Default NULL: no token. The options keep what they need of it.
  */
 SWATH_MUST_CHECK
-swath_status swath_read_options_set_cancel(swath_read_options *options,
-                                           const swath_cancel_token *token);
+swath_status swath_options_set_cancel(swath_options *options,
+                                      const swath_cancel_token *token);
 
 /**
  * Promises that until a call with these options returns, no process writes to the file or
- * truncates it. The file may then be mapped: by `swath_read` with SWATH_ENGINE_MAP, and by
+ * truncates it. The file may then be mapped: by `swath_read` with the engine `map`, and by
  * `swath_sum`, `swath_count` and `swath_records` wherever that is faster. Other calls never map;
- * those that use the engine return SWATH_STATUS_INVALID_ARGUMENT for SWATH_ENGINE_MAP.
+ * those that use the engine return SWATH_STATUS_INVALID_ARGUMENT for `map`, and so does this function
+ * for options of calls that write.
  *
  * Breaking the promise is undefined behaviour: if a mapped file is truncated, SIGBUS ends the
  * process. Without the promise this cannot happen. It applies to calls that read one file
  * without mirrors; other calls read as usual.
  */
 SWATH_MUST_CHECK
-swath_status swath_read_options_promise_frozen(swath_read_options *options);
+swath_status swath_options_promise_frozen(swath_options *options);
 
 /* ==========================================================================================
  * [6] Reports
@@ -775,7 +923,7 @@ void swath_report_free(swath_report *report);
  */
 SWATH_MUST_CHECK
 swath_status swath_read(const char *path,
-                        const swath_read_options *options,
+                        const swath_options *options,
                         swath_buffer **buffer,
                         swath_report **report);
 
@@ -789,7 +937,7 @@ swath_status swath_read(const char *path,
  */
 SWATH_MUST_CHECK
 swath_status swath_read_into(const char *path,
-                             const swath_read_options *options,
+                             const swath_options *options,
                              void *target,
                              size_t len,
                              swath_report **report);
@@ -852,7 +1000,7 @@ typedef int32_t (*swath_chunk_fn)(const swath_chunk *chunk, void *user_data);
  */
 SWATH_MUST_CHECK
 swath_status swath_scan(const char *path,
-                        const swath_read_options *options,
+                        const swath_options *options,
                         swath_chunk_fn callback,
                         void *user_data,
                         swath_report **report);
@@ -865,7 +1013,7 @@ swath_status swath_scan(const char *path,
  */
 SWATH_MUST_CHECK
 swath_status swath_sum(const char *path,
-                       const swath_read_options *options,
+                       const swath_options *options,
                        uint64_t *sum,
                        swath_report **report);
 
@@ -877,7 +1025,7 @@ swath_status swath_sum(const char *path,
  */
 SWATH_MUST_CHECK
 swath_status swath_count(const char *path,
-                         const swath_read_options *options,
+                         const swath_options *options,
                          uint8_t byte,
                          uint64_t *count,
                          swath_report **report);
@@ -925,7 +1073,7 @@ typedef uint32_t swath_hash_kind;
  */
 SWATH_MUST_CHECK
 swath_status swath_hash(const char *path,
-                        const swath_read_options *options,
+                        const swath_options *options,
                         swath_hash_kind kind,
                         uint8_t *digest,
                         size_t size);
@@ -950,83 +1098,8 @@ size_t swath_hash_len(swath_hash_kind kind);
  *         }
  *         return user_data == NULL ? 0 : 1;
  *     }
- *     check(swath_records("points.csv", NULL, NULL, rows, NULL, NULL));
+ *     check(swath_records("points.csv", NULL, rows, NULL, NULL));
  * ========================================================================================== */
-
-/**
- * Where records end, and how long they may be. One thread at a time may set options, and no
- * thread while a call uses them. NULL means defaults: lines.
- */
-typedef struct swath_record_options swath_record_options;
-
-/**
- * Makes options for lines. Free them with `swath_record_options_free`.
- */
-SWATH_MUST_CHECK
-swath_status swath_record_options_new(swath_record_options **options);
-
-/**
- * Frees options; NULL is ignored.
- */
-void swath_record_options_free(swath_record_options *options);
-
-/**
- * Ends a record after each byte of this value. What follows the last one is a record too, unless
- * it is empty. Default: a newline.
- */
-SWATH_MUST_CHECK
-swath_status swath_record_options_set_delimiter(swath_record_options *options,
-                                                uint8_t delimiter);
-
-/**
- * Ends a record every `width` bytes. A shorter last record is an error of the call that reads,
- * and so is a width of 0.
- */
-SWATH_MUST_CHECK
-swath_status swath_record_options_set_fixed(swath_record_options *options, uint64_t width);
-
-/**
- * Ends a record after each `delimiter` that is not inside quotes: CSV, where a field may contain
- * a newline. A quote inside quotes is doubled. A quote that is never closed is an error of the
- * call that reads.
- */
-SWATH_MUST_CHECK
-swath_status swath_record_options_set_quoted(swath_record_options *options,
-                                             uint8_t quote,
-                                             uint8_t delimiter);
-
-/**
- * Returns where records end with these options, as text: for programs whose processes must have the
- * same options. NULL gives the text of the defaults. Valid until options are set or freed.
- */
-const char *swath_record_options_text(const swath_record_options *options);
-
-/**
- * Sets the bytes of a block. Default 0: the chunk size of the read options, or 1 MiB.
- */
-SWATH_MUST_CHECK
-swath_status swath_record_options_set_block_size(swath_record_options *options, uint64_t bytes);
-
-/**
- * Sets the length of the longest accepted record in bytes; a longer one is an error of the call
- * that reads. Default 0: as much as fits into the available memory.
- */
-SWATH_MUST_CHECK
-swath_status swath_record_options_set_record_limit(swath_record_options *options,
-                                                   uint64_t bytes);
-
-/**
- * Takes only the records that begin in the `len` bytes from `offset`; the last one is taken to
- * its end, wherever that is. If extents cover a file without overlap, each record begins in
- * exactly one of them. SWATH_TO_END stands for all bytes after the offset. Default: all records.
- *
- * SWATH_STATUS_INVALID_ARGUMENT if offset and length exceed 2^64. A source that can
- * only be read in order, such as a pipe, is read from its start.
- */
-SWATH_MUST_CHECK
-swath_status swath_record_options_set_starting_in(swath_record_options *options,
-                                                  uint64_t offset,
-                                                  uint64_t len);
 
 /**
  * Adjacent records, each whole. Valid until the callback returns, on the thread that runs it.
@@ -1041,7 +1114,7 @@ typedef int32_t (*swath_block_fn)(swath_block *block, void *user_data);
 
 /**
  * Splits a file, or the part that `options` select, into records and calls `callback` for each
- * block of them. No record is ever split. `records` says where records end; NULL means lines.
+ * block of them. No record is ever split. The options say where records end; by default they are lines.
  * `report` may be NULL; free it with `swath_report_free`.
  *
  * If the callback returns a value other than 0, no further block begins, and this function
@@ -1054,8 +1127,7 @@ typedef int32_t (*swath_block_fn)(swath_block *block, void *user_data);
  */
 SWATH_MUST_CHECK
 swath_status swath_records(const char *path,
-                           const swath_read_options *options,
-                           const swath_record_options *records,
+                           const swath_options *options,
                            swath_block_fn callback,
                            void *user_data,
                            swath_report **report);
@@ -1154,124 +1226,6 @@ SWATH_MUST_CHECK
 swath_status swath_files_add_glob(swath_files *files, const char *pattern);
 
 /**
- * How to continue after a file that cannot be read.
- */
-enum swath_failures
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * The call fails, with the first failure in input order.
-     */
-    SWATH_FAILURES_FAIL = 0,
-    /**
-     * The file is left out and counted.
-     */
-    SWATH_FAILURES_SKIP = 1,
-    /**
-     * The file keeps its place, with its error.
-     */
-    SWATH_FAILURES_COLLECT = 2,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_failures swath_failures;
-#else
-typedef uint32_t swath_failures;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
- * How a walk through folders treats symbolic links. A path that is given by name is always followed.
- */
-enum swath_symlinks
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * Reads files that links point to, but enters no folder through a link.
-     */
-    SWATH_SYMLINKS_FILES = 0,
-    /**
-     * Ignores links.
-     */
-    SWATH_SYMLINKS_SKIP = 1,
-    /**
-     * Reads files and enters folders; a link to a folder that contains it is an error.
-     */
-    SWATH_SYMLINKS_FOLLOW = 2,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_symlinks swath_symlinks;
-#else
-typedef uint32_t swath_symlinks;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
- * How to read many files. One thread at a time may set options, and no thread while a call uses
- * them. NULL means defaults.
- */
-typedef struct swath_ingest_options swath_ingest_options;
-
-/**
- * Makes options with the defaults. Free them with `swath_ingest_options_free`.
- */
-SWATH_MUST_CHECK
-swath_status swath_ingest_options_new(swath_ingest_options **options);
-
-/**
- * Frees options; NULL is ignored.
- */
-void swath_ingest_options_free(swath_ingest_options *options);
-
-/**
- * Sets how the files are read. These settings of `read` apply: workers (default: one per core,
- * and for files outside the page cache as many as keep the device busy), queue depth (files
- * waiting for the device at once; default: 128 with a ring, 64 threads), progress (called on the
- * calling thread, total not known), token, and profile (of the file system of the first file
- * named). NULL restores the defaults. Later changes to `read` have no effect.
- *
- * SWATH_STATUS_INVALID_ARGUMENT if `read` has mirrors or verification, which are for calls that
- * read one file.
- */
-SWATH_MUST_CHECK
-swath_status swath_ingest_options_set_read(swath_ingest_options *options,
-                                           const swath_read_options *read);
-
-/**
- * Sets what to do when a file cannot be read. Default: SWATH_FAILURES_FAIL.
- */
-SWATH_MUST_CHECK
-swath_status swath_ingest_options_set_failures(swath_ingest_options *options,
-                                               swath_failures failures);
-
-/**
- * Sets what a walk does with symbolic links. Default: SWATH_SYMLINKS_FILES.
- */
-SWATH_MUST_CHECK
-swath_status swath_ingest_options_set_symlinks(swath_ingest_options *options,
-                                               swath_symlinks symlinks);
-
-/**
- * Sets how many bytes `swath_ingest` may keep, or `swath_ingest_each` may hold at once. Default
- * 0: the memory available; for `swath_ingest_each`, 64 MiB.
- */
-SWATH_MUST_CHECK
-swath_status swath_ingest_options_set_memory_limit(swath_ingest_options *options,
-                                                   uint64_t bytes);
-
-/**
- * Sets how many bytes of a large file one worker reads at once, which is also the most that
- * `swath_ingest_each` passes in one call; at least 4096. Default 0: 1 MiB.
- */
-SWATH_MUST_CHECK
-swath_status swath_ingest_options_set_part_size(swath_ingest_options *options, uint64_t bytes);
-
-/**
  * One of many files. Fields may be added at the end.
  */
 typedef struct {
@@ -1311,7 +1265,7 @@ typedef struct swath_ingested swath_ingested;
  */
 SWATH_MUST_CHECK
 swath_status swath_ingest(const swath_files *files,
-                          const swath_ingest_options *options,
+                          const swath_options *options,
                           swath_ingested **ingested);
 
 /**
@@ -1422,7 +1376,7 @@ typedef int32_t (*swath_file_part_fn)(const swath_file_part *part, void *user_da
  */
 SWATH_MUST_CHECK
 swath_status swath_ingest_each(const swath_files *files,
-                               const swath_ingest_options *options,
+                               const swath_options *options,
                                swath_file_part_fn callback,
                                void *user_data);
 
@@ -1592,7 +1546,7 @@ typedef struct swath_prioritised swath_prioritised;
 SWATH_MUST_CHECK
 swath_status swath_read_prioritised(const char *const *paths,
                                     size_t count,
-                                    const swath_read_options *options,
+                                    const swath_options *options,
                                     const swath_class_plan *plan,
                                     swath_prioritised **reading);
 
@@ -1693,82 +1647,13 @@ void swath_class_free(swath_class *complete);
  *
  * Copies of one file, read side by side and past damage. The structures belong to the report.
  *
- *     swath_read_options *options = NULL;
+ *     swath_options *options = NULL;
  *     uint64_t sum = 0;
- *     check(swath_read_options_new(&options));
- *     check(swath_read_options_add_mirror(options, "copy.bin"));
+ *     check(swath_options_new(SWATH_VERB_READ, &options));
+ *     check(swath_options_set(options, "mirrors", "copy.bin"));
  *     check(swath_sum("data.bin", options, &sum, NULL));
- *     swath_read_options_free(options);
+ *     swath_options_free(options);
  * ========================================================================================== */
-
-/**
- * The reference that each chunk of a copy is compared with before it is used.
- */
-enum swath_verification
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * Nothing: for copies that are known to be equal.
-     */
-    SWATH_VERIFICATION_NONE = 0,
-    /**
-     * The other copies: more than half of all copies must have the same bytes.
-     */
-    SWATH_VERIFICATION_VOTE = 1,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_verification swath_verification;
-#else
-typedef uint32_t swath_verification;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
- * Adds a copy of the file. It is read alongside the file, and replaces it chunk by chunk where
- * the file cannot be read. At most 63 copies, then SWATH_STATUS_INVALID_ARGUMENT. The path is
- * copied.
- *
- * Copies are assumed to be equal unless `swath_read_options_set_verification` or
- * `swath_read_options_set_manifest` sets a check. Without a check, if copies differ in length,
- * the longest is read and shorter ones are left out, including the file itself; only the report
- * says so.
- */
-SWATH_MUST_CHECK
-swath_status swath_read_options_add_mirror(swath_read_options *options, const char *path);
-
-/**
- * Removes all mirrors.
- */
-SWATH_MUST_CHECK
-swath_status swath_read_options_clear_mirrors(swath_read_options *options);
-
-/**
- * Sets what each chunk of the file and its mirrors is compared with. Default:
- * SWATH_VERIFICATION_NONE. Replaces the manifest set by `swath_read_options_set_manifest`.
- */
-SWATH_MUST_CHECK
-swath_status swath_read_options_set_verification(swath_read_options *options,
-                                                 swath_verification verification);
-
-/**
- * Compares each chunk of the file, and of its mirrors, with the checksums that `swath manifest`
- * saved at `path`. The manifest is read now.
- *
- * SWATH_STATUS_CORRUPT if it is damaged or is not a manifest.
- */
-SWATH_MUST_CHECK
-swath_status swath_read_options_set_manifest(swath_read_options *options, const char *path);
-
-/**
- * Sets how many of 1000 reads may be repeated from another copy because they are slow; the first
- * answer is used. Default 0: no repeats. More than 1000 is SWATH_STATUS_INVALID_ARGUMENT.
- */
-SWATH_MUST_CHECK
-swath_status swath_read_options_set_hedging(swath_read_options *options,
-                                            uint32_t permille);
 
 /**
  * The state of a copy of a file after a read.
@@ -1859,51 +1744,17 @@ const swath_mirror_report *swath_report_mirror(const swath_report *report, size_
 /* ==========================================================================================
  * [13] Profiles
  *
- *     swath_read_options *options = NULL;
+ *     swath_options *options = NULL;
  *     swath_report *report = NULL;
  *     char bytes[16];
- *     check(swath_read_options_new(&options));
- *     check(swath_read_options_set_profile(options, SWATH_PROFILE_OF_USER));
+ *     check(swath_options_new(SWATH_VERB_READ, &options));
+ *     check(swath_options_set(options, "profile", "user"));
  *     check(swath_read_into("data.bin", options, bytes, sizeof bytes, &report));
  *     const char *name = swath_report_profile(report);
  *     printf("profile: %s\n", name != NULL ? name : "defaults");
  *     swath_report_free(report);
- *     swath_read_options_free(options);
+ *     swath_options_free(options);
  * ========================================================================================== */
-
-/**
- * Whose measured settings apply.
- */
-enum swath_profile
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * No profile: the defaults.
-     */
-    SWATH_PROFILE_NONE = 0,
-    /**
-     * The user's: settings that `swath tune` saved for the file system of the file, if there are
-     * any. Every call looks for them. A damaged profile is ignored, and a fallback in the report
-     * says so. A profile changes how bytes are read, never which.
-     */
-    SWATH_PROFILE_OF_USER = 1,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_profile swath_profile;
-#else
-typedef uint32_t swath_profile;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
- * Sets whether SWATH_ENGINE_AUTO uses the settings that `swath tune` saved for the file system.
- * Default: SWATH_PROFILE_NONE.
- */
-SWATH_MUST_CHECK
-swath_status swath_read_options_set_profile(swath_read_options *options, swath_profile profile);
 
 /**
  * Returns the name of the profile that was used, or NULL if no profile was used.
@@ -1913,167 +1764,15 @@ const char *swath_report_profile(const swath_report *report);
 /* ==========================================================================================
  * [14] Write
  *
- * Complete under its name, or unchanged. Output options also serve the groups that follow.
+ * Complete under its name, or unchanged. These options also serve the groups that follow.
  *
- *     swath_output_options *options = NULL;
+ *     swath_options *options = NULL;
  *     const char text[] = "complete, or as before\n";
- *     check(swath_output_options_new(&options));
- *     check(swath_output_options_set_replace(options, SWATH_REPLACE_REFUSED));
+ *     check(swath_options_new(SWATH_VERB_WRITE, &options));
+ *     check(swath_options_set(options, "replace", "refused"));
  *     check(swath_write("result.txt", options, text, sizeof text - 1));
- *     swath_output_options_free(options);
+ *     swath_options_free(options);
  * ========================================================================================== */
-
-/**
- * How safe a commit is from a power cut.
- */
-enum swath_durability
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * When commit returns, the bytes and the name are on the device.
-     */
-    SWATH_DURABILITY_FULL = 0,
-    /**
-     * The kernel has them and writes them later. Readers see all or nothing, but after a power
-     * cut the target may be old, empty or damaged.
-     */
-    SWATH_DURABILITY_NONE = 1,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_durability swath_durability;
-#else
-typedef uint32_t swath_durability;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
- * How to treat a target that exists.
- */
-enum swath_replace
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * Replace it in one step; its mode, owner (where allowed) and attributes are kept.
-     */
-    SWATH_REPLACE_ALLOWED = 0,
-    /**
-     * Fail; the file is never touched.
-     */
-    SWATH_REPLACE_REFUSED = 1,
-    /**
-     * Truncate it and write to it where it is: for a file that cannot be replaced, such as one that is mounted
-     * by itself. Not one step: after an error or a crash it holds a part of the new bytes.
-     */
-    SWATH_REPLACE_IN_PLACE = 2,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_replace swath_replace;
-#else
-typedef uint32_t swath_replace;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
- * How to treat a target with other names (hard links), which would keep the old bytes.
- */
-enum swath_hard_links
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * Fail.
-     */
-    SWATH_HARD_LINKS_REFUSED = 0,
-    /**
-     * Give this name the new bytes; the other names keep the old ones.
-     */
-    SWATH_HARD_LINKS_BROKEN = 1,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_hard_links swath_hard_links;
-#else
-typedef uint32_t swath_hard_links;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
- * How to write: one set of options for every call that writes a file. One thread at a time may
- * set options, and no thread while a call writes with them. NULL means defaults.
- */
-typedef struct swath_output_options swath_output_options;
-
-/**
- * Makes options with the defaults. Free them with `swath_output_options_free`.
- */
-SWATH_MUST_CHECK
-swath_status swath_output_options_new(swath_output_options **options);
-
-/**
- * Frees options; NULL is ignored.
- */
-void swath_output_options_free(swath_output_options *options);
-
-/**
- * Sets whether a commit waits for the device. Default: SWATH_DURABILITY_FULL.
- */
-SWATH_MUST_CHECK
-swath_status swath_output_options_set_durability(swath_output_options *options,
-                                                 swath_durability durability);
-
-/**
- * Sets what happens if the target exists. Default: SWATH_REPLACE_ALLOWED.
- */
-SWATH_MUST_CHECK
-swath_status swath_output_options_set_replace(swath_output_options *options,
-                                              swath_replace replace);
-
-/**
- * Sets what happens if the target has other names. Default: SWATH_HARD_LINKS_REFUSED.
- */
-SWATH_MUST_CHECK
-swath_status swath_output_options_set_hard_links(swath_output_options *options,
-                                                 swath_hard_links hard_links);
-
-/**
- * Returns what these options choose for an output, as text: durability, and what happens to an
- * existing file and to its other names. For programs whose processes must have the same options; it
- * may gain further words. NULL gives the text of the defaults. Valid until options are set or freed.
- */
-const char *swath_output_options_text(const swath_output_options *options);
-
-/**
- * Sets how many threads write, including the calling one; at most 1024. Only `swath_write` and
- * `swath_table_write` start threads; forks and tickets are written by the caller's threads. Default
- * 0: one, over a network or FUSE up to 4; for tables one per core.
- */
-SWATH_MUST_CHECK
-swath_status swath_output_options_set_workers(swath_output_options *options,
-                                              size_t workers);
-
-/**
- * Sets the function that receives the bytes written so far, and the pointer passed to it.
- * Default NULL: no function.
- */
-SWATH_MUST_CHECK
-swath_status swath_output_options_set_progress(swath_output_options *options,
-                                               swath_progress_fn progress,
-                                               void *user_data);
-
-/**
- * Sets the token that cancels calls with these options until their commit begins. Default NULL:
- * no token. The options keep what they need of it.
- */
-SWATH_MUST_CHECK
-swath_status swath_output_options_set_cancel(swath_output_options *options,
-                                             const swath_cancel_token *token);
 
 /**
  * Writes `len` bytes to `path`, replacing what is there. On success the file is complete under
@@ -2082,7 +1781,7 @@ swath_status swath_output_options_set_cancel(swath_output_options *options,
  */
 SWATH_MUST_CHECK
 swath_status swath_write(const char *path,
-                         const swath_output_options *options,
+                         const swath_options *options,
                          const void *data,
                          size_t len);
 
@@ -2091,13 +1790,13 @@ swath_status swath_write(const char *path,
  *
  * CSV and JSON Lines with columns of any types, read and written as Arrow's C stream: nanoarrow, Arrow C++, duckdb and
  * polars take it without a copy. You call `release` of the stream, and of each schema and array from it,
- * unless another library took it. Options are set by words; `swath_table_options_words` lists them.
+ * unless another library took it. `swath_options_words` lists their options.
  *
  *     struct ArrowArrayStream batches;
  *     struct ArrowArray batch;
  *     const char *path = "points.csv";
  *     int failed = 0;
- *     check(swath_table_stream(&path, 1, NULL, NULL, &batches, NULL));
+ *     check(swath_table_stream(&path, 1, NULL, &batches, NULL));
  *     while ((failed = batches.get_next(&batches, &batch)) == 0 && batch.release != NULL) {
  *         const int64_t *x = (const int64_t *)batch.children[0]->buffers[1];
  *         printf("%lld rows, x[0] is %lld\n", (long long)batch.length, (long long)x[0]);
@@ -2185,90 +1884,6 @@ struct ArrowArrayStream {
 #endif /* ARROW_C_STREAM_INTERFACE */
 
 /**
- * How a table is written in its text, and what to read of it. One thread at a time may set options, and
- * no thread while a call begins to read with them: it uses what is set then. NULL means defaults: what
- * fits the text.
- */
-typedef struct swath_table_options swath_table_options;
-
-/**
- * Makes options with the defaults. Free them with `swath_table_options_free`.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_new(swath_table_options **options);
-
-/**
- * Frees options; NULL is ignored.
- */
-void swath_table_options_free(swath_table_options *options);
-
-/**
- * Returns the options that have words, a line for each, with tabs between the word; "table", "column" or
- * "both"; what it takes; its default; and what it does. Never NULL; valid for the life of the program.
- */
-const char *swath_table_options_words(void);
-
-/**
- * Sets an option by its word: `swath_table_options_set(options, "delimiter", ";")`. NULL as `value` sets
- * the default. Both texts are copied.
- *
- * SWATH_STATUS_INVALID_ARGUMENT for a word that is not in `swath_table_options_words`, or that belongs
- * to a column, and for a value that the option does not take; the message has what to pass.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set(swath_table_options *options,
-                                     const char *word,
-                                     const char *value);
-
-/**
- * As `swath_table_options_set`, for `count` texts: fields that mean something, or names of columns.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_list(swath_table_options *options,
-                                          const char *word,
-                                          const char *const *values,
-                                          size_t count);
-
-/**
- * As `swath_table_options_set`, for one column, by its name in the header:
- * `swath_table_options_set_of(options, "zip", "types", "text")`. The last call for a column counts.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_of(swath_table_options *options,
-                                        const char *column,
-                                        const char *word,
-                                        const char *value);
-
-/**
- * As `swath_table_options_set_of`, for `count` texts.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_list_of(swath_table_options *options,
-                                             const char *column,
-                                             const char *word,
-                                             const char *const *values,
-                                             size_t count);
-
-/**
- * As `swath_table_options_set_of`, for the column with this index in the file, from 0.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_at(swath_table_options *options,
-                                        size_t index,
-                                        const char *word,
-                                        const char *value);
-
-/**
- * As `swath_table_options_set_list_of`, for the column with this index in the file, from 0.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_list_at(swath_table_options *options,
-                                             size_t index,
-                                             const char *word,
-                                             const char *const *values,
-                                             size_t count);
-
-/**
  * A column. Fields may be added at the end.
  */
 typedef struct {
@@ -2335,15 +1950,14 @@ typedef struct swath_table_report swath_table_report;
 
 /**
  * Reads text files with the same columns as one table, in the order of `paths`, into memory, by all
- * workers. Each column has the type that holds all its values in all files, or the one that `table`
+ * workers. Each column has the type that holds all its values in all files, or the one that its option `types`
  * sets; no value is guessed. A name that ends in .jsonl or .ndjson is JSON Lines, and
  * the option `form` says the form of others. Compressed text (gzip, zstd, bzip2) is decompressed on the way. `batches`
  * gives what was read; call its `release` in any case, which after a failure of this call is NULL.
- * `table` may be NULL for defaults. `report`, which may be NULL, says what was found; free it with
+ * `options` may be NULL for defaults. `report`, which may be NULL, says what was found; free it with
  * `swath_table_report_free`. After a failure it is NULL.
  *
- * Of `options`, which may be NULL, offset and length select a part of each text; mirrors need a call
- * with one path.
+ * `offset` and `len` select a part of each text; mirrors need a call with one path.
  *
  * Errors as for `swath_read`; SWATH_STATUS_CORRUPT, with line, byte and column in the message, for
  * text that is not a table, and for a value that is not of a type that was set;
@@ -2353,8 +1967,7 @@ typedef struct swath_table_report swath_table_report;
 SWATH_MUST_CHECK
 swath_status swath_table_read(const char *const *paths,
                               size_t count,
-                              const swath_read_options *options,
-                              const swath_table_options *table,
+                              const swath_options *options,
                               struct ArrowArrayStream *batches,
                               swath_table_report **report);
 
@@ -2373,8 +1986,7 @@ swath_status swath_table_read(const char *const *paths,
 SWATH_MUST_CHECK
 swath_status swath_table_stream(const char *const *paths,
                                 size_t count,
-                                const swath_read_options *options,
-                                const swath_table_options *table,
+                                const swath_options *options,
                                 struct ArrowArrayStream *batches,
                                 swath_table_report **report);
 
@@ -2501,47 +2113,6 @@ bool swath_table_report_set_aside(const swath_table_report *report,
 void swath_table_report_free(swath_table_report *report);
 
 /**
- * How a table is written in its file. One thread at a time may set options, and no thread while a
- * call writes with them. NULL means defaults: form and compression by the name, a header, commas,
- * quotes where necessary.
- */
-typedef struct swath_table_write_options swath_table_write_options;
-
-/**
- * Makes options with the defaults. Free them with `swath_table_write_options_free`.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_write_options_new(swath_table_write_options **options);
-
-/**
- * Frees options; NULL is ignored.
- */
-void swath_table_write_options_free(swath_table_write_options *options);
-
-/**
- * Returns the options that have words, as `swath_table_options_words` does.
- */
-const char *swath_table_write_options_words(void);
-
-/**
- * Sets an option by its word, one of `swath_table_write_options_words`, as `swath_table_options_set` does:
- * `swath_table_write_options_set(options, "quoting", "all")`. NULL as `value` sets the default.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_write_options_set(swath_table_write_options *options,
-                                           const char *word,
-                                           const char *value);
-
-/**
- * As `swath_table_write_options_set`, for `count` texts: the names of the columns.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_write_options_set_list(swath_table_write_options *options,
-                                                const char *word,
-                                                const char *const *values,
-                                                size_t count);
-
-/**
  * The report of a table that was written.
  */
 typedef struct {
@@ -2561,8 +2132,8 @@ typedef struct {
 
 /**
  * Writes the batches of a stream, by all workers: as CSV, TSV, JSON Lines, an Arrow file or an Arrow
- * stream, compressed on the way if the name or `table` says so. The file is complete under its name,
- * or as it was before. Sets `written`, to zeros if nothing was; it may be NULL, as may `output` and `table`
+ * stream, compressed on the way if the name or the options say so. The file is complete under its name,
+ * or as it was before. Sets `written`, to zeros if nothing was; it may be NULL, as may `options`
  * for defaults.
  *
  * It takes the stream: whatever happens, `release` of `batches` is NULL afterwards, and the stream was
@@ -2576,8 +2147,7 @@ typedef struct {
 SWATH_MUST_CHECK
 swath_status swath_table_write(const char *path,
                                struct ArrowArrayStream *batches,
-                               const swath_output_options *output,
-                               const swath_table_write_options *table,
+                               const swath_options *options,
                                swath_table_written *written);
 
 /* ==========================================================================================
@@ -2597,64 +2167,6 @@ swath_status swath_table_write(const char *path,
  *     swath_fork_free(fork);
  *     swath_append_free(append);
  * ========================================================================================== */
-
-/**
- * How the bytes of parallel strands are stored.
- */
-enum swath_mode
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * One ordinary file, byte for byte the one that the serial program would write.
-     */
-    SWATH_MODE_PLAIN = 0,
-    /**
-     * A folder of segments with a manifest of their serial order: nothing is moved at commit.
-     * `swath_appended_open`, `swath cat` and `swath cp` read it.
-     */
-    SWATH_MODE_SEGMENTS = 1,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_mode swath_mode;
-#else
-typedef uint32_t swath_mode;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
- * Whether segments have checksums.
- */
-enum swath_checksums
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * Each extent has one (CRC-32C), for `swath_appended_verify`.
-     */
-    SWATH_CHECKSUMS_EXTENTS = 0,
-    /**
-     * No checksums.
-     */
-    SWATH_CHECKSUMS_NONE = 1,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_checksums swath_checksums;
-#else
-typedef uint32_t swath_checksums;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
- * How to append. The caller's threads write; a commit that has much to move, and
- * `swath_appended_verify`, use one thread per core while they run. One thread at a time may set
- * options; a call uses what is set when it begins. NULL means defaults.
- */
-typedef struct swath_append_options swath_append_options;
 
 /**
  * An output that is being written. Nothing of it is visible before the commit. If it is freed
@@ -2677,7 +2189,7 @@ typedef struct swath_fork swath_fork;
  */
 SWATH_MUST_CHECK
 swath_status swath_append_create(const char *path,
-                                 const swath_append_options *options,
+                                 const swath_options *options,
                                  swath_append **append);
 
 /**
@@ -2691,7 +2203,7 @@ swath_status swath_append_create(const char *path,
  */
 SWATH_MUST_CHECK
 swath_status swath_append_to_existing(const char *path,
-                                      const swath_append_options *options,
+                                      const swath_options *options,
                                       swath_append **append);
 
 /**
@@ -2750,52 +2262,6 @@ swath_status swath_append_abort(const swath_append *append);
  * must still be freed; writing to one or finishing it is SWATH_STATUS_POISONED.
  */
 void swath_append_free(swath_append *append);
-
-/**
- * Makes options with the defaults. Free them with `swath_append_options_free`.
- */
-SWATH_MUST_CHECK
-swath_status swath_append_options_new(swath_append_options **options);
-
-/**
- * Frees options; NULL is ignored.
- */
-void swath_append_options_free(swath_append_options *options);
-
-/**
- * Sets how the bytes are stored. Default: SWATH_MODE_PLAIN.
- */
-SWATH_MUST_CHECK
-swath_status swath_append_options_set_mode(swath_append_options *options, swath_mode mode);
-
-/**
- * Sets how the output is written. Default NULL: the defaults. Later changes to `output` have no
- * effect.
- */
-SWATH_MUST_CHECK
-swath_status swath_append_options_set_output(swath_append_options *options,
-                                             const swath_output_options *output);
-
-/**
- * Sets how many bytes of forks may wait in memory for their place before they are spilled to
- * disk. Default 0: an eighth of the available memory, at most 2 GiB.
- */
-SWATH_MUST_CHECK
-swath_status swath_append_options_set_memory(swath_append_options *options, uint64_t bytes);
-
-/**
- * Sets how many bytes a strand collects before it stores them. Default 0: 256 KiB.
- */
-SWATH_MUST_CHECK
-swath_status swath_append_options_set_buffer_size(swath_append_options *options,
-                                                  uint64_t bytes);
-
-/**
- * Sets whether segments have checksums. Default: SWATH_CHECKSUMS_EXTENTS.
- */
-SWATH_MUST_CHECK
-swath_status swath_append_options_set_checksums(swath_append_options *options,
-                                                swath_checksums checksums);
 
 /**
  * Writes after everything written to this fork before. The bytes are copied, and the call never
@@ -2907,62 +2373,6 @@ void swath_appended_free(swath_appended *appended);
  * ========================================================================================== */
 
 /**
- * Whether ordered writes bypass the page cache.
- */
-enum swath_direct_writes
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * They go through it.
-     */
-    SWATH_DIRECT_WRITES_NO = 0,
-    /**
-     * They bypass it (O_DIRECT) where the file system allows it.
-     */
-    SWATH_DIRECT_WRITES_YES = 1,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_direct_writes swath_direct_writes;
-#else
-typedef uint32_t swath_direct_writes;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
- * How long runs of zeros are written.
- */
-enum swath_sparse
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * They are written, and take space.
-     */
-    SWATH_SPARSE_NEVER = 0,
-    /**
-     * Runs of at least 32 KiB become holes, where the file system has holes.
-     */
-    SWATH_SPARSE_AUTO = 1,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_sparse swath_sparse;
-#else
-typedef uint32_t swath_sparse;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
- * How to write in the order of tickets. One thread at a time may set options; a call uses what
- * is set when it begins. NULL means defaults.
- */
-typedef struct swath_ordered_options swath_ordered_options;
-
-/**
  * A file that threads write chunk by chunk in serial order, in bounded memory. Nothing of it is
  * visible before the commit. If it is freed before that, nothing of it remains.
  */
@@ -2982,7 +2392,7 @@ typedef struct swath_ticket swath_ticket;
  */
 SWATH_MUST_CHECK
 swath_status swath_ordered_create(const char *path,
-                                  const swath_ordered_options *options,
+                                  const swath_options *options,
                                   swath_ordered **ordered);
 
 /**
@@ -3023,54 +2433,6 @@ swath_status swath_ordered_abort(const swath_ordered *ordered);
 void swath_ordered_free(swath_ordered *ordered);
 
 /**
- * Makes options with the defaults. Free them with `swath_ordered_options_free`.
- */
-SWATH_MUST_CHECK
-swath_status swath_ordered_options_new(swath_ordered_options **options);
-
-/**
- * Frees options; NULL is ignored.
- */
-void swath_ordered_options_free(swath_ordered_options *options);
-
-/**
- * Sets how the output is written. Default NULL: the defaults. Later changes to `output` have no
- * effect.
- */
-SWATH_MUST_CHECK
-swath_status swath_ordered_options_set_output(swath_ordered_options *options,
-                                              const swath_output_options *output);
-
-/**
- * Sets how many chunks may exist at once: open tickets, and chunks not yet written. Default 0:
- * two per core.
- */
-SWATH_MUST_CHECK
-swath_status swath_ordered_options_set_window(swath_ordered_options *options, size_t window);
-
-/**
- * Sets how many bytes a chunk usually holds. Default 0: 64 KiB, then the longest chunk so far.
- */
-SWATH_MUST_CHECK
-swath_status swath_ordered_options_set_chunk_size(swath_ordered_options *options,
-                                                  uint64_t bytes);
-
-/**
- * Sets whether long runs of zeros become holes; direct writes write them. Default:
- * SWATH_SPARSE_NEVER.
- */
-SWATH_MUST_CHECK
-swath_status swath_ordered_options_set_sparse(swath_ordered_options *options,
-                                              swath_sparse sparse);
-
-/**
- * Sets whether writes bypass the page cache. Default: SWATH_DIRECT_WRITES_NO.
- */
-SWATH_MUST_CHECK
-swath_status swath_ordered_options_set_direct(swath_ordered_options *options,
-                                              swath_direct_writes direct);
-
-/**
  * Returns the position of a ticket in the serial order, from 0.
  */
 uint64_t swath_ticket_index(const swath_ticket *ticket);
@@ -3108,9 +2470,9 @@ void swath_ticket_free(swath_ticket *ticket);
  *     const char *token = swath_draft_token(draft); // send it to the other processes
  *     check(swath_draft_open(token, NULL, &writer));  // in each of them, or here
  *     check(swath_draft_writer_write(writer, "one\n", 4, 0));
- *     check(swath_draft_writer_finish(writer));
+ *     check(swath_draft_writer_finish(writer, true));
  *     const char *receipt = swath_draft_writer_receipt(writer); // send it back
- *     check(swath_draft_commit(draft, &receipt, 1)); // fails if a byte is missing
+ *     check(swath_draft_commit(draft, &receipt, 1, false)); // fails if a byte is missing
  *     swath_draft_writer_free(writer);
  *     swath_draft_free(draft);
  * ========================================================================================== */
@@ -3138,7 +2500,7 @@ typedef struct swath_draft_writer swath_draft_writer;
  */
 SWATH_MUST_CHECK
 swath_status swath_draft_create(const char *path,
-                                const swath_output_options *options,
+                                const swath_options *options,
                                 uint64_t len,
                                 swath_draft **draft);
 
@@ -3161,7 +2523,7 @@ const char *swath_draft_token(const swath_draft *draft);
  */
 SWATH_MUST_CHECK
 swath_status swath_draft_open(const char *token,
-                              const swath_output_options *options,
+                              const swath_options *options,
                               swath_draft_writer **writer);
 
 /**
@@ -3179,23 +2541,17 @@ swath_status swath_draft_writer_write(const swath_draft_writer *writer,
                                       uint64_t offset);
 
 /**
- * Declares that everything is written, and waits for the device if the draft is durable. From then
- * on `swath_draft_writer_receipt` returns what the commit needs.
+ * Declares that everything is written. If `is_durable`, it waits for the device, as the options of the draft
+ * say; otherwise one writer of each machine must, and finish last: it waits for what all processes of the
+ * machine have written. On the machine of the commit none has to. From then on
+ * `swath_draft_writer_receipt` returns what the commit needs.
  *
  * SWATH_STATUS_BUSY if another thread is using the writer, which leaves everything unchanged;
  * SWATH_STATUS_POISONED after a failed write; SWATH_STATUS_CHANGED if the draft is over.
  */
 SWATH_MUST_CHECK
-swath_status swath_draft_writer_finish(const swath_draft_writer *writer);
-
-/**
- * As `swath_draft_writer_finish`. With SWATH_DURABILITY_NONE it does not wait for the device. One
- * writer of each machine must, and finish last: it waits for what all processes of the machine have
- * written. On the machine of the commit none has to.
- */
-SWATH_MUST_CHECK
-swath_status swath_draft_writer_finish_with(const swath_draft_writer *writer,
-                                            swath_durability durability);
+swath_status swath_draft_writer_finish(const swath_draft_writer *writer,
+                                       bool is_durable);
 
 /**
  * Returns what the writer wrote: one line of JSON for the process that commits, which belongs to
@@ -3210,7 +2566,8 @@ void swath_draft_writer_free(swath_draft_writer *writer);
 
 /**
  * Gives the file its name, durably unless the options say otherwise. Call it in the process that
- * began the draft, when every writer has finished, with the `count` receipts of all, in any order.
+ * began the draft, when every writer has finished, with the `count` receipts of all, in any order. Bytes
+ * that are in no receipt are an error or, if `has_gaps`, zero.
  * Free the handle afterwards; any other use of it is SWATH_STATUS_INVALID_ARGUMENT.
  *
  * SWATH_STATUS_INVALID_ARGUMENT if a byte is in no receipt, with the first such bytes in
@@ -3221,15 +2578,8 @@ void swath_draft_writer_free(swath_draft_writer *writer);
 SWATH_MUST_CHECK
 swath_status swath_draft_commit(const swath_draft *draft,
                                 const char *const *receipts,
-                                size_t count);
-
-/**
- * As `swath_draft_commit`, but bytes that are in no receipt are zero.
- */
-SWATH_MUST_CHECK
-swath_status swath_draft_commit_with_gaps(const swath_draft *draft,
-                                          const char *const *receipts,
-                                          size_t count);
+                                size_t count,
+                                bool has_gaps);
 
 /**
  * Frees the draft and discards what was written but not committed; NULL is ignored. Its writers
@@ -3256,33 +2606,6 @@ void swath_draft_free(swath_draft *draft);
  * ========================================================================================== */
 
 /**
- * The form of a job's output.
- */
-enum swath_form
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * One ordinary file: the commit copies what the parts wrote to their places, sharing blocks
-     * where the file system can.
-     */
-    SWATH_FORM_FILE = 0,
-    /**
-     * The folder of the job is the output: the commit adds a manifest and moves nothing.
-     * `swath_appended_open`, `swath cat` and `swath cp` read it.
-     */
-    SWATH_FORM_SEGMENTS = 1,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_form swath_form;
-#else
-typedef uint32_t swath_form;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
  * Where inputs may be divided, and so what a part has.
  */
 enum swath_division
@@ -3292,7 +2615,7 @@ enum swath_division
  {
     /**
      * At any byte, and a part has the records that begin in its pieces; each input is taken alone.
-     * Read them with `swath_record_options_set_starting_in`. Only their reader knows where they end, so
+     * Read them with the option `starting_in` of `swath_records`. Only their reader knows where they end, so
      * all parts must be done with the same reader. The command `swath job` does none of them.
      */
     SWATH_DIVISION_RECORDS = 0,
@@ -3307,7 +2630,7 @@ enum swath_division
     SWATH_DIVISION_LINES = 2,
     /**
      * At multiples of a width from the start of each input, for records of one length: a part has exactly
-     * the bytes of its pieces. Set with `swath_job_options_set_width`.
+     * the bytes of its pieces. Set with the option `width`.
      */
     SWATH_DIVISION_WIDTH = 3,
     /**
@@ -3328,77 +2651,6 @@ typedef uint32_t swath_division;
 #endif // __cplusplus
 
 /**
- * How to plan a job. One thread at a time may set options. NULL means defaults: parts of 64 MiB,
- * which have the records that begin in their bytes; one durable file.
- */
-typedef struct swath_job_options swath_job_options;
-
-/**
- * Makes options with the defaults. Free them with `swath_job_options_free`.
- */
-SWATH_MUST_CHECK
-swath_status swath_job_options_new(swath_job_options **options);
-
-/**
- * Frees options; NULL is ignored.
- */
-void swath_job_options_free(swath_job_options *options);
-
-/**
- * Sets how many parts, at most: no part is empty. Default 0: as many as the part size gives; without
- * inputs 1. Ignored where each input is a part.
- */
-SWATH_MUST_CHECK
-swath_status swath_job_options_set_parts(swath_job_options *options,
-                                         size_t parts);
-
-/**
- * Sets the bytes of input of a part. Default 0: 64 MiB. The number of parts takes precedence.
- */
-SWATH_MUST_CHECK
-swath_status swath_job_options_set_part_size(swath_job_options *options, uint64_t bytes);
-
-/**
- * Sets where inputs may be divided. Default: SWATH_DIVISION_RECORDS.
- *
- * SWATH_STATUS_INVALID_ARGUMENT for SWATH_DIVISION_WIDTH, which needs a width: see
- * `swath_job_options_set_width`.
- */
-SWATH_MUST_CHECK
-swath_status swath_job_options_set_division(swath_job_options *options,
-                                            swath_division division);
-
-/**
- * Divides inputs at multiples of `width` bytes from their start, which each input must consist of: for
- * records of one length. It takes the place of the division that was set before.
- *
- * SWATH_STATUS_INVALID_ARGUMENT if `width` is 0.
- */
-SWATH_MUST_CHECK
-swath_status swath_job_options_set_width(swath_job_options *options,
-                                         uint64_t width);
-
-/**
- * Sets the form of the output. Default: SWATH_FORM_FILE.
- */
-SWATH_MUST_CHECK
-swath_status swath_job_options_set_form(swath_job_options *options, swath_form form);
-
-/**
- * Sets the folder for what parts write; it must not exist. Default: next to the target, with a
- * name of its own.
- */
-SWATH_MUST_CHECK
-swath_status swath_job_options_set_folder(swath_job_options *options, const char *folder);
-
-/**
- * Sets how the output is written. The options keep a copy.
- */
-SWATH_MUST_CHECK
-swath_status swath_job_options_set_output(swath_job_options *options,
-                                          const swath_output_options *output);
-
-/**
  * A job: its inputs, its parts, and where the output goes. Plain data: handles for it in several
  * processes are the same job. Freeing one changes nothing on the disk.
  */
@@ -3411,8 +2663,8 @@ typedef struct swath_part swath_part;
 
 /**
  * An extent of an input. What of it the part has, `swath_part_division` says: with
- * SWATH_DIVISION_RECORDS the records that begin in it, see `swath_record_options_set_starting_in`;
- * otherwise exactly these bytes, see `swath_read_options_set_offset` and `_set_len`. Fields may be
+ * SWATH_DIVISION_RECORDS the records that begin in it, see the option `starting_in`;
+ * otherwise exactly these bytes, see the options `offset` and `len`. Fields may be
  * added at the end.
  */
 typedef struct {
@@ -3437,7 +2689,7 @@ typedef struct swath_segment swath_segment;
 
 /**
  * Plans a job: looks at the `count` inputs, divides them into parts, and makes the folder of the
- * job. Only inputs of length 0 are opened and, with SWATH_DIVISION_LINES, those that are cut; nothing
+ * job. Only inputs of length 0 are opened and, with the division `lines`, those that are cut; nothing
  * is made at the target. A job may have no inputs. `options` may be NULL for defaults. Free it with
  * `swath_job_free`.
  *
@@ -3448,7 +2700,7 @@ SWATH_MUST_CHECK
 swath_status swath_job_plan(const char *const *inputs,
                             size_t count,
                             const char *target,
-                            const swath_job_options *options,
+                            const swath_options *options,
                             swath_job **job);
 
 /**
@@ -3460,7 +2712,7 @@ swath_status swath_job_plan(const char *const *inputs,
  */
 SWATH_MUST_CHECK
 swath_status swath_job_open(const char *folder,
-                            const swath_output_options *options,
+                            const swath_options *options,
                             swath_job **job);
 
 /**

@@ -352,6 +352,23 @@ static inline int swath_mpi_fits(MPI_Comm comm, const char *path, size_t len, sw
     return swath_mpi_all_well(comm, own);
 }
 
+/* A copy of options for one verb, and those of its words on which all ranks must agree. */
+static inline swath_options *swath_mpi_options(const swath_options *options, swath_verb verb,
+                                               char text[256], swath_mpi_own *own) {
+    static const char *const of_records[] = {"delimiter", "quote", "width"};
+    static const char *const of_outputs[] = {"durability", "replace", "hard_links"};
+    const char *const *words = verb == SWATH_VERB_RECORDS ? of_records : of_outputs;
+    swath_options *copy = NULL;
+    int index = 0, end = 0;
+    text[0] = '\0';
+    swath_mpi_keep(own, swath_options_copy(options, verb, &copy));
+    for (index = 0; copy != NULL && index < 3; index++) {
+        end += snprintf(text + end, 80, "%s%s %s", index > 0 ? ", " : "", words[index],
+                        swath_options_get(copy, words[index]));
+    }
+    return copy;
+}
+
 /**
  * Appends the `len` bytes at `data` of every rank, in the order of the ranks, into one file that
  * replaces `path`, or creates it. Every rank writes straight from its memory to its place; then one
@@ -366,7 +383,7 @@ static inline int swath_mpi_fits(MPI_Comm comm, const char *path, size_t len, sw
  */
 SWATH_MUST_CHECK
 static inline swath_status swath_mpi_append(MPI_Comm comm, const char *path,
-                                            const swath_output_options *options, const void *data,
+                                            const swath_options *options, const void *data,
                                             size_t len, uint64_t *bytes, swath_mpi_error *error) {
     swath_mpi_own own;
     swath_mpi_texts receipts;
@@ -374,10 +391,11 @@ static inline swath_status swath_mpi_append(MPI_Comm comm, const char *path,
     swath_draft_writer *writer = NULL;
     swath_status status = SWATH_STATUS_OK;
     uint64_t mine = (uint64_t)len, offset = 0, total = 0;
-    char *token = NULL;
+    char *token = NULL, words[256];
     int rank = 0, size = 0, syncs = 0;
     memset(&own, 0, sizeof own);
-    if (!swath_mpi_same(comm, "swath_mpi_append", path, swath_output_options_text(options), &own) ||
+    swath_options_free(swath_mpi_options(options, SWATH_VERB_WRITE, words, &own));
+    if (!swath_mpi_same(comm, "swath_mpi_append", path, words, &own) ||
         !swath_mpi_fits(comm, path, len, &own)) {
         return swath_mpi_agree(comm, own.status, own.message, error);
     }
@@ -398,12 +416,11 @@ static inline swath_status swath_mpi_append(MPI_Comm comm, const char *path,
     }
     syncs = swath_mpi_syncs(comm);
     if (writer != NULL && own.status == SWATH_STATUS_OK) {
-        swath_mpi_keep(&own, syncs ? swath_draft_writer_finish(writer)
-                                   : swath_draft_writer_finish_with(writer, SWATH_DURABILITY_NONE));
+        swath_mpi_keep(&own, swath_draft_writer_finish(writer, syncs != 0));
     }
     swath_mpi_gather_texts(comm, swath_draft_writer_receipt(writer), &own, &receipts);
     if (rank == 0 && receipts.bytes != NULL && own.status == SWATH_STATUS_OK) {
-        swath_mpi_keep(&own, swath_draft_commit(draft, receipts.each, (size_t)size));
+        swath_mpi_keep(&own, swath_draft_commit(draft, receipts.each, (size_t)size, false));
     }
     swath_mpi_texts_free(&receipts);
     swath_draft_writer_free(writer);
@@ -426,36 +443,33 @@ static inline swath_status swath_mpi_append(MPI_Comm comm, const char *path,
  */
 SWATH_MUST_CHECK
 static inline swath_status swath_mpi_append_segments(MPI_Comm comm, const char *path,
-                                                     const swath_output_options *options,
+                                                     const swath_options *options,
                                                      const void *data, size_t len,
                                                      uint64_t *bytes, swath_mpi_error *error) {
     swath_mpi_own own;
     swath_mpi_texts receipts;
-    swath_job_options *how = NULL;
+    swath_options *how = NULL;
     swath_job *job = NULL, *planned = NULL;
     swath_part *part = NULL;
     swath_segment *segment = NULL;
     swath_status status = SWATH_STATUS_OK;
     uint64_t mine = (uint64_t)len, total = 0;
-    char *plan = NULL;
+    char *plan = NULL, words[256];
     int rank = 0, size = 0, committed = 0;
     memset(&own, 0, sizeof own);
-    if (!swath_mpi_same(comm, "swath_mpi_append_segments", path,
-                        swath_output_options_text(options), &own) ||
+    how = swath_mpi_options(options, SWATH_VERB_JOB, words, &own);
+    if (!swath_mpi_same(comm, "swath_mpi_append_segments", path, words, &own) ||
         !swath_mpi_fits(comm, path, len, &own)) {
+        swath_options_free(how);
         return swath_mpi_agree(comm, own.status, own.message, error);
     }
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     MPI_Allreduce(&mine, &total, 1, MPI_UINT64_T, MPI_SUM, comm);
-    if (rank == 0) {
-        swath_mpi_keep(&own, swath_job_options_new(&how));
-        if (how != NULL) {
-            swath_mpi_keep(&own, swath_job_options_set_parts(how, (size_t)size));
-            swath_mpi_keep(&own, swath_job_options_set_form(how, SWATH_FORM_SEGMENTS));
-            swath_mpi_keep(&own, swath_job_options_set_output(how, options));
-            swath_mpi_keep(&own, swath_job_plan(NULL, 0, path, how, &planned));
-        }
+    if (rank == 0 && how != NULL) {
+        swath_mpi_keep(&own, swath_options_set_number(how, "parts", (uint64_t)size));
+        swath_mpi_keep(&own, swath_options_set(how, "form", "segments"));
+        swath_mpi_keep(&own, swath_job_plan(NULL, 0, path, how, &planned));
     }
     plan = swath_mpi_send_text(comm, swath_job_json(planned), &own);
     if (plan != NULL) {
@@ -487,7 +501,7 @@ static inline swath_status swath_mpi_append_segments(MPI_Comm comm, const char *
         swath_mpi_keep(&own, SWATH_STATUS_IO);
     }
     swath_job_free(planned);
-    swath_job_options_free(how);
+    swath_options_free(how);
     swath_mpi_texts_free(&receipts);
     free(plan);
     status = swath_mpi_agree(comm, own.status, own.message, error);
@@ -614,8 +628,8 @@ static inline swath_status swath_mpi_extent(MPI_Comm comm, const char *path, uin
 
 /**
  * Reads this rank's records of a file and calls `callback` for blocks of them, as `swath_records`
- * does: each record is read by exactly one rank, and ranks have them in file order. `options` and
- * `records` may be NULL for defaults; the extent in `records` is set by this call. `report`, which
+ * does: each record is read by exactly one rank, and ranks have them in file order. `options` may be
+ * NULL for defaults; this call chooses which records are read in place of `starting_in`. `report`, which
  * may be NULL, is this rank's; free it with `swath_report_free`.
  *
  * The default of `options` is one thread for each core: with several ranks on a node, set fewer.
@@ -625,34 +639,33 @@ static inline swath_status swath_mpi_extent(MPI_Comm comm, const char *path, uin
  */
 SWATH_MUST_CHECK
 static inline swath_status swath_mpi_records(MPI_Comm comm, const char *path,
-                                             const swath_read_options *options,
-                                             swath_record_options *records,
+                                             const swath_options *options,
                                              swath_block_fn callback, void *user_data,
                                              swath_report **report, swath_mpi_error *error) {
     swath_mpi_own own;
     swath_mpi_file file;
-    swath_record_options *made = NULL;
+    swath_options *how = NULL;
     uint64_t offset = 0, len = 0;
-    char name[32];
+    char name[32], words[256], extent[64];
     int descriptor = -1;
     memset(&own, 0, sizeof own);
     if (report != NULL) {
         *report = NULL;
     }
-    if (!swath_mpi_same(comm, "swath_mpi_records", path, swath_record_options_text(records), &own)) {
+    how = swath_mpi_options(options, SWATH_VERB_RECORDS, words, &own);
+    if (!swath_mpi_same(comm, "swath_mpi_records", path, words, &own)) {
+        swath_options_free(how);
         return swath_mpi_agree(comm, own.status, own.message, error);
-    }
-    if (records == NULL) {
-        swath_mpi_keep(&own, swath_record_options_new(&made));
-        records = made;
     }
     if (swath_mpi_look(comm, path, &own, &file)) {
         swath_mpi_share(comm, (uint64_t)file.len, &offset, &len);
-        swath_mpi_keep(&own, swath_record_options_set_starting_in(records, offset, len));
+        snprintf(extent, sizeof extent, "%llu..%llu", (unsigned long long)offset,
+                 (unsigned long long)(offset + len));
+        swath_mpi_keep(&own, swath_options_set(how, "starting_in", extent));
         descriptor = swath_mpi_open(path, &own, &file, name);
         if (len > 0 && own.status == SWATH_STATUS_OK) {
             swath_mpi_keep_of(
-                &own, swath_records(name, options, records, callback, user_data, report), name,
+                &own, swath_records(name, how, callback, user_data, report), name,
                 path);
         }
         if (descriptor >= 0) {
@@ -660,7 +673,7 @@ static inline swath_status swath_mpi_records(MPI_Comm comm, const char *path,
             close(descriptor);
         }
     }
-    swath_record_options_free(made);
+    swath_options_free(how);
     return swath_mpi_agree(comm, own.status, own.message, error);
 }
 
@@ -700,7 +713,7 @@ static inline void swath_mpi_window_free(swath_mpi_window *window) {
  */
 SWATH_MUST_CHECK
 static inline swath_status swath_mpi_read_shared(MPI_Comm comm, const char *path,
-                                                 const swath_read_options *options,
+                                                 const swath_options *options,
                                                  swath_mpi_window *window,
                                                  swath_mpi_error *error) {
     swath_mpi_own own;

@@ -2,9 +2,7 @@
 
 pub mod appended;
 pub mod fork;
-pub mod options;
 pub mod ordered;
-pub mod ordered_options;
 pub(crate) mod owned;
 
 use std::ffi::{c_char, c_void};
@@ -15,12 +13,11 @@ use swath::WriteOptions;
 
 use crate::failure::Result;
 use crate::guard::{guard, quietly};
-use crate::output::OutputOptions;
+use crate::options::{CallOptions, CallVerb};
 use crate::pointer::{self, Place, given, handle};
 use crate::status::Status;
 
 use fork::Fork;
-use options::AppendOptions;
 use owned::Shared;
 
 /// An output that is being written. Nothing of it is visible before the commit. If it is freed
@@ -38,12 +35,12 @@ pub struct Append {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_append_create(
     path: *const c_char,
-    options: Option<&AppendOptions>,
+    options: Option<&CallOptions>,
     append: Option<&mut MaybeUninit<Option<Box<Append>>>>,
 ) -> Status {
     // SAFETY: the contract of the header.
     let path = unsafe { pointer::path(path, "path") };
-    begin(append, || Ok(AppendOptions::of(options).create(path?)?))
+    begin(append, || Ok(CallOptions::append(options)?.create(path?)?))
 }
 
 /// Begins an output that starts with the bytes of the existing file; new bytes follow them.
@@ -56,12 +53,12 @@ pub unsafe extern "C" fn swath_append_create(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_append_to_existing(
     path: *const c_char,
-    options: Option<&AppendOptions>,
+    options: Option<&CallOptions>,
     append: Option<&mut MaybeUninit<Option<Box<Append>>>>,
 ) -> Status {
     // SAFETY: the contract of the header.
     let path = unsafe { pointer::path(path, "path") };
-    begin(append, || Ok(AppendOptions::of(options).append_to_existing(path?)?))
+    begin(append, || Ok(CallOptions::append(options)?.append_to_existing(path?)?))
 }
 
 fn begin(
@@ -168,7 +165,7 @@ pub extern "C" fn swath_append_free(append: Option<Box<Append>>) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_write(
     path: *const c_char,
-    options: Option<&OutputOptions>,
+    options: Option<&CallOptions>,
     data: *const c_void,
     len: usize,
 ) -> Status {
@@ -177,7 +174,7 @@ pub unsafe extern "C" fn swath_write(
         let path = unsafe { pointer::path(path, "path") }?;
         // SAFETY: as above.
         let bytes = unsafe { pointer::items(data.cast::<u8>(), len, "data") }?;
-        let output = OutputOptions::of(options);
+        let output = CallOptions::output(options, CallVerb::Write)?;
         WriteOptions::new().with_output(output).write(path, bytes)?;
         Ok(())
     })

@@ -6,12 +6,13 @@ use std::sync::OnceLock;
 
 use swath::WriteOptions;
 use swath::drafts::{DraftReceipt, DraftToken, SharedDraft};
+use swath::sink::Durability;
 
 use crate::append::owned::Shared;
 use crate::failure::{Failure, Result};
 use crate::guard::{guard, quietly};
-use crate::output::{Durability, OutputOptions};
-use crate::pointer::{self, given, handle, value};
+use crate::options::{CallOptions, CallVerb};
+use crate::pointer::{self, given, handle};
 use crate::status::Status;
 
 /// A file of known length that several processes write, each at its own places. Nothing of it is
@@ -45,7 +46,7 @@ pub(crate) fn json(text: String) -> Result<CString> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_draft_create(
     path: *const c_char,
-    options: Option<&OutputOptions>,
+    options: Option<&CallOptions>,
     len: u64,
     draft: Option<&mut MaybeUninit<Option<Box<Draft>>>>,
 ) -> Status {
@@ -53,7 +54,8 @@ pub unsafe extern "C" fn swath_draft_create(
         let place = handle(draft, "draft")?;
         // SAFETY: the contract of the header.
         let path = unsafe { pointer::path(path, "path") }?;
-        let write = WriteOptions::new().with_output(OutputOptions::of(options));
+        let write =
+            WriteOptions::new().with_output(CallOptions::output(options, CallVerb::Write)?);
         let draft = write.create_shared(path, len)?;
         let token = json(draft.token().to_json())?;
         *place = Some(Box::new(Draft { draft: Shared::new(draft, "draft"), token }));
@@ -80,14 +82,15 @@ pub extern "C" fn swath_draft_token(draft: Option<&Draft>) -> *const c_char {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_draft_open(
     token: *const c_char,
-    options: Option<&OutputOptions>,
+    options: Option<&CallOptions>,
     writer: Option<&mut MaybeUninit<Option<Box<DraftWriter>>>>,
 ) -> Status {
     guard(|| {
         let place = handle(writer, "writer")?;
         // SAFETY: the contract of the header.
         let token = DraftToken::from_json(unsafe { pointer::utf8(token, "token") }?)?;
-        let write = WriteOptions::new().with_output(OutputOptions::of(options));
+        let write =
+            WriteOptions::new().with_output(CallOptions::output(options, CallVerb::Write)?);
         let writer = Shared::new(write.open_shared(&token)?, "writer");
         *place = Some(Box::new(DraftWriter { writer, receipt: OnceLock::new() }));
         Ok(())
@@ -115,31 +118,21 @@ pub unsafe extern "C" fn swath_draft_writer_write(
     })
 }
 
-/// Declares that everything is written, and waits for the device if the draft is durable. From then
-/// on `swath_draft_writer_receipt` returns what the commit needs.
+/// Declares that everything is written. If `is_durable`, it waits for the device, as the options of the draft
+/// say; otherwise one writer of each machine must, and finish last: it waits for what all processes of the
+/// machine have written. On the machine of the commit none has to. From then on
+/// `swath_draft_writer_receipt` returns what the commit needs.
 ///
 /// SWATH_STATUS_BUSY if another thread is using the writer, which leaves everything unchanged;
 /// SWATH_STATUS_POISONED after a failed write; SWATH_STATUS_CHANGED if the draft is over.
 #[unsafe(no_mangle)]
-pub extern "C" fn swath_draft_writer_finish(writer: Option<&DraftWriter>) -> Status {
-    finish(writer, MaybeUninit::new(Durability::Full))
-}
-
-/// As `swath_draft_writer_finish`. With SWATH_DURABILITY_NONE it does not wait for the device. One
-/// writer of each machine must, and finish last: it waits for what all processes of the machine have
-/// written. On the machine of the commit none has to.
-#[unsafe(no_mangle)]
-pub extern "C" fn swath_draft_writer_finish_with(
+pub extern "C" fn swath_draft_writer_finish(
     writer: Option<&DraftWriter>,
-    durability: MaybeUninit<Durability>,
+    is_durable: bool,
 ) -> Status {
-    finish(writer, durability)
-}
-
-fn finish(writer: Option<&DraftWriter>, durability: MaybeUninit<Durability>) -> Status {
     guard(|| {
         let writer = given(writer, "writer")?;
-        let durability = value(durability)?.into();
+        let durability = if is_durable { Durability::Full } else { Durability::None };
         let receipt = json(writer.writer.take()?.finish_with(durability)?.to_json())?;
         // The writer was taken once, so this is the first.
         let _ = writer.receipt.set(receipt);
@@ -162,7 +155,8 @@ pub extern "C" fn swath_draft_writer_free(writer: Option<Box<DraftWriter>>) {
 }
 
 /// Gives the file its name, durably unless the options say otherwise. Call it in the process that
-/// began the draft, when every writer has finished, with the `count` receipts of all, in any order.
+/// began the draft, when every writer has finished, with the `count` receipts of all, in any order. Bytes
+/// that are in no receipt are an error or, if `has_gaps`, zero.
 /// Free the handle afterwards; any other use of it is SWATH_STATUS_INVALID_ARGUMENT.
 ///
 /// SWATH_STATUS_INVALID_ARGUMENT if a byte is in no receipt, with the first such bytes in
@@ -174,35 +168,17 @@ pub unsafe extern "C" fn swath_draft_commit(
     draft: Option<&Draft>,
     receipts: *const *const c_char,
     count: usize,
-) -> Status {
-    // SAFETY: the contract of the header.
-    let receipts = unsafe { pointer::texts(receipts, count, "receipts") };
-    commit(draft, receipts, SharedDraft::commit)
-}
-
-/// As `swath_draft_commit`, but bytes that are in no receipt are zero.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn swath_draft_commit_with_gaps(
-    draft: Option<&Draft>,
-    receipts: *const *const c_char,
-    count: usize,
-) -> Status {
-    // SAFETY: the contract of the header.
-    let receipts = unsafe { pointer::texts(receipts, count, "receipts") };
-    commit(draft, receipts, SharedDraft::commit_with_gaps)
-}
-
-fn commit(
-    draft: Option<&Draft>,
-    receipts: Result<Vec<&str>>,
-    commit: fn(SharedDraft, &[DraftReceipt]) -> swath::Result<()>,
+    has_gaps: bool,
 ) -> Status {
     guard(|| {
         let draft = given(draft, "draft")?;
+        // SAFETY: the contract of the header.
+        let receipts = unsafe { pointer::texts(receipts, count, "receipts") }?;
         let receipts: swath::Result<Vec<_>> =
-            receipts?.into_iter().map(DraftReceipt::from_json).collect();
+            receipts.into_iter().map(DraftReceipt::from_json).collect();
         // Before the draft is taken: a wrong text leaves it unchanged.
         let receipts = receipts?;
+        let commit = if has_gaps { SharedDraft::commit_with_gaps } else { SharedDraft::commit };
         Ok(commit(draft.draft.take()?, &receipts)?)
     })
 }

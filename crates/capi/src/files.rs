@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::{Failure, Result};
 use crate::guard::{guard, quietly};
-use crate::pointer::{self, given};
-use crate::setter::made;
+use crate::pointer::{self, given, handle};
 use crate::status::Status;
 
 /// Which files to read, in which order: a list of files, folders and patterns. Nothing is looked
@@ -24,7 +23,10 @@ pub struct Files {
 pub extern "C" fn swath_files_new(
     files: Option<&mut MaybeUninit<Option<Box<Files>>>>,
 ) -> Status {
-    made(files, "files")
+    guard(|| {
+        *handle(files, "files")? = Some(Box::default());
+        Ok(())
+    })
 }
 
 /// Frees a list; NULL is ignored.

@@ -8,7 +8,7 @@ use swath_formats::checksum::{self, ChecksumOptions};
 use crate::failure::Failure;
 use crate::guard::guard;
 use crate::number::{Number, numbers};
-use crate::options::{Maps, ReadOptions, resolve, told};
+use crate::options::{CallOptions, CallVerb, Maps, resolve, told};
 use crate::pointer::{self, given, value};
 use crate::status::Status;
 
@@ -52,7 +52,7 @@ pub extern "C" fn swath_hash_len(kind: MaybeUninit<Hash>) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_hash(
     path: *const c_char,
-    options: Option<&ReadOptions>,
+    options: Option<&CallOptions>,
     kind: MaybeUninit<Hash>,
     digest: *mut u8,
     size: usize,
@@ -71,6 +71,7 @@ pub unsafe extern "C" fn swath_hash(
             );
             return Err(Failure::invalid(text));
         }
+        let options = CallOptions::reading(options, CallVerb::Read)?;
         let call = resolve(options, path)?;
         let sum =
             ChecksumOptions::new().with_read(call.options).checksum(call.source, kind.into());

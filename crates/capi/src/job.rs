@@ -1,6 +1,6 @@
 //! Jobs of many processes: parallel workers write one right output, once.
 
-pub mod options;
+pub mod division;
 pub mod part;
 
 use std::ffi::{CString, c_char};
@@ -13,11 +13,11 @@ use swath::machine::counted;
 use crate::draft::json;
 use crate::failure::{Failure, Result};
 use crate::guard::{guard, quietly};
-use crate::output::OutputOptions;
+use crate::options::{CallOptions, CallVerb};
 use crate::pointer::{self, Place, given, handle};
 use crate::status::Status;
 
-use options::{Division, JobOptions};
+use division::Division;
 use part::Part;
 
 /// A job: its inputs, its parts, and where the output goes. Plain data: handles for it in several
@@ -49,7 +49,7 @@ fn path_text(path: &std::path::Path) -> Result<CString> {
 }
 
 /// Plans a job: looks at the `count` inputs, divides them into parts, and makes the folder of the
-/// job. Only inputs of length 0 are opened and, with SWATH_DIVISION_LINES, those that are cut; nothing
+/// job. Only inputs of length 0 are opened and, with the division `lines`, those that are cut; nothing
 /// is made at the target. A job may have no inputs. `options` may be NULL for defaults. Free it with
 /// `swath_job_free`.
 ///
@@ -60,14 +60,14 @@ pub unsafe extern "C" fn swath_job_plan(
     inputs: *const *const c_char,
     count: usize,
     target: *const c_char,
-    options: Option<&JobOptions>,
+    options: Option<&CallOptions>,
     job: Option<&mut MaybeUninit<Option<Box<Job>>>>,
 ) -> Status {
     // SAFETY: the contract of the header.
     let inputs = unsafe { pointer::paths(inputs, count, "inputs") };
     // SAFETY: as above.
     let target = unsafe { pointer::path(target, "target") };
-    Job::put(job, || Ok(JobOptions::of(options).plan(inputs?, target?)?))
+    Job::put(job, || Ok(CallOptions::job(options)?.plan(inputs?, target?)?))
 }
 
 /// Opens the plan of a job that another process has begun. `options` are those of a commit, NULL for
@@ -78,12 +78,14 @@ pub unsafe extern "C" fn swath_job_plan(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_job_open(
     folder: *const c_char,
-    options: Option<&OutputOptions>,
+    options: Option<&CallOptions>,
     job: Option<&mut MaybeUninit<Option<Box<Job>>>>,
 ) -> Status {
     // SAFETY: the contract of the header.
     let folder = unsafe { pointer::path(folder, "folder") };
-    Job::put(job, || Ok(Plan::open_with(folder?, OutputOptions::of(options))?))
+    Job::put(job, || {
+        Ok(Plan::open_with(folder?, CallOptions::output(options, CallVerb::Write)?)?)
+    })
 }
 
 /// Makes a handle from the text of `swath_job_json`, in another process. Reads no file.

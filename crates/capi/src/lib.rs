@@ -12,7 +12,7 @@
 //! - `status` and `failure`: what went wrong, as a number and in words;
 //! - `guard`: no panic crosses;
 //! - `pointer` and `number`: checks of what a C program passes;
-//! - `setter`: how it sets options;
+//! - `options`: the options of every call, by their words;
 //! - `version`: the version of the library that a program runs with;
 //! - one room for each verb.
 //!
@@ -38,14 +38,12 @@ pub mod ingest;
 pub mod job;
 mod number;
 pub mod options;
-pub mod output;
 mod pointer;
 pub mod priority;
 pub mod read;
 pub mod records;
 pub mod report;
 pub mod scan;
-mod setter;
 pub mod status;
 pub mod sum;
 pub mod table;

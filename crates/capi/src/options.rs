@@ -1,214 +1,389 @@
-//! How to read, as an opaque object, so that it can grow without a new ABI.
+//! The options of every call: one opaque object, whose options are set by their words.
+//!
+//! ```text
+//! swath_options_new(verb) ─► CallOptions ◄── swath_options_set(word, text)
+//!                                 │            rows: what each verb's words set; tables bring their own
+//!              a call ◄── read, records, output, …
+//! ```
 
 pub mod choices;
-pub mod copies;
 pub mod hooks;
-mod resolve;
+pub(crate) mod read;
+mod records;
+mod rows;
+pub mod set;
+mod word;
 
-use std::mem::{self, MaybeUninit};
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::ffi::{CString, c_char};
+use std::mem::MaybeUninit;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use swath::mirror::Verify;
+use swath::{append, ingest, job};
+use swath_formats::table::{BatchOptions, BatchWriteOptions};
 
-use crate::guard::quietly;
-use crate::pointer::value;
-use crate::setter::{Holds, change, made, put, set};
+use crate::failure::{Failure, Result};
+use crate::guard::{guard, quietly};
+use crate::number::{Number, known, numbers};
+use crate::pointer::{self, handle, value};
 use crate::status::Status;
 
-pub use choices::{Engine, Growth, PageCache, Profile, Reuse};
-pub use copies::Verification;
-pub(crate) use hooks::Hooks;
+pub use choices::{Engine, PageCache};
 pub use hooks::ProgressFn;
-pub(crate) use resolve::{Call, Maps, resolve, resolve_several, told};
+pub(crate) use read::{Maps, ReadOptions, resolve, resolve_several, told};
+use records::RecordOptions;
+use word::WordEntry;
 
-/// How to read. Setters may be called again; the last call counts. A call that reads uses what is
-/// set when it begins. One thread at a time may set options, and no thread while a call reads
-/// with them; any number of calls may read with them at once. NULL means defaults.
-#[derive(Clone, Debug, Default)]
-pub struct ReadOptions {
-    options: swath::ReadOptions,
-    /// The library's setter has no getter.
-    engine: swath::Engine,
-    len: Option<u64>,
-    hooks: Hooks,
-    profile: Profile,
-    frozen: bool,
-    mirrors: Vec<PathBuf>,
-    verify: Verify,
-    hedging: u32,
+/// As a total of progress: not known.
+pub const SWATH_TO_END: u64 = 0xFFFF_FFFF_FFFF_FFFF;
+
+/// The kind of call that options are for.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CallVerb {
+    /// `swath_read`, `swath_read_into`, `swath_read_prioritised`, `swath_scan`, `swath_sum`,
+    /// `swath_count`, `swath_hash`.
+    #[default]
+    Read = 0,
+    /// `swath_records`; it also takes options of SWATH_VERB_READ.
+    Records = 1,
+    /// `swath_table_read` and `swath_table_stream`; they also take options of SWATH_VERB_READ.
+    TableRead = 2,
+    /// `swath_ingest` and `swath_ingest_each`.
+    Ingest = 3,
+    /// `swath_write`, `swath_draft_create`, `swath_draft_open`, `swath_job_open`.
+    Write = 4,
+    /// `swath_table_write`; it also takes options of SWATH_VERB_WRITE, as do the verbs that follow.
+    TableWrite = 5,
+    /// `swath_append_create` and `swath_append_to_existing`.
+    Append = 6,
+    /// `swath_ordered_create`.
+    Ordered = 7,
+    /// `swath_job_plan`.
+    Job = 8,
 }
+numbers!(
+    CallVerb,
+    "swath_verb",
+    [Read, Records, TableRead, Ingest, Write, TableWrite, Append, Ordered, Job]
+);
 
-impl Holds for ReadOptions {
-    type Held = swath::ReadOptions;
+impl CallVerb {
+    /// Its name in C.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Read => "SWATH_VERB_READ",
+            Self::Records => "SWATH_VERB_RECORDS",
+            Self::TableRead => "SWATH_VERB_TABLE_READ",
+            Self::Ingest => "SWATH_VERB_INGEST",
+            Self::Write => "SWATH_VERB_WRITE",
+            Self::TableWrite => "SWATH_VERB_TABLE_WRITE",
+            Self::Append => "SWATH_VERB_APPEND",
+            Self::Ordered => "SWATH_VERB_ORDERED",
+            Self::Job => "SWATH_VERB_JOB",
+        }
+    }
 
-    fn held(&mut self) -> &mut Self::Held {
-        &mut self.options
+    /// The verb whose options this one has too, beside its own.
+    fn base(self) -> Self {
+        match self {
+            Self::Read | Self::Records | Self::TableRead => Self::Read,
+            Self::Ingest => Self::Ingest,
+            _ => Self::Write,
+        }
     }
 }
 
-/// Makes options with the defaults. Free them with `swath_read_options_free`.
+/// The options of calls. One thread at a time may set options, and no thread while a call uses
+/// them; any number of calls may use them at once, and each uses what is set when it begins. NULL
+/// means defaults in every call.
+#[derive(Clone, Debug, Default)]
+pub struct CallOptions {
+    verb: CallVerb,
+    /// The text of each option of the call, not of one column.
+    texts: BTreeMap<&'static str, CString>,
+    read: ReadOptions,
+    records: RecordOptions,
+    table: BatchOptions,
+    has_form: bool,
+    ingest: ingest::IngestOptions,
+    output: swath::OutputOptions,
+    table_write: BatchWriteOptions,
+    append: append::AppendOptions,
+    ordered: append::OrderedOptions,
+    job: job::JobOptions,
+    job_folder: Option<PathBuf>,
+}
+
+impl CallOptions {
+    fn new(verb: CallVerb) -> Self {
+        let text = |it: &WordEntry| (it.word, CString::new(&*it.default).unwrap_or_default());
+        let texts = word::all(verb).iter().map(text).collect();
+        Self { verb, texts, ..Self::default() }
+    }
+
+    /// Returns the options of a call; an error if they are for calls of another kind.
+    pub(crate) fn of(options: Option<&Self>, verb: CallVerb) -> Result<Option<&Self>> {
+        match options {
+            Some(it) if it.verb != verb && it.verb != verb.base() => {
+                let (of, for_call) = (it.verb.name(), verb.name());
+                Err(Failure::invalid(format!(
+                    "`options` are of {of}, and this call has those of {for_call}; try: make them with \
+                     swath_options_new({for_call}, ...), or pass NULL"
+                )))
+            }
+            options => Ok(options),
+        }
+    }
+
+    /// Returns how to read.
+    pub(crate) fn reading(
+        options: Option<&Self>,
+        verb: CallVerb,
+    ) -> Result<Option<&ReadOptions>> {
+        Ok(Self::of(options, verb)?.map(|set| &set.read))
+    }
+
+    /// Returns where records end.
+    pub(crate) fn records(options: Option<&Self>) -> Result<RecordOptions> {
+        Ok(Self::of(options, CallVerb::Records)?.map(|set| set.records).unwrap_or_default())
+    }
+
+    /// Returns how a table is written in its text, and whether its form is set.
+    pub(crate) fn table(options: Option<&Self>) -> Result<(BatchOptions, bool)> {
+        let set = Self::of(options, CallVerb::TableRead)?;
+        Ok(set.map(|set| (set.table.clone(), set.has_form)).unwrap_or_default())
+    }
+
+    /// Returns how to read many files.
+    pub(crate) fn ingest(
+        options: Option<&Self>,
+        first: Option<&Path>,
+    ) -> Result<ingest::IngestOptions> {
+        let set = Self::of(options, CallVerb::Ingest)?;
+        Ok(set.map_or_else(ingest::IngestOptions::new, |set| {
+            set.ingest.clone().with_read(set.read.of_first(first))
+        }))
+    }
+
+    /// Returns how to write.
+    pub(crate) fn output(
+        options: Option<&Self>,
+        verb: CallVerb,
+    ) -> Result<swath::OutputOptions> {
+        let Some(set) = Self::of(options, verb)? else {
+            return Ok(swath::OutputOptions::new());
+        };
+        let mut output = set.output.clone();
+        if let Some(progress) = set.read.hooks.progress() {
+            output = output.with_progress(progress);
+        }
+        Ok(match &set.read.hooks.cancel {
+            Some(token) => output.with_cancel(token.clone()),
+            None => output,
+        })
+    }
+
+    /// Returns the options of a verb that writes, which `own` picks and `with_output` completes.
+    pub(crate) fn writing<O: Clone + Default>(
+        options: Option<&Self>,
+        verb: CallVerb,
+        own: fn(&Self) -> &O,
+        with_output: fn(O, swath::OutputOptions) -> O,
+    ) -> Result<O> {
+        let output = Self::output(options, verb)?;
+        Ok(with_output(options.map(own).cloned().unwrap_or_default(), output))
+    }
+
+    /// Returns how to append.
+    pub(crate) fn append(options: Option<&Self>) -> Result<append::AppendOptions> {
+        let with_output = append::AppendOptions::with_output;
+        Self::writing(options, CallVerb::Append, |set| &set.append, with_output)
+    }
+
+    /// Returns how to write in the order of tickets.
+    pub(crate) fn ordered(options: Option<&Self>) -> Result<append::OrderedOptions> {
+        let with_output = append::OrderedOptions::with_output;
+        Self::writing(options, CallVerb::Ordered, |set| &set.ordered, with_output)
+    }
+
+    /// Returns how to plan a job.
+    pub(crate) fn job(options: Option<&Self>) -> Result<job::JobOptions> {
+        let with_output = job::JobOptions::with_output;
+        let job = Self::writing(options, CallVerb::Job, |set| &set.job, with_output)?;
+        Ok(match options.and_then(|set| set.job_folder.as_ref()) {
+            Some(folder) => job.with_folder(folder),
+            None => job,
+        })
+    }
+
+    /// Returns how to write a table.
+    pub(crate) fn table_write(options: Option<&Self>) -> Result<BatchWriteOptions> {
+        let with_output = BatchWriteOptions::with_output;
+        Self::writing(options, CallVerb::TableWrite, |set| &set.table_write, with_output)
+    }
+}
+
+/// Makes options with the defaults, for calls of one kind. Free them with `swath_options_free`.
 #[unsafe(no_mangle)]
-pub extern "C" fn swath_read_options_new(
-    options: Option<&mut MaybeUninit<Option<Box<ReadOptions>>>>,
+pub extern "C" fn swath_options_new(
+    verb: MaybeUninit<CallVerb>,
+    options: Option<&mut MaybeUninit<Option<Box<CallOptions>>>>,
 ) -> Status {
-    made(options, "options")
+    guard(|| {
+        let place = handle(options, "options")?;
+        *place = Some(Box::new(CallOptions::new(value(verb)?)));
+        Ok(())
+    })
+}
+
+/// Makes options for calls of one kind, with all that `from` has set, which may be of this kind or one
+/// whose options its calls take too. NULL has the defaults. Free them with `swath_options_free`.
+///
+/// SWATH_STATUS_INVALID_ARGUMENT if `from` cannot serve these calls.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_options_copy(
+    from: Option<&CallOptions>,
+    verb: MaybeUninit<CallVerb>,
+    copy: Option<&mut MaybeUninit<Option<Box<CallOptions>>>>,
+) -> Status {
+    guard(|| {
+        let place = handle(copy, "copy")?;
+        let mut copy = CallOptions::new(value(verb)?);
+        if let Some(from) = CallOptions::of(from, copy.verb)? {
+            let (verb, mut texts) = (copy.verb, copy.texts);
+            texts.extend(from.texts.clone());
+            copy = CallOptions { verb, texts, ..from.clone() };
+        }
+        *place = Some(Box::new(copy));
+        Ok(())
+    })
 }
 
 /// Frees options; NULL is ignored.
 #[unsafe(no_mangle)]
-pub extern "C" fn swath_read_options_free(options: Option<Box<ReadOptions>>) {
+pub extern "C" fn swath_options_free(options: Option<Box<CallOptions>>) {
     quietly(|| drop(options));
 }
 
-/// Sets how many threads read, including the calling one. More than 1024 is taken as 1024, and
-/// the report says so. Default 0: one per core, or more if the device wants more reads in flight.
+/// Returns the options of one kind of call, a line for each, with tabs between the word; "call",
+/// "column" or "both"; what it takes; its default; and what it does. NULL for a verb that does not
+/// exist; valid for the life of the program.
 #[unsafe(no_mangle)]
-pub extern "C" fn swath_read_options_set_workers(
-    options: Option<&mut ReadOptions>,
-    workers: usize,
-) -> Status {
-    set(options, |options| Ok(options.with_workers(workers)))
+pub extern "C" fn swath_options_words(verb: MaybeUninit<CallVerb>) -> *const c_char {
+    static TEXTS: OnceLock<Vec<CString>> = OnceLock::new();
+    let texts =
+        TEXTS.get_or_init(|| CallVerb::ALL.iter().map(|&verb| word::text(verb)).collect());
+    let text = known(verb).ok().and_then(|verb| texts.get(verb as usize));
+    text.map_or(std::ptr::null(), |text| text.as_ptr())
 }
 
-/// Sets the bytes of one read; for `swath_scan`, of one chunk. Default 0: 1 MiB; for a scan 512
-/// KiB.
+/// Returns the text that an option of the call has, set or by default; texts of a list with newlines
+/// between them. NULL if these options have no such word. Valid until options are set or freed.
 #[unsafe(no_mangle)]
-pub extern "C" fn swath_read_options_set_chunk_size(
-    options: Option<&mut ReadOptions>,
-    chunk_size: usize,
-) -> Status {
-    set(options, |options| Ok(options.with_chunk_size(chunk_size as u64)))
+pub unsafe extern "C" fn swath_options_get(
+    options: Option<&CallOptions>,
+    word: *const c_char,
+) -> *const c_char {
+    // SAFETY: the contract of the header.
+    let word = unsafe { pointer::utf8(word, "word") };
+    let text = options.zip(word.ok()).and_then(|(set, word)| set.texts.get(word));
+    text.map_or(std::ptr::null(), |text| text.as_ptr())
 }
 
-/// Sets how many direct reads are in flight; more than 1024 is taken as 1024, and the report says
-/// so. Default 0: 16; on spinning disks and network file systems 2.
-#[unsafe(no_mangle)]
-pub extern "C" fn swath_read_options_set_queue_depth(
-    options: Option<&mut ReadOptions>,
-    queue_depth: usize,
-) -> Status {
-    set(options, |options| Ok(options.with_queue_depth(queue_depth)))
-}
+#[cfg(test)]
+mod tests {
+    use std::ffi::{CStr, OsStr};
+    use std::os::unix::ffi::OsStrExt;
 
-/// Sets the engine that moves the bytes. Default: SWATH_ENGINE_AUTO. SWATH_ENGINE_MAP also needs
-/// `swath_read_options_promise_frozen`.
-///
-/// SWATH_STATUS_INVALID_ARGUMENT if the value is not an engine; the options stay unchanged.
-#[unsafe(no_mangle)]
-pub extern "C" fn swath_read_options_set_engine(
-    options: Option<&mut ReadOptions>,
-    engine: MaybeUninit<Engine>,
-) -> Status {
-    change(options, |options| {
-        options.engine = value(engine)?.into();
-        options.options = mem::take(&mut options.options).with_engine(options.engine);
-        Ok(())
-    })
-}
+    use super::*;
 
-/// Sets how the read treats the page cache. Default: SWATH_PAGE_CACHE_AUTO.
-#[unsafe(no_mangle)]
-pub extern "C" fn swath_read_options_set_page_cache(
-    options: Option<&mut ReadOptions>,
-    page_cache: MaybeUninit<PageCache>,
-) -> Status {
-    set(options, |options| Ok(options.with_page_cache(value(page_cache)?.into())))
-}
+    fn put(options: &mut CallOptions, word: &CStr, text: Option<&CStr>) -> Result<()> {
+        let value = text.map(|it| OsStr::from_bytes(it.to_bytes()));
+        // SAFETY: a string that ends with NUL.
+        unsafe {
+            set::put(
+                Some(options),
+                Ok(None),
+                word.as_ptr(),
+                value.as_ref().map(std::slice::from_ref),
+            )
+        }
+    }
 
-/// Sets whether the file will be read again. Default: SWATH_REUSE_UNKNOWN.
-#[unsafe(no_mangle)]
-pub extern "C" fn swath_read_options_set_reuse(
-    options: Option<&mut ReadOptions>,
-    reuse: MaybeUninit<Reuse>,
-) -> Status {
-    set(options, |options| Ok(options.with_reuse(value(reuse)?.into())))
-}
+    fn get<'o>(options: &'o CallOptions, word: &CStr) -> Option<&'o CStr> {
+        // SAFETY: a string that ends with NUL.
+        let text = unsafe { swath_options_get(Some(options), word.as_ptr()) };
+        // SAFETY: a string of the options, or NULL.
+        (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })
+    }
 
-/// Sets whether the file may grow while it is read. Default: SWATH_GROWTH_REFUSED.
-#[unsafe(no_mangle)]
-pub extern "C" fn swath_read_options_set_growth(
-    options: Option<&mut ReadOptions>,
-    growth: MaybeUninit<Growth>,
-) -> Status {
-    set(options, |options| Ok(options.with_growth(value(growth)?.into())))
-}
+    #[test]
+    fn every_option_of_every_verb_takes_its_default_and_returns_to_it() {
+        for &verb in CallVerb::ALL {
+            let mut options = CallOptions::new(verb);
+            for entry in word::all(verb) {
+                if entry.scope == "column" {
+                    continue;
+                }
+                let word = CString::new(entry.word).expect("no NUL");
+                put(&mut options, &word, None).expect(entry.word);
+                assert_eq!(get(&options, &word).expect("a text").to_str(), Ok(&*entry.default));
+                let refused = put(&mut options, &word, Some(c"\x01 no such value"));
+                let takes_any = ["text", "name", "path", "bytes that"]
+                    .iter()
+                    .any(|it| entry.takes.contains(it));
+                assert!(
+                    refused.is_err() || takes_any,
+                    "{verb:?}: {}: {}",
+                    entry.word,
+                    entry.takes
+                );
+            }
+            let Err(error) = put(&mut options, c"no_such_word", None) else {
+                panic!("{verb:?}")
+            };
+            let error = error.to_string();
+            assert!(error.contains("try: pass one of"), "{error}");
+        }
+    }
 
-/// Sets the maximum rate of all workers together, in bytes per second. Default 0: no limit.
-#[unsafe(no_mangle)]
-pub extern "C" fn swath_read_options_set_rate(
-    options: Option<&mut ReadOptions>,
-    bytes_per_s: u64,
-) -> Status {
-    set(options, |options| Ok(options.with_rate_bytes_per_s(bytes_per_s)))
-}
+    #[test]
+    fn no_verb_has_a_word_twice() {
+        for &verb in CallVerb::ALL {
+            let mut words: Vec<_> = word::all(verb).iter().map(|it| it.word).collect();
+            let count = words.len();
+            words.sort_unstable();
+            words.dedup();
+            assert_eq!(words.len(), count, "{verb:?}");
+        }
+    }
 
-/// Sets where in the file to begin, in bytes. Default 0.
-#[unsafe(no_mangle)]
-pub extern "C" fn swath_read_options_set_offset(
-    options: Option<&mut ReadOptions>,
-    offset: u64,
-) -> Status {
-    set(options, |options| Ok(options.with_offset(offset)))
-}
+    #[test]
+    fn options_serve_their_verb_and_those_that_have_all_of_theirs() {
+        let serves =
+            |of: CallVerb, verb| CallOptions::of(Some(&CallOptions::new(of)), verb).is_ok();
+        for &of in CallVerb::ALL {
+            for &verb in CallVerb::ALL {
+                assert_eq!(
+                    serves(of, verb),
+                    of == verb || of == verb.base(),
+                    "{of:?} {verb:?}"
+                );
+            }
+        }
+    }
 
-/// Sets how many bytes to read. If the file has fewer bytes after the offset, the call returns
-/// SWATH_STATUS_TRUNCATED. Default SWATH_TO_END: all of them.
-#[unsafe(no_mangle)]
-pub extern "C" fn swath_read_options_set_len(
-    options: Option<&mut ReadOptions>,
-    len: u64,
-) -> Status {
-    put(options, |options| options.len = (len != SWATH_TO_END).then_some(len))
-}
-
-/// As a length: up to the end of the file. As a total: not known.
-pub const SWATH_TO_END: u64 = 0xFFFF_FFFF_FFFF_FFFF;
-
-/// Sets the function that receives progress, and the pointer passed to it. Default NULL: no
-/// function.
-#[unsafe(no_mangle)]
-pub extern "C" fn swath_read_options_set_progress(
-    options: Option<&mut ReadOptions>,
-    progress: ProgressFn,
-    user_data: *mut std::ffi::c_void,
-) -> Status {
-    put(options, |options| options.hooks.set_progress(progress, user_data))
-}
-
-/// Sets the token that cancels calls with these options. Default NULL: no token. The options keep
-/// what they need of it.
-#[unsafe(no_mangle)]
-pub extern "C" fn swath_read_options_set_cancel(
-    options: Option<&mut ReadOptions>,
-    token: Option<&crate::cancel::CancelToken>,
-) -> Status {
-    put(options, |options| options.hooks.set_cancel(token))
-}
-
-/// Sets whether SWATH_ENGINE_AUTO uses the settings that `swath tune` saved for the file system.
-/// Default: SWATH_PROFILE_NONE.
-#[unsafe(no_mangle)]
-pub extern "C" fn swath_read_options_set_profile(
-    options: Option<&mut ReadOptions>,
-    profile: MaybeUninit<Profile>,
-) -> Status {
-    change(options, |options| {
-        options.profile = value(profile)?;
-        Ok(())
-    })
-}
-
-/// Promises that until a call with these options returns, no process writes to the file or
-/// truncates it. The file may then be mapped: by `swath_read` with SWATH_ENGINE_MAP, and by
-/// `swath_sum`, `swath_count` and `swath_records` wherever that is faster. Other calls never map;
-/// those that use the engine return SWATH_STATUS_INVALID_ARGUMENT for SWATH_ENGINE_MAP.
-///
-/// Breaking the promise is undefined behaviour: if a mapped file is truncated, SIGBUS ends the
-/// process. Without the promise this cannot happen. It applies to calls that read one file
-/// without mirrors; other calls read as usual.
-#[unsafe(no_mangle)]
-pub extern "C" fn swath_read_options_promise_frozen(
-    options: Option<&mut ReadOptions>,
-) -> Status {
-    put(options, |options| options.frozen = true)
+    #[test]
+    fn what_was_set_is_what_calls_use_and_a_failure_changes_nothing() {
+        let mut options = CallOptions::new(CallVerb::Write);
+        put(&mut options, c"durability", Some(c"none")).expect("a word");
+        assert!(put(&mut options, c"durability", Some(c"some")).is_err());
+        assert_eq!(get(&options, c"durability"), Some(c"none"));
+        let output =
+            CallOptions::output(Some(&options), CallVerb::Append).expect("of its base");
+        let wanted = swath::OutputOptions::new().with_durability(swath::sink::Durability::None);
+        assert_eq!(format!("{output:?}"), format!("{wanted:?}"));
+    }
 }

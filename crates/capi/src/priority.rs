@@ -11,7 +11,7 @@ use swath::classes::LoadedPlan;
 
 use crate::failure::{Failure, Result};
 use crate::guard::{guard, quietly};
-use crate::options::{Maps, ReadOptions, resolve_several, told};
+use crate::options::{CallOptions, CallVerb, Maps, resolve_several, told};
 use crate::pointer::{self, given, handle, wanted};
 use crate::report::{Report, tell};
 use crate::status::Status;
@@ -63,7 +63,7 @@ fn has_failed() -> Failure {
 pub unsafe extern "C" fn swath_read_prioritised(
     paths: *const *const c_char,
     count: usize,
-    options: Option<&ReadOptions>,
+    options: Option<&CallOptions>,
     plan: Option<&ClassPlan>,
     reading: Option<&mut MaybeUninit<Option<Box<Prioritised>>>>,
 ) -> Status {
@@ -72,6 +72,7 @@ pub unsafe extern "C" fn swath_read_prioritised(
         let plan = given(plan, "plan")?;
         // SAFETY: the contract of the header.
         let paths = unsafe { pointer::paths(paths, count, "paths") }?;
+        let options = CallOptions::reading(options, CallVerb::Read)?;
         let (set, sources) = resolve_several(options, &paths)?;
         let started = set.read_prioritised_files(sources, plan.plan.clone());
         let started = started.map_err(told(options, Maps::Never))?;

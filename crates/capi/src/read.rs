@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 use crate::buffer::Buffer;
 use crate::guard::guard;
-use crate::options::{Maps, ReadOptions, resolve, told};
+use crate::options::{CallOptions, CallVerb, Maps, ReadOptions, resolve, told};
 use crate::pointer::{self, handle, wanted};
 use crate::report::{Report, tell};
 use crate::status::Status;
@@ -21,7 +21,7 @@ use crate::status::Status;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_read(
     path: *const c_char,
-    options: Option<&ReadOptions>,
+    options: Option<&CallOptions>,
     buffer: Option<&mut MaybeUninit<Option<Box<Buffer>>>>,
     report: Option<&mut MaybeUninit<Option<Box<Report>>>>,
 ) -> Status {
@@ -29,6 +29,7 @@ pub unsafe extern "C" fn swath_read(
         let (report, buffer) = (wanted(report), handle(buffer, "buffer")?);
         // SAFETY: the contract of the header.
         let path = unsafe { pointer::path(path, "path") }?;
+        let options = CallOptions::reading(options, CallVerb::Read)?;
         let call = resolve(options, path)?;
         let loaded = match call.frozen() {
             Some(frozen) if ReadOptions::maps(options) => {
@@ -54,7 +55,7 @@ pub unsafe extern "C" fn swath_read(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_read_into(
     path: *const c_char,
-    options: Option<&ReadOptions>,
+    options: Option<&CallOptions>,
     target: *mut c_void,
     len: usize,
     report: Option<&mut MaybeUninit<Option<Box<Report>>>>,
@@ -65,6 +66,7 @@ pub unsafe extern "C" fn swath_read_into(
         let path = unsafe { pointer::path(path, "path") }?;
         // SAFETY: as above.
         let target = unsafe { pointer::bytes_mut(target.cast(), len, "target") }?;
+        let options = CallOptions::reading(options, CallVerb::Read)?;
         let call = resolve(options, path)?;
         let read = call.options.read_into(call.source, target);
         tell(report, read.map_err(told(options, Maps::Never))?);

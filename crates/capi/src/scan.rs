@@ -9,7 +9,7 @@ use swath::CancelToken;
 
 use crate::failure::{Failure, Result};
 use crate::guard::guard;
-use crate::options::{Maps, ReadOptions, resolve, told};
+use crate::options::{CallOptions, CallVerb, Maps, ReadOptions, resolve, told};
 use crate::pointer::{self, given, wanted};
 use crate::report::{Report, tell};
 use crate::status::Status;
@@ -46,7 +46,7 @@ pub type ChunkFn = Option<extern "C" fn(chunk: *const Chunk, user_data: *mut c_v
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_scan(
     path: *const c_char,
-    options: Option<&ReadOptions>,
+    options: Option<&CallOptions>,
     callback: ChunkFn,
     user_data: *mut c_void,
     report: Option<&mut MaybeUninit<Option<Box<Report>>>>,
@@ -56,6 +56,7 @@ pub unsafe extern "C" fn swath_scan(
         // SAFETY: the contract of the header.
         let path = unsafe { pointer::path(path, "path") }?;
         let callback = given(callback, "callback")?;
+        let options = CallOptions::reading(options, CallVerb::Read)?;
         let call = resolve(options, path)?;
         let (user_data, stop) = (UserData(user_data), Stop::new(options));
         let cancelled = call.options.with_cancel(stop.token.clone());

@@ -8,7 +8,8 @@ use swath::Scanned;
 
 use crate::failure::Result;
 use crate::guard::guard;
-use crate::options::{Call, Maps, ReadOptions, resolve, told};
+use crate::options::read::Call;
+use crate::options::{CallOptions, CallVerb, Maps, resolve, told};
 use crate::pointer::{self, Place, given, wanted};
 use crate::report::{Report, tell};
 use crate::status::Status;
@@ -20,7 +21,7 @@ use crate::status::Status;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_sum(
     path: *const c_char,
-    options: Option<&ReadOptions>,
+    options: Option<&CallOptions>,
     sum: Option<&mut MaybeUninit<u64>>,
     report: Option<&mut MaybeUninit<Option<Box<Report>>>>,
 ) -> Status {
@@ -43,7 +44,7 @@ pub unsafe extern "C" fn swath_sum(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_count(
     path: *const c_char,
-    options: Option<&ReadOptions>,
+    options: Option<&CallOptions>,
     byte: u8,
     count: Option<&mut MaybeUninit<u64>>,
     report: Option<&mut MaybeUninit<Option<Box<Report>>>>,
@@ -62,7 +63,7 @@ pub unsafe extern "C" fn swath_count(
 
 fn one_pass(
     path: Result<&Path>,
-    options: Option<&ReadOptions>,
+    options: Option<&CallOptions>,
     place: Place<'_, u64>,
     name: &str,
     report: Place<'_, Option<Box<Report>>>,
@@ -71,6 +72,7 @@ fn one_pass(
     let report = wanted(report);
     let place = given(place, name)?;
     let path = path?;
+    let options = CallOptions::reading(options, CallVerb::Read)?;
     let scanned = pass(&resolve(options, path)?, path);
     let scanned = scanned.map_err(told(options, Maps::OncePromised))?;
     place.write(scanned.value);

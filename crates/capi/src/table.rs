@@ -9,8 +9,6 @@
 
 mod export;
 mod given;
-pub mod options;
 pub mod read;
 pub mod report;
 pub mod write;
-pub mod write_options;

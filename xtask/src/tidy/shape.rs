@@ -41,7 +41,6 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
             violations.push(Violation::new(&format!("{folder}/lib.rs"), 1, text));
         }
     }
-    violations.extend(in_c(tree));
     violations
 }
 
@@ -107,24 +106,6 @@ fn verb(surface: &Surface, function: &PublicFunction) -> Option<String> {
         return Some(format!("`{name}` and `Options::{name}` take different parameters"));
     }
     None
-}
-
-/// Finds setters in C that belong to the options of reading or writing.
-fn in_c(tree: &Tree) -> Vec<Violation> {
-    let text = tree.get(HEADER).map_or("", |it| &it.text);
-    let mut violations = Vec::new();
-    for (index, line) in text.lines().enumerate() {
-        let Some((_, after)) = line.split_once("swath_status swath_") else { continue };
-        let Some((owner, what)) = after.split_once("_options_set_") else { continue };
-        let what = what.split('(').next().unwrap_or_default();
-        if HUNG.contains(&what) && !["read", "output"].contains(&owner) {
-            let text = format!(
-                "`swath_{owner}_options_set_{what}` comes with `set_read` or `set_output`"
-            );
-            violations.push(Violation::new(HEADER, index + 1, text));
-        }
-    }
-    violations
 }
 
 /// Finds verbs without a row in the table of `ARCHITECTURE.md`, and rows with names that do not
@@ -274,16 +255,6 @@ mod tests {
         planted.put(LIB, "mod read;\npub use read::{CopyOptions, ReadOptions, read};\n");
         planted
             .finds(check, "crates/swath/src/read.rs:10: `CopyOptions::with_cancel` comes with");
-        planted.put(READ, GOOD);
-        planted.put(LIB, "mod read;\npub use read::{ReadOptions, read};\n");
-        planted.put(
-            HEADER,
-            "swath_status swath_copy_options_set_cancel(struct swath_copy_options *a);\n",
-        );
-        planted.finds(
-            check,
-            "crates/capi/include/swath.h:1: `swath_copy_options_set_cancel` comes with",
-        );
     }
 
     #[test]

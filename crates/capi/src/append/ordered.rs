@@ -4,9 +4,9 @@ use std::ffi::{c_char, c_void};
 use std::io::Write;
 use std::mem::MaybeUninit;
 
-use crate::append::ordered_options::OrderedOptions;
 use crate::append::owned::{Exclusive, Shared};
 use crate::guard::{guard, quietly};
+use crate::options::CallOptions;
 use crate::pointer::{self, given, handle};
 use crate::status::Status;
 
@@ -32,14 +32,14 @@ pub struct Ticket {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_ordered_create(
     path: *const c_char,
-    options: Option<&OrderedOptions>,
+    options: Option<&CallOptions>,
     ordered: Option<&mut MaybeUninit<Option<Box<Ordered>>>>,
 ) -> Status {
     guard(|| {
         let ordered = handle(ordered, "ordered")?;
         // SAFETY: the contract of the header.
         let path = unsafe { pointer::path(path, "path") }?;
-        let output = OrderedOptions::of(options).ordered(path)?;
+        let output = CallOptions::ordered(options)?.ordered(path)?;
         *ordered = Some(Box::new(Ordered { output: Shared::new(output, "output") }));
         Ok(())
     })

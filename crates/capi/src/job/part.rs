@@ -5,7 +5,7 @@ use std::io::Write;
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 
-use super::options::Division;
+use super::division::Division;
 use super::path_text;
 use crate::append::owned::Exclusive;
 use crate::draft::json;
@@ -29,8 +29,8 @@ unsafe impl Send for Part {}
 unsafe impl Sync for Part {}
 
 /// An extent of an input. What of it the part has, `swath_part_division` says: with
-/// SWATH_DIVISION_RECORDS the records that begin in it, see `swath_record_options_set_starting_in`;
-/// otherwise exactly these bytes, see `swath_read_options_set_offset` and `_set_len`. Fields may be
+/// SWATH_DIVISION_RECORDS the records that begin in it, see the option `starting_in`;
+/// otherwise exactly these bytes, see the options `offset` and `len`. Fields may be
 /// added at the end.
 #[repr(C)]
 #[derive(Debug)]

@@ -14,7 +14,7 @@ pub enum Engine {
     Pool = 2,
     /// One thread with many reads in flight through io_uring; threads if io_uring is refused.
     Ring = 3,
-    /// Several threads that copy from a map; see `swath_read_options_promise_frozen`.
+    /// Several threads that copy from a map; see `swath_options_promise_frozen`.
     Map = 4,
 }
 numbers!(Engine, "swath_engine", [Auto, Serial, Pool, Ring, Map] <-> swath::Engine);
@@ -33,39 +33,3 @@ pub enum PageCache {
     Bypass = 3,
 }
 numbers!(PageCache, "swath_page_cache", [Auto, Keep, Drop, Bypass] <-> swath::PageCache);
-
-/// Whether the file will be read again.
-#[repr(u32)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reuse {
-    /// Not known: reads fill the page cache.
-    Unknown = 0,
-    /// No: filling the page cache would be a waste.
-    Once = 1,
-}
-numbers!(Reuse, "swath_reuse", [Unknown, Once] -> swath::reading::Reuse);
-
-/// Whether a file may grow while it is read.
-#[repr(u32)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Growth {
-    /// No: growth is an error, as any other change.
-    Refused = 0,
-    /// Yes: the length seen first is read. For logs that are being written.
-    Ignored = 1,
-}
-numbers!(Growth, "swath_growth", [Refused, Ignored] -> swath::reading::Growth);
-
-/// Whose measured settings apply.
-#[repr(u32)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Profile {
-    /// No profile: the defaults.
-    #[default]
-    None = 0,
-    /// The user's: settings that `swath tune` saved for the file system of the file, if there are
-    /// any. Every call looks for them. A damaged profile is ignored, and a fallback in the report
-    /// says so. A profile changes how bytes are read, never which.
-    OfUser = 1,
-}
-numbers!(Profile, "swath_profile", [None, OfUser]);

@@ -37,7 +37,7 @@ pub(super) fn exported(schema: &SchemaRef, batches: Batches) -> Result<FFI_Arrow
     if let Some(index) = schema.fields().iter().position(|field| field.name().contains('\0')) {
         let text = format!(
             "the name of column {index} of the batches has a NUL byte, which ends a text in C; \
-             try: set its `rename` with swath_table_options_set_at"
+             try: set its `rename` with swath_options_set_at"
         );
         return Err(Failure::new(Status::Corrupt, text));
     }

@@ -8,27 +8,25 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use swath::Source;
-use swath_formats::table::{BatchOptions, BatchStream};
+use swath_formats::table::{BatchForm, BatchOptions, BatchStream};
 
 use crate::failure::{Failure, Result};
 use crate::guard::guard;
-use crate::options::{Maps, ReadOptions, resolve_several, told};
+use crate::options::{CallOptions, CallVerb, Maps, resolve_several, told};
 use crate::pointer::{self, Place, given, wanted};
 use crate::status::Status;
 use crate::table::export::exported;
-use crate::table::options::TableOptions;
 use crate::table::report::{Counts, TableReport};
 
 /// Reads text files with the same columns as one table, in the order of `paths`, into memory, by all
-/// workers. Each column has the type that holds all its values in all files, or the one that `table`
+/// workers. Each column has the type that holds all its values in all files, or the one that its option `types`
 /// sets; no value is guessed. A name that ends in .jsonl or .ndjson is JSON Lines, and
 /// the option `form` says the form of others. Compressed text (gzip, zstd, bzip2) is decompressed on the way. `batches`
 /// gives what was read; call its `release` in any case, which after a failure of this call is NULL.
-/// `table` may be NULL for defaults. `report`, which may be NULL, says what was found; free it with
+/// `options` may be NULL for defaults. `report`, which may be NULL, says what was found; free it with
 /// `swath_table_report_free`. After a failure it is NULL.
 ///
-/// Of `options`, which may be NULL, offset and length select a part of each text; mirrors need a call
-/// with one path.
+/// `offset` and `len` select a part of each text; mirrors need a call with one path.
 ///
 /// Errors as for `swath_read`; SWATH_STATUS_CORRUPT, with line, byte and column in the message, for
 /// text that is not a table, and for a value that is not of a type that was set;
@@ -38,8 +36,7 @@ use crate::table::report::{Counts, TableReport};
 pub unsafe extern "C" fn swath_table_read(
     paths: *const *const c_char,
     count: usize,
-    options: Option<&ReadOptions>,
-    table: Option<&TableOptions>,
+    options: Option<&CallOptions>,
     batches: Option<&mut MaybeUninit<FFI_ArrowArrayStream>>,
     report: Option<&mut MaybeUninit<Option<Box<TableReport>>>>,
 ) -> Status {
@@ -47,7 +44,8 @@ pub unsafe extern "C" fn swath_table_read(
         let (report, place) = (wanted(report), stream(batches)?);
         // SAFETY: the contract of the header.
         let paths = unsafe { pointer::paths(paths, count, "paths") }?;
-        let (text, sources) = reading(&paths, options, table)?;
+        let (text, sources) = reading(&paths, options)?;
+        let options = CallOptions::reading(options, CallVerb::TableRead)?;
         let read = text.read_batches_of(sources).map_err(told(options, Maps::Never))?;
         let (made, _) = TableReport::new(read.report());
         let schema = Arc::clone(read.schema());
@@ -74,8 +72,7 @@ pub unsafe extern "C" fn swath_table_read(
 pub unsafe extern "C" fn swath_table_stream(
     paths: *const *const c_char,
     count: usize,
-    options: Option<&ReadOptions>,
-    table: Option<&TableOptions>,
+    options: Option<&CallOptions>,
     batches: Option<&mut MaybeUninit<FFI_ArrowArrayStream>>,
     report: Option<&mut MaybeUninit<Option<Box<TableReport>>>>,
 ) -> Status {
@@ -83,7 +80,8 @@ pub unsafe extern "C" fn swath_table_stream(
         let (report, place) = (wanted(report), stream(batches)?);
         // SAFETY: the contract of the header.
         let paths = unsafe { pointer::paths(paths, count, "paths") }?;
-        let (text, sources) = reading(&paths, options, table)?;
+        let (text, sources) = reading(&paths, options)?;
+        let options = CallOptions::reading(options, CallVerb::TableRead)?;
         let rest = text.stream_batches_of(sources).map_err(told(options, Maps::Never))?;
         let (made, counts) = TableReport::new(rest.report());
         let schema = Arc::clone(rest.schema());
@@ -103,14 +101,33 @@ fn stream(place: Place<'_, FFI_ArrowArrayStream>) -> Result<&mut FFI_ArrowArrayS
 /// Returns the input and the options of a reading.
 fn reading(
     paths: &[&Path],
-    options: Option<&ReadOptions>,
-    table: Option<&TableOptions>,
+    options: Option<&CallOptions>,
 ) -> Result<(BatchOptions, Vec<Source>)> {
     if paths.is_empty() {
         return Err(Failure::invalid("there are no paths; try: pass at least one"));
     }
-    let (read, sources) = resolve_several(options, paths)?;
-    Ok((TableOptions::of(table, paths)?.with_read(read), sources))
+    let (table, has_form) = CallOptions::table(options)?;
+    let (read, sources) =
+        resolve_several(CallOptions::reading(options, CallVerb::TableRead)?, paths)?;
+    let table = if has_form { table } else { table.with_form(form(paths)?) };
+    Ok((table.with_read(read), sources))
+}
+
+/// The form of files, as their names say.
+fn form(paths: &[&Path]) -> Result<BatchForm> {
+    let named = |path: &&Path| BatchForm::of_name(path).unwrap_or(BatchForm::Csv);
+    let first = paths.first().map_or(BatchForm::Csv, named);
+    match paths.iter().find(|&&path| named(&path) != first) {
+        None => Ok(first),
+        Some(other) => {
+            let text = format!(
+                "{} is of another form than {}; try: set `form` for all",
+                other.display(),
+                paths[0].display()
+            );
+            Err(Failure::invalid(text).at_path(other))
+        }
+    }
 }
 
 /// A stream whose report grows as it is read.

@@ -10,11 +10,10 @@ use swath_formats::table::BatchesWritten;
 
 use crate::failure::Failure;
 use crate::guard::guard;
-use crate::output::OutputOptions;
+use crate::options::CallOptions;
 use crate::pointer;
 use crate::status::Status;
 use crate::table::given::{Given, taken};
-use crate::table::write_options::TableWriteOptions;
 
 /// The report of a table that was written.
 #[repr(C)]
@@ -29,8 +28,8 @@ pub struct TableWritten {
 }
 
 /// Writes the batches of a stream, by all workers: as CSV, TSV, JSON Lines, an Arrow file or an Arrow
-/// stream, compressed on the way if the name or `table` says so. The file is complete under its name,
-/// or as it was before. Sets `written`, to zeros if nothing was; it may be NULL, as may `output` and `table`
+/// stream, compressed on the way if the name or the options say so. The file is complete under its name,
+/// or as it was before. Sets `written`, to zeros if nothing was; it may be NULL, as may `options`
 /// for defaults.
 ///
 /// It takes the stream: whatever happens, `release` of `batches` is NULL afterwards, and the stream was
@@ -44,8 +43,7 @@ pub struct TableWritten {
 pub unsafe extern "C" fn swath_table_write(
     path: *const c_char,
     batches: Option<&mut FFI_ArrowArrayStream>,
-    output: Option<&OutputOptions>,
-    table: Option<&TableWriteOptions>,
+    options: Option<&CallOptions>,
     written: Option<&mut MaybeUninit<TableWritten>>,
 ) -> Status {
     guard(|| {
@@ -57,7 +55,7 @@ pub unsafe extern "C" fn swath_table_write(
             let text = format!("cannot write {}: {failure}", path.display());
             failure.saying(text).at_path(path)
         })?;
-        let options = TableWriteOptions::of(table).with_output(OutputOptions::of(output));
+        let options = CallOptions::table_write(options)?;
         let schema = Arc::clone(&given.schema);
         let written = options.write_batches(path, &schema, given).map_err(failed)?;
         if let Some(place) = place {

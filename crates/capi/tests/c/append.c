@@ -6,20 +6,18 @@
 
 #define WRITE(function, handle, text) OK(function((handle), (text), strlen(text)))
 
-static swath_output_options *quick(void) {
-    swath_output_options *output = NULL;
-    OK(swath_output_options_new(&output));
-    OK(swath_output_options_set_durability(output, SWATH_DURABILITY_NONE));
+static swath_options *quick(void) {
+    swath_options *output = NULL;
+    OK(swath_options_new(SWATH_VERB_WRITE, &output));
+    OK(swath_options_set(output, "durability", "none"));
     return output;
 }
 
-static swath_append_options *unsynced(swath_mode mode) {
-    swath_append_options *options = NULL;
-    swath_output_options *output = quick();
-    OK(swath_append_options_new(&options));
-    OK(swath_append_options_set_mode(options, mode));
-    OK(swath_append_options_set_output(options, output));
-    swath_output_options_free(output);
+static swath_options *unsynced(const char *mode) {
+    swath_options *options = NULL;
+    OK(swath_options_new(SWATH_VERB_APPEND, &options));
+    OK(swath_options_set(options, "mode", mode));
+    OK(swath_options_set(options, "durability", "none"));
     return options;
 }
 
@@ -32,8 +30,8 @@ static void *write_right(void *fork) {
 }
 
 /* head, a fork per thread, tail: in the order of the program, not of time. */
-static void forks_keep_their_order(swath_mode mode, const char *path) {
-    swath_append_options *options = unsynced(mode);
+static void forks_keep_their_order(const char *mode, const char *path) {
+    swath_options *options = unsynced(mode);
     swath_append *append = NULL;
     swath_fork *left = NULL, *right = NULL, *inner = NULL;
     pthread_t thread;
@@ -52,7 +50,7 @@ static void forks_keep_their_order(swath_mode mode, const char *path) {
     OK(swath_fork_finish(inner));
     OK(swath_fork_finish(left));
     CHECK(pthread_join(thread, NULL) == 0);
-    CHECK(access(path, F_OK) != 0 || mode == SWATH_MODE_SEGMENTS);
+    CHECK(access(path, F_OK) != 0 || strcmp(mode, "segments") == 0);
     OK(swath_append_commit(append, &bytes));
     CHECK(bytes == 5 + 5 + 6 + 6 + 6000 + 4);
     FAILS(swath_fork_write(left, "x", 1), SWATH_STATUS_INVALID_ARGUMENT);
@@ -64,7 +62,7 @@ static void forks_keep_their_order(swath_mode mode, const char *path) {
     swath_fork_free(right);
     swath_fork_free(inner);
     swath_append_free(append);
-    swath_append_options_free(options);
+    swath_options_free(options);
 
     char *should = malloc(7000), *got = malloc(7000);
     CHECK(should != NULL && got != NULL);
@@ -89,7 +87,7 @@ static void forks_keep_their_order(swath_mode mode, const char *path) {
     FAILS(swath_appended_pread(appended, NULL, 4, 0, &count), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_appended_pread(appended, got, 4, 0, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     swath_appended_free(appended);
-    if (mode == SWATH_MODE_PLAIN) {
+    if (strcmp(mode, "plain") == 0) {
         check_text(path, should);
     }
     free(should);
@@ -97,7 +95,7 @@ static void forks_keep_their_order(swath_mode mode, const char *path) {
 }
 
 static void nothing_is_left_without_a_commit(void) {
-    swath_append_options *options = unsynced(SWATH_MODE_PLAIN);
+    swath_options *options = unsynced("plain");
     swath_append *append = NULL;
     swath_fork *fork = NULL;
     make_text("old", "old");
@@ -126,13 +124,13 @@ static void nothing_is_left_without_a_commit(void) {
     swath_append_free(append);
     swath_fork_free(fork);
     check_text("old", "old");
-    swath_append_options_free(options);
+    swath_options_free(options);
 }
 
 /* A fork whose output was aborted or freed, or whose commit failed, gets an error. */
 static void a_fork_learns_that_its_output_is_gone(void) {
     for (int how = 0; how < 3; how++) {
-        swath_append_options *options = unsynced(SWATH_MODE_PLAIN);
+        swath_options *options = unsynced("plain");
         swath_append *append = NULL, *next = NULL;
         swath_fork *fork = NULL, *untouched = NULL;
         make_text("gone", "old");
@@ -155,13 +153,13 @@ static void a_fork_learns_that_its_output_is_gone(void) {
         swath_fork_free(fork);
         swath_fork_free(untouched);
         check_text("gone", "old");
-        swath_append_options_free(options);
+        swath_options_free(options);
     }
 }
 
 /* A finish that comes too early can be made again; nothing of it is lost. */
 static void a_fork_waits_for_its_own(void) {
-    swath_append_options *options = unsynced(SWATH_MODE_PLAIN);
+    swath_options *options = unsynced("plain");
     swath_append *append = NULL;
     swath_fork *fork = NULL, *child = NULL;
     OK(swath_append_create("joined", options, &append));
@@ -182,12 +180,12 @@ static void a_fork_waits_for_its_own(void) {
     swath_fork_free(child);
     swath_fork_free(fork);
     swath_append_free(append);
-    swath_append_options_free(options);
+    swath_options_free(options);
 }
 
 /* Bytes that another program added in the meantime are never lost silently. */
 static void a_file_that_changed_is_not_replaced(void) {
-    swath_append_options *options = unsynced(SWATH_MODE_PLAIN);
+    swath_options *options = unsynced("plain");
     swath_append *append = NULL;
     make_text("grown", "abc");
     OK(swath_append_to_existing("grown", options, &append));
@@ -197,17 +195,17 @@ static void a_file_that_changed_is_not_replaced(void) {
     SAYS("grown");
     swath_append_free(append);
     check_text("grown", "abcZZZZ");
-    swath_append_options_free(options);
+    swath_options_free(options);
 }
 
 static void existing_and_checkpoints(void) {
-    swath_append_options *options = unsynced(SWATH_MODE_PLAIN);
+    swath_options *options = unsynced("plain");
     swath_append *append = NULL;
     uint64_t bytes = 0;
     make_text("log", "one ");
-    OK(swath_append_options_set_memory(options, 1 << 20));
-    OK(swath_append_options_set_buffer_size(options, 4096));
-    OK(swath_append_options_set_checksums(options, SWATH_CHECKSUMS_NONE));
+    OK(swath_options_set_number(options, "memory", 1 << 20));
+    OK(swath_options_set(options, "buffer_size", "4096"));
+    OK(swath_options_set(options, "checksums", "none"));
     OK(swath_append_to_existing("log", options, &append));
     WRITE(swath_append_write, append, "two ");
     OK(swath_append_checkpoint(append));
@@ -222,7 +220,7 @@ static void existing_and_checkpoints(void) {
     check_text("whole", "bytes");
     OK(swath_write("whole", NULL, NULL, 0));
     check_text("whole", "");
-    swath_append_options_free(options);
+    swath_options_free(options);
 }
 
 struct work {
@@ -252,18 +250,17 @@ static void *take_tickets(void *data) {
 }
 
 static void tickets(void) {
-    swath_ordered_options *options = NULL;
-    swath_output_options *output = quick();
+    swath_options *options = NULL;
+    swath_options *output = quick();
     struct work work = {.last = 500};
     pthread_t threads[3];
     uint64_t bytes = 0;
-    OK(swath_ordered_options_new(&options));
-    OK(swath_ordered_options_set_window(options, 4));
-    OK(swath_ordered_options_set_chunk_size(options, 64));
-    OK(swath_ordered_options_set_direct(options, SWATH_DIRECT_WRITES_NO));
-    OK(swath_ordered_options_set_sparse(options, SWATH_SPARSE_AUTO));
-    OK(swath_ordered_options_set_output(options, output));
-    swath_output_options_free(output);
+    OK(swath_options_copy(output, SWATH_VERB_ORDERED, &options));
+    OK(swath_options_set(options, "window", "4"));
+    OK(swath_options_set(options, "chunk_size", "64"));
+    OK(swath_options_set(options, "direct", "no"));
+    OK(swath_options_set(options, "sparse", "auto"));
+    swath_options_free(output);
     OK(swath_ordered_create("ordered", options, &work.ordered));
     for (size_t index = 0; index < 3; index++) {
         CHECK(pthread_create(&threads[index], NULL, take_tickets, &work) == 0);
@@ -301,7 +298,7 @@ static void tickets(void) {
     OK(swath_ordered_abort(work.ordered));
     swath_ordered_free(work.ordered);
     CHECK(access("open", F_OK) != 0);
-    swath_ordered_options_free(options);
+    swath_options_free(options);
 }
 
 static void written(uint64_t bytes, uint64_t total, void *user_data) {
@@ -311,21 +308,23 @@ static void written(uint64_t bytes, uint64_t total, void *user_data) {
 
 /* Output options apply to every call that writes a file. */
 static void outputs(void) {
-    swath_output_options *output = quick();
-    swath_append_options *appending = NULL;
-    swath_ordered_options *ordering = NULL;
+    swath_options *output = quick();
+    swath_options *appending = NULL;
+    swath_options *ordering = NULL;
+    swath_options *wrong = NULL;
     swath_cancel_token *token = NULL;
     swath_append *append = NULL;
     swath_ordered *ordered = NULL;
     uint64_t told = 0;
     make_text("there", "old");
-    OK(swath_output_options_set_replace(output, SWATH_REPLACE_REFUSED));
-    OK(swath_output_options_set_progress(output, written, &told));
-    OK(swath_output_options_set_workers(output, 2));
-    OK(swath_append_options_new(&appending));
-    OK(swath_append_options_set_output(appending, output));
-    OK(swath_ordered_options_new(&ordering));
-    OK(swath_ordered_options_set_output(ordering, output));
+    OK(swath_options_set(output, "replace", "refused"));
+    OK(swath_options_set_progress(output, written, &told));
+    OK(swath_options_set(output, "workers", "2"));
+    OK(swath_options_copy(output, SWATH_VERB_APPEND, &appending));
+    OK(swath_options_copy(output, SWATH_VERB_ORDERED, &ordering));
+    FAILS(swath_options_copy(ordering, SWATH_VERB_APPEND, &wrong), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`options` are of SWATH_VERB_ORDERED, and this call has those of SWATH_VERB_APPEND");
+    FAILS(swath_write("there", ordering, "new", 3), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_write("there", output, "new", 3), SWATH_STATUS_ALREADY_EXISTS);
     FAILS(swath_append_create("there", appending, &append), SWATH_STATUS_ALREADY_EXISTS);
     FAILS(swath_ordered_create("there", ordering, &ordered), SWATH_STATUS_ALREADY_EXISTS);
@@ -334,53 +333,57 @@ static void outputs(void) {
     CHECK(told == 3);
     /* Further names, and a token that is cancelled. */
     CHECK(link("there", "also there") == 0);
-    OK(swath_output_options_set_replace(output, SWATH_REPLACE_ALLOWED));
+    OK(swath_options_set(output, "replace", "allowed"));
     FAILS(swath_write("there", output, "new", 3), SWATH_STATUS_INVALID_ARGUMENT);
-    OK(swath_output_options_set_hard_links(output, SWATH_HARD_LINKS_BROKEN));
+    OK(swath_options_set(output, "hard_links", "broken"));
     OK(swath_write("there", output, "new", 3));
     check_text("there", "new");
     check_text("also there", "old");
     OK(swath_cancel_token_new(&token));
     OK(swath_cancel_token_cancel(token));
-    OK(swath_output_options_set_cancel(output, token));
-    OK(swath_append_options_set_output(appending, output));
+    OK(swath_options_set_cancel(output, token));
+    swath_options_free(appending);
+    OK(swath_options_copy(output, SWATH_VERB_APPEND, &appending));
     FAILS(swath_write("there", output, "newer", 5), SWATH_STATUS_CANCELLED);
     OK(swath_append_create("there", appending, &append));
     FAILS(swath_append_commit(append, NULL), SWATH_STATUS_CANCELLED);
     swath_append_free(append);
     check_text("there", "new");
-    OK(swath_append_options_set_output(appending, NULL));
-    FAILS(swath_output_options_new(NULL), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_output_options_set_durability(output, (swath_durability)2),
-          SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_output_options_set_replace(output, (swath_replace)3),
-          SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_output_options_set_hard_links(output, (swath_hard_links)2),
-          SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_output_options_set_workers(NULL, 1), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_ordered_options_new(NULL), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_ordered_options_set_direct(ordering, (swath_direct_writes)2),
-          SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_ordered_options_set_sparse(ordering, (swath_sparse)2),
-          SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_ordered_options_set_window(NULL, 1), SWATH_STATUS_INVALID_ARGUMENT);
-    swath_output_options *defaults = NULL;
-    OK(swath_output_options_new(&defaults));
-    CHECK(strcmp(swath_output_options_text(defaults), swath_output_options_text(NULL)) == 0);
-    OK(swath_output_options_set_durability(defaults, SWATH_DURABILITY_NONE));
-    CHECK(strcmp(swath_output_options_text(defaults), swath_output_options_text(NULL)) != 0);
-    swath_output_options_free(defaults);
+    FAILS(swath_options_new(SWATH_VERB_WRITE, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_new((swath_verb)9, &wrong), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("9 is not a `swath_verb`");
+    CHECK(swath_options_words((swath_verb)9) == NULL);
+    FAILS(swath_options_set(output, "durability", "some"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set(output, "replace", "in place"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set(output, "hard_links", ""), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_promise_frozen(output), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set(NULL, "workers", "1"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_new(SWATH_VERB_ORDERED, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set(ordering, "direct", "maybe"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set(ordering, "sparse", "always"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set(NULL, "window", "1"), SWATH_STATUS_INVALID_ARGUMENT);
+    swath_options *defaults = NULL;
+    OK(swath_options_new(SWATH_VERB_WRITE, &defaults));
+    CHECK(strcmp(swath_options_get(defaults, "durability"), "full") == 0);
+    OK(swath_options_set(defaults, "durability", "none"));
+    CHECK(strcmp(swath_options_get(defaults, "durability"), "none") == 0);
+    OK(swath_options_set(defaults, "durability", NULL));
+    CHECK(strcmp(swath_options_get(defaults, "durability"), "full") == 0);
+    CHECK(swath_options_get(defaults, "engine") == NULL);
+    CHECK(swath_options_get(NULL, "durability") == NULL);
+    CHECK(swath_options_get(defaults, NULL) == NULL);
+    swath_options_free(defaults);
     swath_cancel_token_free(token);
-    swath_append_options_free(appending);
-    swath_ordered_options_free(ordering);
-    swath_ordered_options_free(NULL);
-    swath_output_options_free(output);
-    swath_output_options_free(NULL);
+    swath_options_free(appending);
+    swath_options_free(ordering);
+    swath_options_free(NULL);
+    swath_options_free(output);
+    swath_options_free(NULL);
 }
 
 static void errors(void) {
     swath_append *append = NULL;
-    swath_append_options *options = NULL;
+    swath_options *options = NULL;
     swath_appended *appended = NULL;
     FAILS(swath_append_create("no folder/out", NULL, &append), SWATH_STATUS_NOT_FOUND);
     SAYS("no folder");
@@ -409,14 +412,13 @@ static void errors(void) {
     FAILS(swath_write(NULL, NULL, "a", 1), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_write("a", NULL, NULL, 1), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_write("a", NULL, "a", SIZE_MAX), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_append_options_new(NULL), SWATH_STATUS_INVALID_ARGUMENT);
-    OK(swath_append_options_new(&options));
-    FAILS(swath_append_options_set_mode(options, (swath_mode)3), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_append_options_set_checksums(options, (swath_checksums)2),
-          SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_append_options_set_mode(NULL, SWATH_MODE_PLAIN), SWATH_STATUS_INVALID_ARGUMENT);
-    swath_append_options_free(options);
-    swath_append_options_free(NULL);
+    FAILS(swath_options_new(SWATH_VERB_APPEND, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    OK(swath_options_new(SWATH_VERB_APPEND, &options));
+    FAILS(swath_options_set(options, "mode", "folder"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set(options, "checksums", "all"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set(NULL, "mode", "plain"), SWATH_STATUS_INVALID_ARGUMENT);
+    swath_options_free(options);
+    swath_options_free(NULL);
     swath_append_free(NULL);
     swath_fork_free(NULL);
     swath_ordered_free(NULL);
@@ -427,8 +429,8 @@ static void errors(void) {
 }
 
 int main(void) {
-    forks_keep_their_order(SWATH_MODE_PLAIN, "plain");
-    forks_keep_their_order(SWATH_MODE_SEGMENTS, "segments");
+    forks_keep_their_order("plain", "plain");
+    forks_keep_their_order("segments", "segments");
     nothing_is_left_without_a_commit();
     a_fork_learns_that_its_output_is_gone();
     a_fork_waits_for_its_own();

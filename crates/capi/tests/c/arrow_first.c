@@ -11,7 +11,7 @@ int main(void) {
     struct ArrowArray batch;
     const char *path = "numbers.csv";
     make_text(path, "n\n1\n2\n");
-    OK(swath_table_read(&path, 1, NULL, NULL, &batches, NULL));
+    OK(swath_table_read(&path, 1, NULL, &batches, NULL));
     CHECK(batches.get_schema(&batches, &schema) == 0);
     CHECK(strcmp(schema.format, "+s") == 0 && schema.n_children == 1);
     CHECK(strcmp(schema.children[0]->name, "n") == 0);

@@ -4,10 +4,10 @@
 
 #include "check.h"
 
-static swath_output_options *quick(void) {
-    swath_output_options *output = NULL;
-    OK(swath_output_options_new(&output));
-    OK(swath_output_options_set_durability(output, SWATH_DURABILITY_NONE));
+static swath_options *quick(void) {
+    swath_options *output = NULL;
+    OK(swath_options_new(SWATH_VERB_WRITE, &output));
+    OK(swath_options_set(output, "durability", "none"));
     return output;
 }
 
@@ -18,12 +18,9 @@ static char *write_part(const char *token, const char *text, uint64_t offset) {
     OK(swath_draft_writer_write(writer, text, strlen(text), offset));
     OK(swath_draft_writer_write(writer, NULL, 0, offset));
     CHECK(swath_draft_writer_receipt(writer) == NULL);
-    FAILS(swath_draft_writer_finish_with(writer, (swath_durability)7),
-          SWATH_STATUS_INVALID_ARGUMENT);
-    OK(offset == 0 ? swath_draft_writer_finish(writer)
-                   : swath_draft_writer_finish_with(writer, SWATH_DURABILITY_NONE));
+    OK(swath_draft_writer_finish(writer, offset == 0));
     FAILS(swath_draft_writer_write(writer, "x", 1, 0), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_draft_writer_finish(writer), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_draft_writer_finish(writer, true), SWATH_STATUS_INVALID_ARGUMENT);
     char *receipt = strdup(swath_draft_writer_receipt(writer));
     CHECK(receipt != NULL);
     swath_draft_writer_free(writer);
@@ -56,9 +53,9 @@ static void processes_write_one_file(void) {
         close(ends[1]);
     }
     check_text("out", "old");
-    OK(swath_draft_commit(draft, (const char *const *)receipts, 2));
+    OK(swath_draft_commit(draft, (const char *const *)receipts, 2, false));
     check_text("out", "0123456789");
-    FAILS(swath_draft_commit(draft, NULL, 0), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_draft_commit(draft, NULL, 0, false), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_draft_open(swath_draft_token(draft), NULL, &(swath_draft_writer *){NULL}),
           SWATH_STATUS_CHANGED);
     swath_draft_free(draft);
@@ -67,13 +64,13 @@ static void processes_write_one_file(void) {
 }
 
 static void missing_bytes_are_an_error(void) {
-    swath_output_options *output = quick();
+    swath_options *output = quick();
     swath_draft *draft = NULL, *other = NULL;
     uint64_t offset = 0, len = 0;
     make_text("out", "old");
     OK(swath_draft_create("out", output, 10, &draft));
     char *receipt = write_part(swath_draft_token(draft), "012", 0);
-    FAILS(swath_draft_commit(draft, (const char *const *)&receipt, 1),
+    FAILS(swath_draft_commit(draft, (const char *const *)&receipt, 1, false),
           SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("7 of its 10 bytes were not written");
     CHECK(swath_last_error_extent(&offset, &len) && offset == 3 && len == 7);
@@ -83,22 +80,22 @@ static void missing_bytes_are_an_error(void) {
     free(receipt);
     receipt = write_part(swath_draft_token(draft), "abcd", 0);
     OK(swath_draft_create("other", output, 4, &other));
-    FAILS(swath_draft_commit(other, (const char *const *)&receipt, 1),
+    FAILS(swath_draft_commit(other, (const char *const *)&receipt, 1, false),
           SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("a receipt is of draft");
-    OK(swath_draft_commit_with_gaps(draft, (const char *const *)&receipt, 1));
+    OK(swath_draft_commit(draft, (const char *const *)&receipt, 1, true));
     check_text("out", "abcd");
     swath_draft_free(draft);
     swath_draft_free(other);
     OK(swath_draft_create("out", output, 3, &draft));
-    OK(swath_draft_commit_with_gaps(draft, NULL, 0));
+    OK(swath_draft_commit(draft, NULL, 0, true));
     size_t count = 0;
     uint8_t *bytes = stdio_read("out", &count);
     CHECK(count == 3 && bytes[0] == 0 && bytes[2] == 0);
     free(bytes);
     free(receipt);
     swath_draft_free(draft);
-    swath_output_options_free(output);
+    swath_options_free(output);
 }
 
 static void what_is_wrong_is_told(void) {
@@ -114,18 +111,18 @@ static void what_is_wrong_is_told(void) {
     CHECK(writer == NULL && swath_draft_token(NULL) == NULL);
     CHECK(swath_draft_writer_receipt(NULL) == NULL);
     FAILS(swath_draft_writer_write(NULL, "a", 1, 0), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_draft_writer_finish(NULL), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_draft_commit(NULL, NULL, 0), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_draft_writer_finish(NULL, true), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_draft_commit(NULL, NULL, 0, false), SWATH_STATUS_INVALID_ARGUMENT);
     swath_draft_free(draft);
     OK(swath_draft_create("out", NULL, 4, &draft));
-    FAILS(swath_draft_commit(draft, NULL, 1), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_draft_commit(draft, &nothing, 1), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_draft_commit(draft, &nonsense, 1), SWATH_STATUS_CORRUPT);
+    FAILS(swath_draft_commit(draft, NULL, 1, false), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_draft_commit(draft, &nothing, 1, false), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_draft_commit(draft, &nonsense, 1, false), SWATH_STATUS_CORRUPT);
     OK(swath_draft_open(swath_draft_token(draft), NULL, &writer));
     FAILS(swath_draft_writer_write(writer, NULL, 4, 0), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_draft_writer_write(writer, "abcde", 5, 0), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("extend past its length of 4");
-    FAILS(swath_draft_writer_finish(writer), SWATH_STATUS_POISONED);
+    FAILS(swath_draft_writer_finish(writer, true), SWATH_STATUS_POISONED);
     swath_draft_writer_free(writer);
     OK(swath_draft_open(swath_draft_token(draft), NULL, &writer));
     swath_draft_free(draft);
@@ -153,24 +150,27 @@ static int32_t in_capitals(swath_block *block, void *segment) {
 static char *do_part(const swath_job *job, size_t index) {
     swath_part *part = NULL;
     swath_segment *segment = NULL;
-    swath_read_options *read = NULL;
-    OK(swath_read_options_new(&read));
-    OK(swath_read_options_set_workers(read, 1));
+    swath_options *read = NULL;
+    OK(swath_options_new(SWATH_VERB_READ, &read));
+    OK(swath_options_set(read, "workers", "1"));
     OK(swath_job_part(job, index, &part));
     OK(swath_part_begin(part, &segment));
     for (size_t at = 0; at < swath_part_piece_count(part); at++) {
         const swath_piece *piece = swath_part_piece(part, at);
-        swath_record_options *records = NULL;
+        swath_options *records = NULL;
         CHECK(piece != NULL && piece->path[0] == '/');
-        OK(swath_record_options_new(&records));
+        OK(swath_options_copy(read, SWATH_VERB_RECORDS, &records));
         if (swath_part_division(part) == SWATH_DIVISION_RECORDS) {
-            OK(swath_record_options_set_starting_in(records, piece->offset, piece->len));
+            char extent[64];
+            snprintf(extent, sizeof extent, "%llu..%llu", (unsigned long long)piece->offset,
+                     (unsigned long long)(piece->offset + piece->len));
+            OK(swath_options_set(records, "starting_in", extent));
         } else {
-            OK(swath_read_options_set_offset(read, piece->offset));
-            OK(swath_read_options_set_len(read, piece->len));
+            OK(swath_options_set_number(records, "offset", piece->offset));
+            OK(swath_options_set_number(records, "len", piece->len));
         }
-        OK(swath_records(piece->path, read, records, in_capitals, segment, NULL));
-        swath_record_options_free(records);
+        OK(swath_records(piece->path, records, in_capitals, segment, NULL));
+        swath_options_free(records);
     }
     CHECK(swath_segment_receipt(segment) == NULL);
     OK(swath_segment_finish(segment));
@@ -180,27 +180,26 @@ static char *do_part(const swath_job *job, size_t index) {
     CHECK(receipt != NULL);
     swath_segment_free(segment);
     swath_part_free(part);
-    swath_read_options_free(read);
+    swath_options_free(read);
     return receipt;
 }
 
-static swath_job_options *in_parts(size_t parts, swath_form form, swath_division division) {
-    swath_output_options *output = quick();
-    swath_job_options *options = NULL;
-    OK(swath_job_options_new(&options));
-    OK(swath_job_options_set_parts(options, parts));
-    OK(swath_job_options_set_part_size(options, 1000));
-    OK(swath_job_options_set_division(options, division));
-    OK(swath_job_options_set_form(options, form));
-    OK(swath_job_options_set_output(options, output));
-    swath_output_options_free(output);
+static swath_options *in_parts(size_t parts, const char *form, const char *division) {
+    swath_options *options = NULL;
+    OK(swath_options_new(SWATH_VERB_JOB, &options));
+    OK(swath_options_set_number(options, "parts", parts));
+    OK(swath_options_set(options, "part_size", "1000"));
+    OK(swath_options_set(options, "division", division));
+    OK(swath_options_set(options, "form", form));
+    OK(swath_options_set(options, "durability", "none"));
     return options;
 }
 
-static void parts_are_one_output(swath_form form, swath_division division, const char *target) {
+static void parts_are_one_output(const char *form, swath_division division, const char *target) {
     const char *input = "in";
     const char *should = "ONE TWO THREE\nFOUR FIVE SIX\nSEVEN\n";
-    swath_job_options *options = in_parts(3, form, division);
+    const char *divisions[] = {"records", "bytes", "lines"};
+    swath_options *options = in_parts(3, form, divisions[division]);
     swath_job *job = NULL, *other = NULL, *opened = NULL;
     char *receipts[4] = {NULL, NULL, NULL, NULL};
     uint64_t bytes = 0;
@@ -231,40 +230,40 @@ static void parts_are_one_output(swath_form form, swath_division division, const
     swath_appended_free(appended);
     FAILS(swath_job_abort(job), SWATH_STATUS_INVALID_ARGUMENT);
     OK(swath_job_remove(job));
-    CHECK((access(swath_job_folder(job), F_OK) == 0) == (form == SWATH_FORM_SEGMENTS));
+    CHECK((access(swath_job_folder(job), F_OK) == 0) == (strcmp(form, "segments") == 0));
     for (int index = 0; index < 4; index++) {
         free(receipts[index]);
     }
     swath_job_free(job);
     swath_job_free(other);
     swath_job_free(opened);
-    swath_job_options_free(options);
+    swath_options_free(options);
 }
 
 static void a_job_that_is_wrong_is_told(void) {
-    swath_job_options *options = in_parts(2, SWATH_FORM_FILE, SWATH_DIVISION_RECORDS);
+    swath_options *options = in_parts(2, "file", "records");
     swath_job *job = NULL;
     swath_part *part = NULL;
     swath_segment *segment = NULL;
     const char *input = "in", *missing = "no such file", *nonsense = "{}";
-    FAILS(swath_job_options_set_form(options, (swath_form)7), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_job_options_set_folder(options, NULL), SWATH_STATUS_INVALID_ARGUMENT);
-    OK(swath_job_options_set_folder(options, "here"));
-    FAILS(swath_job_options_set_division(options, (swath_division)6), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_job_options_set_division(options, SWATH_DIVISION_WIDTH), SWATH_STATUS_INVALID_ARGUMENT);
-    SAYS("swath_job_options_set_width");
-    FAILS(swath_job_options_set_width(options, 0), SWATH_STATUS_INVALID_ARGUMENT);
-    OK(swath_job_options_set_width(options, 7));
+    FAILS(swath_options_set(options, "form", "7"), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`form` cannot be `7`; try: pass `file` or `segments`");
+    FAILS(swath_options_set(options, "folder", ""), SWATH_STATUS_INVALID_ARGUMENT);
+    OK(swath_options_set(options, "folder", "here"));
+    FAILS(swath_options_set(options, "division", "width"), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("pass `records` or `bytes` or `lines`");
+    FAILS(swath_options_set(options, "width", "0"), SWATH_STATUS_INVALID_ARGUMENT);
+    OK(swath_options_set(options, "width", "7"));
     FAILS(swath_job_plan(&input, 1, "out", options, &job), SWATH_STATUS_INVALID_ARGUMENT); /* torn */
-    OK(swath_job_options_set_width(options, 17));
+    OK(swath_options_set(options, "width", "17"));
     OK(swath_job_plan(&input, 1, "out", options, &job));
     CHECK(swath_job_division(job) == SWATH_DIVISION_WIDTH && swath_job_part_count(job) == 2);
     OK(swath_job_abort(job));
     swath_job_free(job);
     job = NULL;
-    OK(swath_job_options_set_division(options, SWATH_DIVISION_INPUTS));
-    OK(swath_job_options_set_division(options, SWATH_DIVISION_GROUPS));
-    OK(swath_job_options_set_division(options, SWATH_DIVISION_RECORDS));
+    OK(swath_options_set(options, "division", "inputs"));
+    OK(swath_options_set(options, "division", "groups"));
+    OK(swath_options_set(options, "division", "records"));
     FAILS(swath_job_plan(&missing, 1, "out", options, &job), SWATH_STATUS_NOT_FOUND);
     FAILS(swath_job_plan(NULL, 1, "out", options, &job), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_job_plan(&input, 1, NULL, options, &job), SWATH_STATUS_INVALID_ARGUMENT);
@@ -297,21 +296,21 @@ static void a_job_that_is_wrong_is_told(void) {
     FAILS(swath_job_abort(NULL), SWATH_STATUS_INVALID_ARGUMENT);
     swath_part_free(part);
     swath_job_free(job);
-    swath_job_options_free(options);
+    swath_options_free(options);
     swath_part_free(NULL);
     swath_segment_free(NULL);
     swath_job_free(NULL);
-    swath_job_options_free(NULL);
+    swath_options_free(NULL);
 }
 
 int main(void) {
     processes_write_one_file();
     missing_bytes_are_an_error();
     what_is_wrong_is_told();
-    parts_are_one_output(SWATH_FORM_FILE, SWATH_DIVISION_RECORDS, "upper");
-    parts_are_one_output(SWATH_FORM_FILE, SWATH_DIVISION_LINES, "lines");
-    parts_are_one_output(SWATH_FORM_FILE, SWATH_DIVISION_BYTES, "bytes");
-    parts_are_one_output(SWATH_FORM_SEGMENTS, SWATH_DIVISION_LINES, "segments");
+    parts_are_one_output("file", SWATH_DIVISION_RECORDS, "upper");
+    parts_are_one_output("file", SWATH_DIVISION_LINES, "lines");
+    parts_are_one_output("file", SWATH_DIVISION_BYTES, "bytes");
+    parts_are_one_output("segments", SWATH_DIVISION_LINES, "segments");
     a_job_that_is_wrong_is_told();
     return 0;
 }

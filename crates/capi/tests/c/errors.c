@@ -34,23 +34,23 @@ static void messages(void) {
     SAYS("cannot open missing:");
 
     make_text("short", "0123456789");
-    swath_read_options *options = NULL;
-    OK(swath_read_options_new(&options));
+    swath_options *options = NULL;
+    OK(swath_options_new(SWATH_VERB_READ, &options));
     CHECK(strcmp(swath_last_error_path(), "") == 0 && swath_last_error_errno() == 0);
-    OK(swath_read_options_set_offset(options, 4));
-    OK(swath_read_options_set_len(options, 100));
+    OK(swath_options_set(options, "offset", "4"));
+    OK(swath_options_set(options, "len", "100"));
     FAILS(swath_read("short", options, &buffer, NULL), SWATH_STATUS_TRUNCATED);
     SAYS("short at bytes 4..104");
     CHECK(swath_last_error_extent(&offset, &len) && offset == 4 && len == 100);
     CHECK(swath_last_error_extent(NULL, NULL));
     CHECK(swath_last_error_errno() == 0);
-    OK(swath_read_options_set_len(options, SWATH_TO_END));
+    OK(swath_options_set(options, "len", NULL));
     OK(swath_read("short", options, &buffer, NULL));
     CHECK(swath_buffer_len(buffer) == 6);
     swath_buffer_free(buffer);
     FAILS(swath_read(".", options, &buffer, NULL), SWATH_STATUS_IO);
     CHECK(swath_last_error_errno() == EISDIR);
-    swath_read_options_free(options);
+    swath_options_free(options);
 }
 
 /* A name that is not text in any encoding. */
@@ -68,7 +68,7 @@ static void names_are_bytes(void) {
 
 static void null_is_told(void) {
     swath_buffer *buffer = NULL;
-    swath_read_options *options = NULL;
+    swath_options *options = NULL;
     uint64_t sum = 0;
     FAILS(swath_read(NULL, NULL, &buffer, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("`path` is NULL");
@@ -83,16 +83,20 @@ static void null_is_told(void) {
     FAILS(swath_sum(NULL, NULL, &sum, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_count("short", NULL, 10, NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_hash("short", NULL, SWATH_HASH_KIND_XXH3, NULL, 8), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_read_options_new(NULL), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_read_options_set_workers(NULL, 1), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_read_options_set_engine(NULL, SWATH_ENGINE_POOL), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_read_options_add_mirror(NULL, "a"), SWATH_STATUS_INVALID_ARGUMENT);
-    OK(swath_read_options_new(&options));
-    FAILS(swath_read_options_add_mirror(options, NULL), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_read_options_set_manifest(options, NULL), SWATH_STATUS_INVALID_ARGUMENT);
-    OK(swath_read_options_set_progress(options, NULL, NULL));
-    OK(swath_read_options_set_cancel(options, NULL));
-    swath_read_options_free(options);
+    FAILS(swath_options_new(SWATH_VERB_READ, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set(NULL, "workers", "1"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set(NULL, "engine", "pool"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set(NULL, "mirrors", "a"), SWATH_STATUS_INVALID_ARGUMENT);
+    OK(swath_options_new(SWATH_VERB_READ, &options));
+    FAILS(swath_options_set_list(options, "mirrors", NULL, 1), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set(options, "manifest", ""), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set(options, NULL, "1"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set_number(options, "engine", 1), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set_of(options, "x", "workers", "1"), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`workers` belongs to the call");
+    OK(swath_options_set_progress(options, NULL, NULL));
+    OK(swath_options_set_cancel(options, NULL));
+    swath_options_free(options);
     FAILS(swath_cancel_token_new(NULL), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_cancel_token_cancel(NULL), SWATH_STATUS_INVALID_ARGUMENT);
     CHECK(!swath_cancel_token_is_cancelled(NULL));
@@ -108,40 +112,39 @@ static void null_is_told(void) {
     CHECK(swath_report_mirror_count(NULL) == 0 && swath_report_mirror(NULL, 0) == NULL);
     swath_buffer_free(NULL);
     swath_report_free(NULL);
-    swath_read_options_free(NULL);
+    swath_options_free(NULL);
     swath_cancel_token_free(NULL);
 }
 
 /* Undefined values, as a newer program may pass to an older library. */
 static void wrong_values_change_nothing(void) {
-    swath_read_options *options = NULL;
-    OK(swath_read_options_new(&options));
-    FAILS(swath_read_options_set_engine(options, (swath_engine)99), SWATH_STATUS_INVALID_ARGUMENT);
-    SAYS("99 is not a `swath_engine`");
-    FAILS(swath_read_options_set_page_cache(options, (swath_page_cache)4),
-          SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_read_options_set_reuse(options, (swath_reuse)2), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_read_options_set_growth(options, (swath_growth)2), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_read_options_set_profile(options, (swath_profile)UINT32_MAX),
-          SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_read_options_set_verification(options, (swath_verification)2),
-          SWATH_STATUS_INVALID_ARGUMENT);
-    OK(swath_read_options_set_workers(options, SIZE_MAX));
-    OK(swath_read_options_set_chunk_size(options, SIZE_MAX));
-    OK(swath_read_options_set_queue_depth(options, SIZE_MAX));
+    swath_options *options = NULL;
+    OK(swath_options_new(SWATH_VERB_READ, &options));
+    static const char *const wrong[][2] = {
+        {"engine", "fast"}, {"page_cache", "Keep"}, {"reuse", ""}, {"growth", "ignored "},
+        {"profile", "mine"}, {"verification", "all"}, {"len", "-1"}, {"offset", "1.5"},
+        {"workers", "18446744073709551616"}, {"chunk", "1"}};
+    for (size_t index = 0; index < sizeof wrong / sizeof *wrong; index++) {
+        FAILS(swath_options_set(options, wrong[index][0], wrong[index][1]),
+              SWATH_STATUS_INVALID_ARGUMENT);
+        SAYS("; try: pass ");
+    }
+    OK(swath_options_set_number(options, "workers", SIZE_MAX));
+    OK(swath_options_set_number(options, "chunk_size", SIZE_MAX));
+    OK(swath_options_set_number(options, "queue_depth", SIZE_MAX));
     swath_buffer *buffer = NULL;
     OK(swath_read("short", options, &buffer, NULL));
     swath_buffer_free(buffer);
-    OK(swath_read_options_set_offset(options, UINT64_MAX));
-    OK(swath_read_options_set_len(options, 2));
+    OK(swath_options_set_number(options, "offset", UINT64_MAX));
+    OK(swath_options_set(options, "len", "2"));
     FAILS(swath_read("short", options, &buffer, NULL), SWATH_STATUS_INVALID_ARGUMENT);
-    OK(swath_read_options_set_len(options, SWATH_TO_END));
+    OK(swath_options_set(options, "len", NULL));
     FAILS(swath_read("short", options, &buffer, NULL), SWATH_STATUS_TRUNCATED);
     uint8_t digest[SWATH_HASH_MAX_LEN];
     FAILS(swath_hash("short", NULL, (swath_hash_kind)3, digest, sizeof digest),
           SWATH_STATUS_INVALID_ARGUMENT);
     CHECK(swath_hash_len((swath_hash_kind)3) == 0);
-    swath_read_options_free(options);
+    swath_options_free(options);
     /* The largest value that C++ allows for this enumeration. */
     CHECK(strcmp(swath_status_text((swath_status)31), "unknown status") == 0);
     CHECK(strcmp(swath_status_text(SWATH_STATUS_OK), "done") == 0);

@@ -18,11 +18,11 @@ static void make_files(void) {
 
 /* Options for what fits into little memory. valgrind, at its end, looks for pointers in all that is
  * mapped: half a minute for as much as the library takes if it is not told otherwise. */
-static swath_ingest_options *bounded(void) {
-    swath_ingest_options *options = NULL;
+static swath_options *bounded(void) {
+    swath_options *options = NULL;
     if (getenv("SWATH_TEST_SMALL") != NULL) {
-        OK(swath_ingest_options_new(&options));
-        OK(swath_ingest_options_set_memory_limit(options, 16 << 20));
+        OK(swath_options_new(SWATH_VERB_INGEST, &options));
+        OK(swath_options_set_number(options, "memory_limit", 16 << 20));
     }
     return options;
 }
@@ -30,7 +30,7 @@ static swath_ingest_options *bounded(void) {
 static void one_memory(void) {
     swath_files *files = NULL;
     swath_ingested *ingested = NULL;
-    swath_ingest_options *options = bounded();
+    swath_options *options = bounded();
     OK(swath_files_new(&files));
     OK(swath_files_add_folder(files, "folder"));
     OK(swath_ingest(files, options, &ingested));
@@ -51,7 +51,7 @@ static void one_memory(void) {
     CHECK(swath_ingested_file(ingested, COUNT + 1) == NULL);
     FAILS(swath_ingested_error(ingested, COUNT + 1), SWATH_STATUS_INVALID_ARGUMENT);
     CHECK(swath_ingested_failed(ingested) == 0 && swath_ingested_skipped(ingested) == 0);
-    swath_ingest_options_free(options);
+    swath_options_free(options);
     swath_files_free(files);
     swath_ingested_free(ingested);
 }
@@ -59,7 +59,7 @@ static void one_memory(void) {
 static void failures(void) {
     const char *paths[] = {"folder/001", "folder/missing", "folder", "folder/002"};
     swath_files *files = NULL;
-    swath_ingest_options *options = bounded();
+    swath_options *options = bounded();
     swath_ingested *ingested = NULL;
     OK(swath_files_new(&files));
     OK(swath_files_add_paths(files, paths, 4));
@@ -68,11 +68,10 @@ static void failures(void) {
     CHECK(ingested == NULL && swath_last_error_errno() == ENOENT);
 
     if (options == NULL) {
-        OK(swath_ingest_options_new(&options));
+        OK(swath_options_new(SWATH_VERB_INGEST, &options));
     }
-    OK(swath_ingest_options_set_failures(options, SWATH_FAILURES_COLLECT));
-    FAILS(swath_ingest_options_set_failures(options, (swath_failures)3),
-          SWATH_STATUS_INVALID_ARGUMENT);
+    OK(swath_options_set(options, "failures", "collect"));
+    FAILS(swath_options_set(options, "failures", "ignore"), SWATH_STATUS_INVALID_ARGUMENT);
     OK(swath_ingest(files, options, &ingested));
     CHECK(swath_ingested_count(ingested) == 4 && swath_ingested_failed(ingested) == 2);
     CHECK(swath_ingested_file(ingested, 1)->status == SWATH_STATUS_NOT_FOUND);
@@ -84,11 +83,11 @@ static void failures(void) {
     CHECK(swath_ingested_error(ingested, 2) != SWATH_STATUS_OK);
     swath_ingested_free(ingested);
 
-    OK(swath_ingest_options_set_failures(options, SWATH_FAILURES_SKIP));
+    OK(swath_options_set(options, "failures", "skip"));
     OK(swath_ingest(files, options, &ingested));
     CHECK(swath_ingested_count(ingested) == 2 && swath_ingested_skipped(ingested) == 2);
     swath_ingested_free(ingested);
-    swath_ingest_options_free(options);
+    swath_options_free(options);
     swath_files_free(files);
 }
 
@@ -119,22 +118,19 @@ static void told(uint64_t bytes, uint64_t total, void *user_data) {
 static void one_after_the_other(void) {
     struct seen seen = {0};
     swath_files *files = NULL;
-    swath_ingest_options *options = NULL;
-    swath_read_options *read = NULL;
+    swath_options *options = NULL;
     swath_cancel_token *token = NULL;
     swath_ingested *ingested = NULL;
     OK(swath_files_new(&files));
     OK(swath_files_add_folder(files, "folder"));
-    OK(swath_ingest_options_new(&options));
-    OK(swath_read_options_new(&read));
-    OK(swath_read_options_set_workers(read, 2));
-    OK(swath_read_options_set_queue_depth(read, 4));
-    OK(swath_read_options_set_profile(read, SWATH_PROFILE_OF_USER));
-    OK(swath_read_options_set_progress(read, told, &seen));
-    OK(swath_ingest_options_set_read(options, read));
-    OK(swath_ingest_options_set_memory_limit(options, 1 << 20));
-    OK(swath_ingest_options_set_part_size(options, 64 << 10));
-    OK(swath_ingest_options_set_symlinks(options, SWATH_SYMLINKS_SKIP));
+    OK(swath_options_new(SWATH_VERB_INGEST, &options));
+    OK(swath_options_set(options, "workers", "2"));
+    OK(swath_options_set(options, "queue_depth", "4"));
+    OK(swath_options_set(options, "profile", "user"));
+    OK(swath_options_set_progress(options, told, &seen));
+    OK(swath_options_set_number(options, "memory_limit", 1 << 20));
+    OK(swath_options_set_number(options, "part_size", 64 << 10));
+    OK(swath_options_set(options, "symlinks", "skip"));
     OK(swath_ingest_each(files, options, part_came, &seen));
     CHECK(seen.files == COUNT + 1 && seen.parts > COUNT + 2);
     CHECK(seen.bytes == 100 * (COUNT * (COUNT - 1) / 2) + (3 << 20));
@@ -144,22 +140,19 @@ static void one_after_the_other(void) {
     CHECK(stopped.files == 5);
     OK(swath_cancel_token_new(&token));
     OK(swath_cancel_token_cancel(token));
-    OK(swath_read_options_set_cancel(read, token));
-    OK(swath_ingest_options_set_read(options, read));
+    OK(swath_options_set_cancel(options, token));
     FAILS(swath_ingest(files, options, &ingested), SWATH_STATUS_CANCELLED);
-    OK(swath_read_options_add_mirror(read, "folder/001"));
-    FAILS(swath_ingest_options_set_read(options, read), SWATH_STATUS_INVALID_ARGUMENT);
-    OK(swath_ingest_options_set_read(options, NULL));
+    FAILS(swath_options_set(options, "mirrors", "folder/001"), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`mirrors` is not an option of SWATH_VERB_INGEST; try: pass one of failures, ");
     swath_cancel_token_free(token);
-    swath_read_options_free(read);
-    swath_ingest_options_free(options);
+    swath_options_free(options);
     swath_files_free(files);
 }
 
 static void lists(void) {
     swath_files *files = NULL;
     swath_ingested *ingested = NULL;
-    swath_ingest_options *options = bounded();
+    swath_options *options = bounded();
     const char *none[] = {"folder/001", NULL};
     OK(swath_files_new(&files));
     OK(swath_files_add_glob(files, "folder/00[0-2]"));
@@ -178,7 +171,7 @@ static void lists(void) {
     OK(swath_files_add_glob(files, "folder/[0"));
     FAILS(swath_ingest(files, options, &ingested), SWATH_STATUS_INVALID_ARGUMENT);
     swath_files_free(files);
-    swath_ingest_options_free(options);
+    swath_options_free(options);
 }
 
 static void null_is_told(void) {
@@ -194,9 +187,8 @@ static void null_is_told(void) {
     FAILS(swath_ingest(files, NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_ingest_each(files, NULL, NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_ingest_each(NULL, NULL, part_came, NULL), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_ingest_options_new(NULL), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_ingest_options_set_read(NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_ingest_options_set_symlinks(NULL, SWATH_SYMLINKS_SKIP),
+    FAILS(swath_options_new(SWATH_VERB_INGEST, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set(NULL, "symlinks", "skip"),
           SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_ingested_error(NULL, 0), SWATH_STATUS_INVALID_ARGUMENT);
     CHECK(swath_ingested_count(NULL) == 0 && swath_ingested_file(NULL, 0) == NULL);
@@ -205,7 +197,7 @@ static void null_is_told(void) {
     swath_files_free(files);
     swath_files_free(NULL);
     swath_ingested_free(NULL);
-    swath_ingest_options_free(NULL);
+    swath_options_free(NULL);
 }
 
 int main(void) {

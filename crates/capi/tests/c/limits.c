@@ -64,7 +64,7 @@ static int reads(void) {
     uint8_t digest[SWATH_HASH_MAX_LEN];
     done += went_well(swath_hash("large", NULL, SWATH_HASH_KIND_BLAKE3, digest, sizeof digest));
     bytes = 0;
-    if (went_well(swath_records("large", NULL, NULL, take, &bytes, NULL))) {
+    if (went_well(swath_records("large", NULL, take, &bytes, NULL))) {
         CHECK(bytes == len);
         done++;
     }
@@ -77,9 +77,9 @@ static int many_files(void) {
     int done = 0;
     OK(swath_files_new(&files));
     OK(swath_files_add_folder(files, "folder"));
-    swath_ingest_options *options = NULL;
-    OK(swath_ingest_options_new(&options));
-    OK(swath_ingest_options_set_memory_limit(options, 16 << 20));
+    swath_options *options = NULL;
+    OK(swath_options_new(SWATH_VERB_INGEST, &options));
+    OK(swath_options_set_number(options, "memory_limit", 16 << 20));
     if (went_well(swath_ingest(files, options, &ingested))) {
         CHECK(swath_ingested_count(ingested) == FILES);
         for (size_t index = 0; index < FILES; index++) {
@@ -90,7 +90,7 @@ static int many_files(void) {
         swath_ingested_free(ingested);
         done++;
     }
-    swath_ingest_options_free(options);
+    swath_options_free(options);
     swath_files_free(files);
     return done;
 }
@@ -115,11 +115,11 @@ static int tables(void) {
     struct ArrowArray batch;
     int done = 0, failed = 0;
     int64_t rows = 0;
-    if (went_well(swath_table_read(&path, 1, NULL, NULL, &stream, NULL))) {
-        done += went_well(swath_table_write("copy.csv", &stream, NULL, NULL, NULL));
+    if (went_well(swath_table_read(&path, 1, NULL, &stream, NULL))) {
+        done += went_well(swath_table_write("copy.csv", &stream, NULL, NULL));
     }
     CHECK(stream.release == NULL);
-    if (!went_well(swath_table_stream(&path, 1, NULL, NULL, &stream, NULL))) {
+    if (!went_well(swath_table_stream(&path, 1, NULL, &stream, NULL))) {
         CHECK(stream.release == NULL);
         return done;
     }
@@ -133,12 +133,12 @@ static int tables(void) {
 }
 
 /* The file of before stands, or the whole new one. */
-static int writes(const char *path, swath_mode mode) {
-    swath_append_options *options = NULL;
+static int writes(const char *path, const char *mode) {
+    swath_options *options = NULL;
     swath_append *append = NULL;
     int done = 0;
-    OK(swath_append_options_new(&options));
-    OK(swath_append_options_set_mode(options, mode));
+    OK(swath_options_new(SWATH_VERB_APPEND, &options));
+    OK(swath_options_set(options, "mode", mode));
     if (went_well(swath_append_create(path, options, &append))) {
         swath_fork *fork = NULL;
         int well = went_well(swath_append_fork(append, &fork));
@@ -151,7 +151,7 @@ static int writes(const char *path, swath_mode mode) {
         swath_fork_free(fork);
         swath_append_free(append);
     }
-    swath_append_options_free(options);
+    swath_options_free(options);
     return done;
 }
 
@@ -205,8 +205,8 @@ static void with_descriptors(int left) {
     int count = take_all_but(left, taken);
     int before = open_now();
     int done = reads() + many_files() + classes() + tables();
-    int is_plain = writes(plain, SWATH_MODE_PLAIN);
-    int is_segments = writes(segments, SWATH_MODE_SEGMENTS);
+    int is_plain = writes(plain, "plain");
+    int is_segments = writes(segments, "segments");
     CHECK(open_now() == before);
     CHECK(left > 0 || done == 0);
     CHECK(left < 8 || done == 9);
@@ -219,7 +219,7 @@ static void with_descriptors(int left) {
     check_written(plain, is_plain);
     check_written(segments, is_segments);
     CHECK(reads() == 5 && many_files() == 1 && classes() == 1);
-    writes(plain, SWATH_MODE_PLAIN);
+    writes(plain, "plain");
     check_written(plain, 1);
 }
 

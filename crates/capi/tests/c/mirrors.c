@@ -12,7 +12,7 @@ static void damage(const char *path, long place) {
     CHECK(fputc(byte ^ 0x55, file) != EOF && fclose(file) == 0);
 }
 
-static void read_is_right(const swath_read_options *options, const char *path) {
+static void read_is_right(const swath_options *options, const char *path) {
     swath_buffer *buffer = NULL;
     swath_report *report = NULL;
     OK(swath_read(path, options, &buffer, &report));
@@ -29,32 +29,34 @@ static void read_is_right(const swath_read_options *options, const char *path) {
 static void a_vote_without_a_majority(void) {
     make_text("one", "abc");
     make_text("two", "abd");
-    swath_read_options *options = NULL;
+    swath_options *options = NULL;
     swath_buffer *buffer = NULL;
-    OK(swath_read_options_new(&options));
-    OK(swath_read_options_add_mirror(options, "two"));
-    OK(swath_read_options_set_verification(options, SWATH_VERIFICATION_VOTE));
+    OK(swath_options_new(SWATH_VERB_READ, &options));
+    OK(swath_options_set(options, "mirrors", "two"));
+    OK(swath_options_set(options, "verification", "vote"));
     FAILS(swath_read("one", options, &buffer, NULL), SWATH_STATUS_CORRUPT);
     SAYS("copies agree");
-    swath_read_options_free(options);
+    swath_options_free(options);
 }
 
 /* A value out of range is refused at once, and changes nothing. */
 static void limits(void) {
-    swath_read_options *options = NULL;
+    swath_options *options = NULL;
     swath_buffer *buffer = NULL;
-    OK(swath_read_options_new(&options));
-    FAILS(swath_read_options_set_hedging(options, 1001), SWATH_STATUS_INVALID_ARGUMENT);
-    SAYS("1001 of 1000");
-    OK(swath_read_options_set_hedging(options, 1000));
-    for (int count = 0; count < 63; count++) {
-        OK(swath_read_options_add_mirror(options, "b"));
+    OK(swath_options_new(SWATH_VERB_READ, &options));
+    FAILS(swath_options_set(options, "hedging", "1001"), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`hedging` cannot be `1001`; try: pass a whole number up to 1000");
+    OK(swath_options_set(options, "hedging", "1000"));
+    const char *many[64];
+    for (int count = 0; count < 64; count++) {
+        many[count] = "b";
     }
-    FAILS(swath_read_options_add_mirror(options, "b"), SWATH_STATUS_INVALID_ARGUMENT);
-    SAYS("63");
+    OK(swath_options_set_list(options, "mirrors", many, 63));
+    FAILS(swath_options_set_list(options, "mirrors", many, 64), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("try: pass up to 63 paths");
     OK(swath_read("a", options, &buffer, NULL));
     swath_buffer_free(buffer);
-    swath_read_options_free(options);
+    swath_options_free(options);
 }
 
 int main(void) {
@@ -63,11 +65,11 @@ int main(void) {
     make_file("b", large());
     make_file("c", large());
     expected = stdio_read("a", &len);
-    swath_read_options *options = NULL;
+    swath_options *options = NULL;
     swath_buffer *buffer = NULL;
-    OK(swath_read_options_new(&options));
-    OK(swath_read_options_add_mirror(options, "b"));
-    OK(swath_read_options_add_mirror(options, "c"));
+    OK(swath_options_new(SWATH_VERB_READ, &options));
+    const char *copies[] = {"b", "c"};
+    OK(swath_options_set_list(options, "mirrors", copies, 2));
     read_is_right(options, "a");
     limits();
 
@@ -81,8 +83,8 @@ int main(void) {
     swath_report_free(report);
 
     /* Two of three are damaged, at different places: by vote, every byte is right. */
-    OK(swath_read_options_set_verification(options, SWATH_VERIFICATION_VOTE));
-    OK(swath_read_options_set_hedging(options, 0));
+    OK(swath_options_set(options, "verification", "vote"));
+    OK(swath_options_set(options, "hedging", "0"));
     damage("a", 17);
     damage("b", (long)len - 5);
     read_is_right(options, "a");
@@ -98,16 +100,16 @@ int main(void) {
     CHECK(swath_read("a", options, &buffer, NULL) != SWATH_STATUS_OK && buffer == NULL);
     CHECK(*swath_last_error_message() != 0);
 
-    OK(swath_read_options_clear_mirrors(options));
-    OK(swath_read_options_set_verification(options, SWATH_VERIFICATION_NONE));
-    OK(swath_read_options_set_hedging(options, 20));
+    OK(swath_options_set(options, "mirrors", NULL));
+    OK(swath_options_set(options, "verification", "none"));
+    OK(swath_options_set(options, "hedging", "20"));
     OK(swath_read("a", options, &buffer, NULL));
     CHECK(swath_buffer_data(buffer)[17] == (expected[17] ^ 0x55));
     swath_buffer_free(buffer);
     make_text("no manifest", "text");
-    FAILS(swath_read_options_set_manifest(options, "no manifest"), SWATH_STATUS_CORRUPT);
-    FAILS(swath_read_options_set_manifest(options, "missing"), SWATH_STATUS_NOT_FOUND);
-    swath_read_options_free(options);
+    FAILS(swath_options_set(options, "manifest", "no manifest"), SWATH_STATUS_CORRUPT);
+    FAILS(swath_options_set(options, "manifest", "missing"), SWATH_STATUS_NOT_FOUND);
+    swath_options_free(options);
     free(expected);
     return 0;
 }

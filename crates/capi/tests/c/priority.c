@@ -129,15 +129,15 @@ static void a_callback_that_waits_is_refused(void) {
     struct seen seen = {0};
     swath_class_plan *plan = NULL;
     swath_prioritised *reading = NULL;
-    swath_read_options *options = NULL;
-    OK(swath_read_options_new(&options));
+    swath_options *options = NULL;
+    OK(swath_options_new(SWATH_VERB_READ, &options));
     /* Another worker might have brought the other class already. */
-    OK(swath_read_options_set_workers(options, 1));
+    OK(swath_options_set(options, "workers", "1"));
     OK(swath_class_plan_of_whole(4, 2, &plan));
     OK(swath_class_plan_set_window(plan, 1));
     OK(swath_class_plan_set_class_callback(plan, wait_within, &seen));
     OK(swath_read_prioritised(large_file, 1, options, plan, &reading));
-    swath_read_options_free(options);
+    swath_options_free(options);
     atomic_store(&seen.reading, (uintptr_t)reading);
     swath_class *complete = NULL;
     OK(swath_prioritised_wait(reading, 1, SWATH_FOREVER, &complete));
@@ -152,11 +152,11 @@ static void ending_early(void) {
     swath_class_plan *plan = NULL;
     swath_prioritised *reading = NULL;
     swath_class *complete = NULL;
-    swath_read_options *options = NULL;
+    swath_options *options = NULL;
     OK(swath_class_plan_of_whole(1000, 1000, &plan));
-    OK(swath_read_options_new(&options));
+    OK(swath_options_new(SWATH_VERB_READ, &options));
     /* So slow that it is not over before it is ended. */
-    OK(swath_read_options_set_rate(options, 1 << 20));
+    OK(swath_options_set_number(options, "rate", 1 << 20));
     OK(swath_read_prioritised(large_file, 1, options, plan, &reading));
     FAILS(swath_prioritised_wait(reading, 999, 1, &complete), SWATH_STATUS_TIMED_OUT);
     CHECK(complete == NULL);
@@ -174,7 +174,7 @@ static void ending_early(void) {
     swath_prioritised_free(reading);
     OK(swath_read_prioritised(large_file, 1, options, plan, &reading));
     swath_prioritised_free(reading);
-    swath_read_options_free(options);
+    swath_options_free(options);
     swath_class_plan_free(plan);
 }
 

@@ -15,16 +15,12 @@ static int32_t look(const swath_chunk *chunk, void *user_data) {
 
 /* Forks in reverse order, so that the commit has much to move. */
 static void append(const char *path) {
-    swath_append_options *options = NULL;
-    swath_output_options *output = NULL;
+    swath_options *options = NULL;
     swath_append *append = NULL;
     swath_fork *forks[4];
     const size_t share = len / 4;
-    OK(swath_append_options_new(&options));
-    OK(swath_output_options_new(&output));
-    OK(swath_output_options_set_durability(output, SWATH_DURABILITY_NONE));
-    OK(swath_append_options_set_output(options, output));
-    swath_output_options_free(output);
+    OK(swath_options_new(SWATH_VERB_APPEND, &options));
+    OK(swath_options_set(options, "durability", "none"));
     OK(swath_append_create(path, options, &append));
     for (size_t index = 0; index < 4; index++) {
         OK(swath_append_fork(append, &forks[index]));
@@ -36,7 +32,7 @@ static void append(const char *path) {
     }
     OK(swath_append_commit(append, NULL));
     swath_append_free(append);
-    swath_append_options_free(options);
+    swath_options_free(options);
     swath_appended *appended = NULL;
     OK(swath_appended_open(path, &appended));
     CHECK(swath_appended_len(appended) == 4 * share);
@@ -49,24 +45,24 @@ static void copy_table(void) {
     const char *path = "table.csv";
     struct ArrowArrayStream batches;
     swath_table_written written;
-    OK(swath_table_read(&path, 1, NULL, NULL, &batches, NULL));
+    OK(swath_table_read(&path, 1, NULL, &batches, NULL));
     batches.release(&batches);
-    OK(swath_table_stream(&path, 1, NULL, NULL, &batches, NULL));
-    OK(swath_table_write("copy.csv", &batches, NULL, NULL, &written));
+    OK(swath_table_stream(&path, 1, NULL, &batches, NULL));
+    OK(swath_table_write("copy.csv", &batches, NULL, &written));
     CHECK(batches.release == NULL && written.rows == 2);
     check_text("copy.csv", "n,text\n1,one\n2,two\n");
 }
 
 static void work(const char *path) {
-    swath_read_options *options = NULL;
+    swath_options *options = NULL;
     swath_buffer *buffer = NULL;
     swath_class_plan *plan = NULL;
     swath_prioritised *reading = NULL;
     swath_files *files = NULL;
     swath_ingested *ingested = NULL;
     uint8_t digest[SWATH_HASH_MAX_LEN];
-    OK(swath_read_options_new(&options));
-    OK(swath_read_options_set_workers(options, 4));
+    OK(swath_options_new(SWATH_VERB_READ, &options));
+    OK(swath_options_set(options, "workers", "4"));
     OK(swath_read("large", options, &buffer, NULL));
     CHECK(memcmp(swath_buffer_bytes(buffer), expected, len) == 0);
     swath_buffer_free(buffer);
@@ -84,7 +80,7 @@ static void work(const char *path) {
     OK(swath_ingest(files, NULL, &ingested));
     swath_ingested_free(ingested);
     swath_files_free(files);
-    swath_read_options_free(options);
+    swath_options_free(options);
     copy_table();
     append(path);
 }

@@ -16,12 +16,12 @@ static int is_told(const swath_report *report) {
     return 0;
 }
 
-static void one_file(swath_profile profile, int told) {
-    swath_read_options *options = NULL;
+static void one_file(const char *profile, int told) {
+    swath_options *options = NULL;
     swath_buffer *buffer = NULL;
     swath_report *report = NULL;
-    OK(swath_read_options_new(&options));
-    OK(swath_read_options_set_profile(options, profile));
+    OK(swath_options_new(SWATH_VERB_READ, &options));
+    OK(swath_options_set(options, "profile", profile));
     OK(swath_read("file", options, &buffer, &report));
     CHECK(swath_buffer_len(buffer) == LEN);
     CHECK(is_told(report) == told);
@@ -31,21 +31,17 @@ static void one_file(swath_profile profile, int told) {
     OK(swath_sum("file", options, &sum, &report));
     CHECK(is_told(report) == told);
     swath_report_free(report);
-    swath_read_options_free(options);
+    swath_options_free(options);
 }
 
-static void many_files(swath_profile profile, size_t told) {
+static void many_files(const char *profile, size_t told) {
     swath_files *files = NULL;
-    swath_ingest_options *options = NULL;
-    swath_read_options *read = NULL;
+    swath_options *options = NULL;
     swath_ingested *ingested = NULL;
     OK(swath_files_new(&files));
     OK(swath_files_add_path(files, "file"));
-    OK(swath_ingest_options_new(&options));
-    OK(swath_read_options_new(&read));
-    OK(swath_read_options_set_profile(read, profile));
-    OK(swath_ingest_options_set_read(options, read));
-    swath_read_options_free(read);
+    OK(swath_options_new(SWATH_VERB_INGEST, &options));
+    OK(swath_options_set(options, "profile", profile));
     OK(swath_ingest(files, options, &ingested));
     CHECK(swath_ingested_count(ingested) == 1);
     CHECK(swath_ingested_file(ingested, 0)->len == LEN);
@@ -55,7 +51,7 @@ static void many_files(swath_profile profile, size_t told) {
     }
     CHECK(swath_ingested_fallback(ingested, told) == NULL);
     swath_ingested_free(ingested);
-    swath_ingest_options_free(options);
+    swath_options_free(options);
     swath_files_free(files);
 }
 
@@ -69,10 +65,10 @@ int main(void) {
     make_file("file", LEN);
     int terminal = dup(STDERR_FILENO);
     CHECK(terminal >= 0 && freopen("printed", "wb", stderr) != NULL);
-    one_file(SWATH_PROFILE_NONE, 0);
-    one_file(SWATH_PROFILE_OF_USER, 1);
-    many_files(SWATH_PROFILE_NONE, 0);
-    many_files(SWATH_PROFILE_OF_USER, 1);
+    one_file("none", 0);
+    one_file("user", 1);
+    many_files("none", 0);
+    many_files("user", 1);
     CHECK(fflush(stderr) == 0 && dup2(terminal, STDERR_FILENO) >= 0);
     check_text("printed", "");
     CHECK(swath_ingested_fallback_count(NULL) == 0 && swath_ingested_fallback(NULL, 0) == NULL);

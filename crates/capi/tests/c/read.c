@@ -7,17 +7,17 @@ static size_t len;
 static uint8_t *expected;
 
 static void whole(const char *path) {
-    const swath_engine engines[] = {SWATH_ENGINE_AUTO, SWATH_ENGINE_SERIAL, SWATH_ENGINE_POOL,
-                                    SWATH_ENGINE_RING};
+    const char *engines[] = {"auto", "serial", "pool",
+                                    "ring"};
     for (size_t index = 0; index < 4; index++) {
-        swath_read_options *options = NULL;
+        swath_options *options = NULL;
         swath_buffer *buffer = NULL;
         swath_report *report = NULL;
-        OK(swath_read_options_new(&options));
-        OK(swath_read_options_set_engine(options, engines[index]));
-        OK(swath_read_options_set_workers(options, 3));
-        OK(swath_read_options_set_chunk_size(options, 64 << 10));
-        OK(swath_read_options_set_page_cache(options, SWATH_PAGE_CACHE_KEEP));
+        OK(swath_options_new(SWATH_VERB_READ, &options));
+        OK(swath_options_set(options, "engine", engines[index]));
+        OK(swath_options_set(options, "workers", "3"));
+        OK(swath_options_set_number(options, "chunk_size", 64 << 10));
+        OK(swath_options_set(options, "page_cache", "keep"));
         OK(swath_read(path, options, &buffer, &report));
         CHECK(swath_buffer_len(buffer) == len);
     CHECK(swath_buffer_bytes(buffer) == swath_buffer_data(buffer));
@@ -37,31 +37,31 @@ static void whole(const char *path) {
         CHECK(fallbacks == 0 || strlen(swath_report_fallback(report, 0)) > 0);
         /* The caller may write to it, and frees it in any order. */
         swath_buffer_data(buffer)[len - 1] ^= 1;
-        swath_read_options_free(options);
+        swath_options_free(options);
         swath_report_free(report);
         swath_buffer_free(buffer);
     }
 }
 
 static void parts(const char *path) {
-    swath_read_options *options = NULL;
-    OK(swath_read_options_new(&options));
+    swath_options *options = NULL;
+    OK(swath_options_new(SWATH_VERB_READ, &options));
     const size_t offsets[] = {0, 1, 4095, 4096, len / 2, len - 1, len};
     for (size_t index = 0; index < 7; index++) {
         swath_buffer *buffer = NULL;
         size_t offset = offsets[index];
-        OK(swath_read_options_set_offset(options, offset));
-        OK(swath_read_options_set_len(options, SWATH_TO_END));
+        OK(swath_options_set_number(options, "offset", offset));
+        OK(swath_options_set(options, "len", NULL));
         OK(swath_read(path, options, &buffer, NULL));
         CHECK(swath_buffer_len(buffer) == len - offset);
         CHECK(memcmp(swath_buffer_data(buffer), expected + offset, len - offset) == 0);
         swath_buffer_free(buffer);
-        OK(swath_read_options_set_len(options, 0));
+        OK(swath_options_set(options, "len", "0"));
         OK(swath_read(path, options, &buffer, NULL));
         CHECK(swath_buffer_len(buffer) == 0 && swath_buffer_data(buffer) != NULL);
         swath_buffer_free(buffer);
     }
-    swath_read_options_free(options);
+    swath_options_free(options);
 }
 
 static void into(const char *path) {
@@ -74,10 +74,10 @@ static void into(const char *path) {
     CHECK(memcmp(target, expected, len) == 0);
     CHECK(swath_report_bytes(report) == len);
     swath_report_free(report);
-    swath_read_options *options = NULL;
-    OK(swath_read_options_new(&options));
-    OK(swath_read_options_set_offset(options, 77));
-    OK(swath_read_options_set_len(options, 3));
+    swath_options *options = NULL;
+    OK(swath_options_new(SWATH_VERB_READ, &options));
+    OK(swath_options_set(options, "offset", "77"));
+    OK(swath_options_set(options, "len", "3"));
     memset(target, 0xee, len);
     OK(swath_read_into(path, options, target + 1, 1000, NULL));
     CHECK(target[0] == 0xee && target[1001] == 0xee);
@@ -85,19 +85,19 @@ static void into(const char *path) {
     OK(swath_read_into(path, options, NULL, 0, NULL));
     FAILS(swath_read_into(path, options, target, len, &report), SWATH_STATUS_TRUNCATED);
     CHECK(report == NULL);
-    swath_read_options_free(options);
+    swath_options_free(options);
     free(target);
 }
 
 static void mapped_if_promised(const char *path) {
-    swath_read_options *options = NULL;
+    swath_options *options = NULL;
     swath_buffer *buffer = NULL;
     swath_report *report = NULL;
-    OK(swath_read_options_new(&options));
-    OK(swath_read_options_set_engine(options, SWATH_ENGINE_MAP));
+    OK(swath_options_new(SWATH_VERB_READ, &options));
+    OK(swath_options_set(options, "engine", "map"));
     FAILS(swath_read(path, options, &buffer, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("promise");
-    OK(swath_read_options_promise_frozen(options));
+    OK(swath_options_promise_frozen(options));
     OK(swath_read(path, options, &buffer, &report));
     CHECK(swath_report_engine(report) == SWATH_ENGINE_MAP);
     CHECK(swath_buffer_len(buffer) == len);
@@ -122,10 +122,10 @@ static void mapped_if_promised(const char *path) {
     FAILS(swath_hash(path, options, SWATH_HASH_KIND_CRC32C, (uint8_t[4]){0}, 4),
           SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("this call never maps");
-    OK(swath_read_options_add_mirror(options, path));
+    OK(swath_options_set(options, "mirrors", path));
     FAILS(swath_sum(path, options, &sum, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("with mirrors");
-    swath_read_options_free(options);
+    swath_options_free(options);
 }
 
 static void *read_with(void *options) {
@@ -141,34 +141,34 @@ static void *read_with(void *options) {
 
 /* One set of options, many threads. */
 static void options_are_shared(void) {
-    swath_read_options *options = NULL;
+    swath_options *options = NULL;
     pthread_t threads[4];
-    OK(swath_read_options_new(&options));
-    OK(swath_read_options_set_workers(options, 2));
+    OK(swath_options_new(SWATH_VERB_READ, &options));
+    OK(swath_options_set(options, "workers", "2"));
     for (size_t index = 0; index < 4; index++) {
         CHECK(pthread_create(&threads[index], NULL, read_with, options) == 0);
     }
     for (size_t index = 0; index < 4; index++) {
         CHECK(pthread_join(threads[index], NULL) == 0);
     }
-    swath_read_options_free(options);
+    swath_options_free(options);
 }
 
 static void the_other_setters(const char *path) {
-    swath_read_options *options = NULL;
+    swath_options *options = NULL;
     swath_buffer *buffer = NULL;
-    OK(swath_read_options_new(&options));
-    OK(swath_read_options_set_reuse(options, SWATH_REUSE_ONCE));
-    OK(swath_read_options_set_growth(options, SWATH_GROWTH_IGNORED));
-    OK(swath_read_options_set_queue_depth(options, 4));
-    OK(swath_read_options_set_rate(options, (uint64_t)1 << 40));
-    OK(swath_read_options_set_profile(options, SWATH_PROFILE_OF_USER));
-    OK(swath_read_options_set_page_cache(options, SWATH_PAGE_CACHE_DROP));
+    OK(swath_options_new(SWATH_VERB_READ, &options));
+    OK(swath_options_set(options, "reuse", "once"));
+    OK(swath_options_set(options, "growth", "ignored"));
+    OK(swath_options_set(options, "queue_depth", "4"));
+    OK(swath_options_set_number(options, "rate", (uint64_t)1 << 40));
+    OK(swath_options_set(options, "profile", "user"));
+    OK(swath_options_set(options, "page_cache", "drop"));
     OK(swath_read(path, options, &buffer, NULL));
     CHECK(swath_buffer_len(buffer) == len);
     CHECK(memcmp(swath_buffer_data(buffer), expected, len) == 0);
     swath_buffer_free(buffer);
-    swath_read_options_free(options);
+    swath_options_free(options);
 }
 
 int main(void) {

@@ -27,19 +27,19 @@ static int32_t look(const swath_chunk *chunk, void *user_data) {
     return 0;
 }
 
-static swath_read_options *by_two(void) {
-    swath_read_options *options = NULL;
-    OK(swath_read_options_new(&options));
-    OK(swath_read_options_set_workers(options, 2));
-    OK(swath_read_options_set_chunk_size(options, 4096));
+static swath_options *by_two(void) {
+    swath_options *options = NULL;
+    OK(swath_options_new(SWATH_VERB_READ, &options));
+    OK(swath_options_set(options, "workers", "2"));
+    OK(swath_options_set(options, "chunk_size", "4096"));
     return options;
 }
 
 static void every_byte_once(void) {
     struct seen seen = {0};
     swath_report *report = NULL;
-    swath_read_options *options = by_two();
-    OK(swath_read_options_set_offset(options, 100));
+    swath_options *options = by_two();
+    OK(swath_options_set(options, "offset", "100"));
     OK(swath_scan("large", options, look, &seen, &report));
     CHECK(seen.bytes == len - 100 && seen.calls == (len - 100 + 4095) / 4096);
     uint64_t sum = 0, should = 0;
@@ -50,7 +50,7 @@ static void every_byte_once(void) {
     OK(swath_sum("large", options, &sum, NULL));
     CHECK(sum == should);
     swath_report_free(report);
-    swath_read_options_free(options);
+    swath_options_free(options);
 }
 
 static int32_t stop_at_once(const swath_chunk *chunk, void *user_data) {
@@ -62,9 +62,9 @@ static int32_t stop_at_once(const swath_chunk *chunk, void *user_data) {
 static void a_callback_stops_it_and_spares_the_token(void) {
     struct seen seen = {0};
     swath_report *report = NULL;
-    swath_read_options *options = by_two();
+    swath_options *options = by_two();
     OK(swath_cancel_token_new(&seen.token));
-    OK(swath_read_options_set_cancel(options, seen.token));
+    OK(swath_options_set_cancel(options, seen.token));
     FAILS(swath_scan("large", options, stop_at_once, &seen, &report), SWATH_STATUS_STOPPED);
     SAYS("-42");
     SAYS("large");
@@ -73,7 +73,7 @@ static void a_callback_stops_it_and_spares_the_token(void) {
     CHECK(!swath_cancel_token_is_cancelled(seen.token));
     uint64_t sum = 0;
     OK(swath_sum("large", options, &sum, NULL));
-    swath_read_options_free(options);
+    swath_options_free(options);
     swath_cancel_token_free(seen.token);
 }
 
@@ -94,9 +94,9 @@ static void cancelling(void) {
     struct seen seen = {0};
     swath_buffer *buffer = NULL;
     uint8_t digest[8];
-    swath_read_options *options = by_two();
+    swath_options *options = by_two();
     OK(swath_cancel_token_new(&seen.token));
-    OK(swath_read_options_set_cancel(options, seen.token));
+    OK(swath_options_set_cancel(options, seen.token));
     FAILS(swath_scan("large", options, cancel_from_within, &seen, NULL), SWATH_STATUS_CANCELLED);
     CHECK(seen.calls < len / 4096 && swath_cancel_token_is_cancelled(seen.token));
     FAILS(swath_read("large", options, &buffer, NULL), SWATH_STATUS_CANCELLED);
@@ -104,18 +104,18 @@ static void cancelling(void) {
     swath_cancel_token_free(seen.token);
     /* Options keep what they need of a token that is gone. */
     FAILS(swath_read("large", options, &buffer, NULL), SWATH_STATUS_CANCELLED);
-    OK(swath_read_options_set_cancel(options, NULL));
+    OK(swath_options_set_cancel(options, NULL));
     OK(swath_read("large", options, &buffer, NULL));
     swath_buffer_free(buffer);
 
     pthread_t thread;
     OK(swath_cancel_token_new(&seen.token));
-    OK(swath_read_options_set_cancel(options, seen.token));
+    OK(swath_options_set_cancel(options, seen.token));
     CHECK(pthread_create(&thread, NULL, cancel_by_thread, seen.token) == 0);
     CHECK(pthread_join(thread, NULL) == 0);
     FAILS(swath_read("large", options, &buffer, NULL), SWATH_STATUS_CANCELLED);
     swath_cancel_token_free(seen.token);
-    swath_read_options_free(options);
+    swath_options_free(options);
 }
 
 static void told(uint64_t bytes, uint64_t total, void *user_data) {
@@ -130,17 +130,17 @@ static void told(uint64_t bytes, uint64_t total, void *user_data) {
 static void progress_comes_to_the_end(void) {
     struct seen seen = {0};
     swath_buffer *buffer = NULL;
-    swath_read_options *options = by_two();
-    OK(swath_read_options_set_progress(options, told, &seen));
+    swath_options *options = by_two();
+    OK(swath_options_set_progress(options, told, &seen));
     OK(swath_read("large", options, &buffer, NULL));
     CHECK(seen.bytes == len && seen.calls > 0);
     swath_buffer_free(buffer);
     uint_fast64_t calls = seen.calls;
-    OK(swath_read_options_set_progress(options, NULL, NULL));
+    OK(swath_options_set_progress(options, NULL, NULL));
     OK(swath_read("large", options, &buffer, NULL));
     CHECK(seen.calls == calls);
     swath_buffer_free(buffer);
-    swath_read_options_free(options);
+    swath_options_free(options);
 }
 
 static int32_t fails_within(const swath_chunk *chunk, void *user_data) {

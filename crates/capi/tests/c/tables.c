@@ -32,9 +32,9 @@ static void leave(struct table *table) {
 }
 
 /* Reads one file into memory, and takes its first batch. */
-static void open_table(struct table *table, const char *path, const swath_table_options *options,
+static void open_table(struct table *table, const char *path, const swath_options *options,
                        swath_table_report **report) {
-    OK(swath_table_read(&path, 1, NULL, options, &table->stream, report));
+    OK(swath_table_read(&path, 1, options, &table->stream, report));
     take(table);
 }
 
@@ -130,40 +130,40 @@ static void every_type(void) {
 static void dialect(void) {
     struct table table;
     swath_table_report *report = NULL;
-    swath_table_options *options = NULL;
-    OK(swath_table_options_new(&options));
+    swath_options *options = NULL;
+    OK(swath_options_new(SWATH_VERB_TABLE_READ, &options));
     make_text("german.csv", "an export\n# of June\nNr;Datum;Summe;Text;x\n"
                             "01;29.02.1980;1.234,5;'a;b';j\n2;-;0,25;'it\\'s';n\n3;-\n"
                             "4;;7;;\n");
     const char *nulls[] = {"", "-"}, *yes[] = {"j"}, *no[] = {"n"}, *first[] = {"Nr", "x"};
-    OK(swath_table_options_set(options, "delimiter", ";"));
-    OK(swath_table_options_set(options, "skip_rows", "1"));
-    OK(swath_table_options_set(options, "comment", "#"));
-    OK(swath_table_options_set(options, "quote", "'"));
-    OK(swath_table_options_set(options, "escape", "\\"));
-    OK(swath_table_options_set(options, "decimal", ","));
-    OK(swath_table_options_set(options, "thousands", "."));
-    OK(swath_table_options_set_list(options, "null_values", nulls, 2));
-    OK(swath_table_options_set_list(options, "true_values", yes, 1));
-    OK(swath_table_options_set_list(options, "false_values", no, 1));
-    OK(swath_table_options_set(options, "header", "1"));
-    OK(swath_table_options_set(options, "ragged", "set-aside"));
-    OK(swath_table_options_set_of(options, "Nr", "types", "text"));
-    OK(swath_table_options_set_of(options, "Nr", "types", "i16"));
-    OK(swath_table_options_set_of(options, "Datum", "formats", "%d.%m.%Y"));
-    OK(swath_table_options_set_of(options, "Datum", "rename", "date"));
-    OK(swath_table_options_set_at(options, 2, "rename", "sum"));
-    OK(swath_table_options_set(options, "rows", "2"));
-    OK(swath_table_options_set(options, "block_size", "1"));
-    OK(swath_table_options_set_list(options, "columns", first, 2));
-    OK(swath_table_options_set_of(options, "x", "columns", "no"));
-    OK(swath_table_options_set_of(options, "x", "columns", "yes"));
-    OK(swath_table_options_set_of(options, "Nr", "columns", NULL));
-    OK(swath_table_options_set_at(options, 2, "columns", "yes"));
-    OK(swath_table_options_set_of(options, "Text", "columns", "yes"));
-    OK(swath_table_options_set_of(options, "Datum", "columns", "yes"));
-    OK(swath_table_options_set_of(options, "Nr", "columns", "yes"));
-    FAILS(swath_table_options_set_of(options, "Nr", "columns", "all"),
+    OK(swath_options_set(options, "delimiter", ";"));
+    OK(swath_options_set(options, "skip_rows", "1"));
+    OK(swath_options_set(options, "comment", "#"));
+    OK(swath_options_set(options, "quote", "'"));
+    OK(swath_options_set(options, "escape", "\\"));
+    OK(swath_options_set(options, "decimal", ","));
+    OK(swath_options_set(options, "thousands", "."));
+    OK(swath_options_set_list(options, "null_values", nulls, 2));
+    OK(swath_options_set_list(options, "true_values", yes, 1));
+    OK(swath_options_set_list(options, "false_values", no, 1));
+    OK(swath_options_set(options, "header", "1"));
+    OK(swath_options_set(options, "ragged", "set-aside"));
+    OK(swath_options_set_of(options, "Nr", "types", "text"));
+    OK(swath_options_set_of(options, "Nr", "types", "i16"));
+    OK(swath_options_set_of(options, "Datum", "formats", "%d.%m.%Y"));
+    OK(swath_options_set_of(options, "Datum", "rename", "date"));
+    OK(swath_options_set_at(options, 2, "rename", "sum"));
+    OK(swath_options_set(options, "rows", "2"));
+    OK(swath_options_set(options, "block_size", "1"));
+    OK(swath_options_set_list(options, "columns", first, 2));
+    OK(swath_options_set_of(options, "x", "columns", "no"));
+    OK(swath_options_set_of(options, "x", "columns", "yes"));
+    OK(swath_options_set_of(options, "Nr", "columns", NULL));
+    OK(swath_options_set_at(options, 2, "columns", "yes"));
+    OK(swath_options_set_of(options, "Text", "columns", "yes"));
+    OK(swath_options_set_of(options, "Datum", "columns", "yes"));
+    OK(swath_options_set_of(options, "Nr", "columns", "yes"));
+    FAILS(swath_options_set_of(options, "Nr", "columns", "all"),
           SWATH_STATUS_INVALID_ARGUMENT);
     open_table(&table, "german.csv", options, &report);
     CHECK(column(&table, 0, "x", "b")->null_count == 0);
@@ -187,18 +187,18 @@ static void dialect(void) {
     swath_table_report_free(report);
 
     make_text("lost.csv", "a,b\n\xe9,1,2\ny,3\n");
-    swath_table_options *lost = NULL;
-    OK(swath_table_options_new(&lost));
-    OK(swath_table_options_set(lost, "ragged", "drop"));
-    OK(swath_table_options_set(lost, "encoding_errors", "replace"));
+    swath_options *lost = NULL;
+    OK(swath_options_new(SWATH_VERB_TABLE_READ, &lost));
+    OK(swath_options_set(lost, "ragged", "drop"));
+    OK(swath_options_set(lost, "encoding_errors", "replace"));
     open_table(&table, "lost.csv", lost, &report);
     leave(&table);
     CHECK(swath_table_report_dropped(report) == 1 && swath_table_report_replaced(report) == 1);
     swath_table_report_free(report);
-    swath_table_options_free(lost);
+    swath_options_free(lost);
 
-    OK(swath_table_options_set(options, "rows", NULL));
-    OK(swath_table_options_set(options, "columns", NULL));
+    OK(swath_options_set(options, "rows", NULL));
+    OK(swath_options_set(options, "columns", NULL));
     open_table(&table, "german.csv", options, &report);
     CHECK(table.schema.n_children == 5 && swath_table_report_rows(report) == 3);
     CHECK(swath_table_report_set_aside_count(report) == 1);
@@ -207,28 +207,28 @@ static void dialect(void) {
     CHECK(swath_table_report_set_aside(report, 0, NULL, NULL));
     swath_table_report_free(report);
     leave(&table);
-    OK(swath_table_options_set(options, "ragged", "pad"));
+    OK(swath_options_set(options, "ragged", "pad"));
     open_table(&table, "german.csv", options, &report);
     CHECK(swath_table_report_rows(report) >= 3);
     swath_table_report_free(report);
     leave(&table);
-    swath_table_options_free(options);
-    swath_table_options_free(NULL);
+    swath_options_free(options);
+    swath_options_free(NULL);
 }
 
 static void words_of_columns(void) {
     struct table table;
-    swath_table_options *options = NULL;
-    OK(swath_table_options_new(&options));
+    swath_options *options = NULL;
+    OK(swath_options_new(SWATH_VERB_TABLE_READ, &options));
     make_text("words.csv", "name,b,f,g\nx,NA,yes,1\n-,-,NA,0\n");
     const char *other[] = {"x"}, *nulls[] = {"-"}, *yes[] = {"yes", "1"}, *no[] = {"no", "0"};
-    OK(swath_table_options_set_list_of(options, "b", "null_values", other, 1));
-    OK(swath_table_options_set_list_of(options, "b", "null_values", nulls, 1));
-    OK(swath_table_options_set_list_of(options, "g", "null_values", other, 1));
-    OK(swath_table_options_set_list_of(options, "f", "true_values", yes, 2));
-    OK(swath_table_options_set_list_of(options, "f", "false_values", no, 2));
-    OK(swath_table_options_set_list_of(options, "g", "true_values", yes, 2));
-    OK(swath_table_options_set_list_at(options, 3, "false_values", no, 2));
+    OK(swath_options_set_list_of(options, "b", "null_values", other, 1));
+    OK(swath_options_set_list_of(options, "b", "null_values", nulls, 1));
+    OK(swath_options_set_list_of(options, "g", "null_values", other, 1));
+    OK(swath_options_set_list_of(options, "f", "true_values", yes, 2));
+    OK(swath_options_set_list_of(options, "f", "false_values", no, 2));
+    OK(swath_options_set_list_of(options, "g", "true_values", yes, 2));
+    OK(swath_options_set_list_at(options, 3, "false_values", no, 2));
     open_table(&table, "words.csv", options, NULL);
     CHECK(column(&table, 0, "name", "U")->null_count == 0);
     const struct ArrowArray *b = column(&table, 1, "b", "U");
@@ -236,24 +236,24 @@ static void words_of_columns(void) {
     CHECK(column(&table, 2, "f", "b")->null_count == 1);
     CHECK(column(&table, 3, "g", "b")->null_count == 0);
     leave(&table);
-    CHECK(swath_table_options_set_list_of(options, NULL, "null_values", nulls, 1) == SWATH_STATUS_INVALID_ARGUMENT);
-    CHECK(swath_table_options_set_list_of(options, "b", "true_values", NULL, 1) == SWATH_STATUS_INVALID_ARGUMENT);
-    swath_table_options_free(options);
+    CHECK(swath_options_set_list_of(options, NULL, "null_values", nulls, 1) == SWATH_STATUS_INVALID_ARGUMENT);
+    CHECK(swath_options_set_list_of(options, "b", "true_values", NULL, 1) == SWATH_STATUS_INVALID_ARGUMENT);
+    swath_options_free(options);
 }
 
 static void more_dialects(void) {
     struct table table;
     swath_table_report *report = NULL;
-    swath_table_options *options = NULL;
-    OK(swath_table_options_new(&options));
+    swath_options *options = NULL;
+    OK(swath_options_new(SWATH_VERB_TABLE_READ, &options));
     make_text("blanks", "  1   caf\xe9 \n 2  x\n 3 caf\xe9\n");
-    OK(swath_table_options_set(options, "delimiter", "blanks"));
-    OK(swath_table_options_set(options, "quote", "none"));
-    OK(swath_table_options_set(options, "header", "0"));
-    OK(swath_table_options_set(options, "encoding", "latin-1"));
-    OK(swath_table_options_set(options, "dictionary", "all"));
-    OK(swath_table_options_set_at(options, 0, "types", "u8"));
-    OK(swath_table_options_set_at(options, 1, "rename", "word"));
+    OK(swath_options_set(options, "delimiter", "blanks"));
+    OK(swath_options_set(options, "quote", "none"));
+    OK(swath_options_set(options, "header", "0"));
+    OK(swath_options_set(options, "encoding", "latin-1"));
+    OK(swath_options_set(options, "dictionary", "all"));
+    OK(swath_options_set_at(options, 0, "types", "u8"));
+    OK(swath_options_set_at(options, 1, "rename", "word"));
     open_table(&table, "blanks", options, &report);
     const struct ArrowArray *word = column(&table, 1, "word", "i");
     CHECK(strcmp(table.schema.children[1]->dictionary->format, "u") == 0);
@@ -265,14 +265,14 @@ static void more_dialects(void) {
     CHECK(strcmp(swath_table_report_encoding(report), "latin-1") == 0);
     swath_table_report_free(report);
     leave(&table);
-    swath_table_options_free(options);
+    swath_options_free(options);
 
     make_text("times", "a,a,\n31/12/1999,1,2\n");
-    OK(swath_table_options_new(&options));
-    OK(swath_table_options_set(options, "header", "0"));
-    OK(swath_table_options_set(options, "header", "auto"));
-    OK(swath_table_options_set(options, "delimiter", NULL));
-    OK(swath_table_options_set_at(options, 0, "formats", "%d/%m/%Y"));
+    OK(swath_options_new(SWATH_VERB_TABLE_READ, &options));
+    OK(swath_options_set(options, "header", "0"));
+    OK(swath_options_set(options, "header", "auto"));
+    OK(swath_options_set(options, "delimiter", NULL));
+    OK(swath_options_set_at(options, 0, "formats", "%d/%m/%Y"));
     open_table(&table, "times", options, &report);
     const struct ArrowArray *day = column(&table, 0, "a", "tdD");
     CHECK(((const int32_t *)day->buffers[1])[day->offset] == 10956);
@@ -282,13 +282,13 @@ static void more_dialects(void) {
     CHECK(strcmp(renamed->to, table.schema.children[1]->name) == 0);
     swath_table_report_free(report);
     leave(&table);
-    swath_table_options_free(options);
+    swath_options_free(options);
 }
 
 static void json_lines(void) {
     struct table table;
     swath_table_report *report = NULL;
-    swath_table_options *options = NULL;
+    swath_options *options = NULL;
     const char *lines = "{\"id\": 1, \"at\": \"1970-01-02\"}\n\n"
                         "{\"id\": 2, \"tags\": [1, {}], \"n\": \"7\"}\n";
     make_text("log.ndjson", lines);
@@ -307,47 +307,47 @@ static void json_lines(void) {
     swath_table_report_free(report);
 
     /* The same options fit, and the form may be set. */
-    OK(swath_table_options_new(&options));
-    OK(swath_table_options_set(options, "form", "jsonl"));
-    OK(swath_table_options_set_of(options, "n", "columns", "yes"));
-    OK(swath_table_options_set_of(options, "n", "types", "i8"));
-    OK(swath_table_options_set_of(options, "n", "rename", "number"));
-    OK(swath_table_options_set(options, "rows", "2"));
+    OK(swath_options_new(SWATH_VERB_TABLE_READ, &options));
+    OK(swath_options_set(options, "form", "jsonl"));
+    OK(swath_options_set_of(options, "n", "columns", "yes"));
+    OK(swath_options_set_of(options, "n", "types", "i8"));
+    OK(swath_options_set_of(options, "n", "rename", "number"));
+    OK(swath_options_set(options, "rows", "2"));
     const char *path = "log.txt";
-    OK(swath_table_stream(&path, 1, NULL, options, &table.stream, NULL));
+    OK(swath_table_stream(&path, 1, options, &table.stream, NULL));
     take(&table);
     const struct ArrowArray *number = column(&table, 0, "number", "c");
     CHECK(number->length == 2 && !has(number, 0));
     CHECK(((const int8_t *)number->buffers[1])[number->offset + 1] == 7);
     leave(&table);
-    OK(swath_table_options_set(options, "delimiter", ";"));
+    OK(swath_options_set(options, "delimiter", ";"));
     struct ArrowArrayStream stream;
-    FAILS(swath_table_read(&path, 1, NULL, options, &stream, NULL),
+    FAILS(swath_table_read(&path, 1, options, &stream, NULL),
           SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("`delimiter` has no meaning in JSON Lines");
-    OK(swath_table_options_set(options, "form", "arrow"));
-    FAILS(swath_table_read(&path, 1, NULL, options, &stream, NULL),
+    OK(swath_options_set(options, "form", "arrow"));
+    FAILS(swath_table_read(&path, 1, options, &stream, NULL),
           SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_table_options_set(options, "form", "xml"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set(options, "form", "xml"), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("`form` cannot be `xml`; try: pass `csv`, `tsv`, `jsonl`, `fixed`, ");
     /* The default is the form of the name. */
-    OK(swath_table_options_set(options, "form", NULL));
-    OK(swath_table_options_set(options, "delimiter", NULL));
+    OK(swath_options_set(options, "form", NULL));
+    OK(swath_options_set(options, "delimiter", NULL));
     const char *named = "log.ndjson";
-    OK(swath_table_read(&named, 1, NULL, options, &table.stream, NULL));
+    OK(swath_table_read(&named, 1, options, &table.stream, NULL));
     take(&table);
     CHECK(table.batch.length == 2);
     leave(&table);
-    FAILS(swath_table_options_set(NULL, "form", "csv"),
+    FAILS(swath_options_set(NULL, "form", "csv"),
           SWATH_STATUS_INVALID_ARGUMENT);
-    swath_table_options_free(options);
+    swath_options_free(options);
 
     /* Objects and arrays as structs and lists. */
     make_text("nested.jsonl", "{\"a\": {\"x\": [1, 2]}}\n{}\n");
     named = "nested.jsonl";
-    OK(swath_table_options_new(&options));
-    OK(swath_table_options_set(options, "json_nested", "yes"));
-    OK(swath_table_read(&named, 1, NULL, options, &table.stream, NULL));
+    OK(swath_options_new(SWATH_VERB_TABLE_READ, &options));
+    OK(swath_options_set(options, "json_nested", "yes"));
+    OK(swath_table_read(&named, 1, options, &table.stream, NULL));
     take(&table);
     const struct ArrowArray *object = column(&table, 0, "a", "+s");
     CHECK(has(object, 0) && !has(object, 1) && object->n_children == 1);
@@ -362,14 +362,14 @@ static void json_lines(void) {
     CHECK(swath_table_report_as_text(report, 1, NULL, NULL) == 0);
     swath_table_report_free(report);
     leave(&table);
-    swath_table_options_free(options);
+    swath_options_free(options);
 
     const char *both[] = {"log.ndjson", "log.txt"};
-    FAILS(swath_table_read(both, 2, NULL, NULL, &stream, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_read(both, 2, NULL, &stream, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("log.txt is of another form than log.ndjson; try: set `form` for all");
     make_text("bad.jsonl", "{\"a\": 1}\n{\"a\": }\n");
     path = "bad.jsonl";
-    FAILS(swath_table_read(&path, 1, NULL, NULL, &stream, NULL), SWATH_STATUS_CORRUPT);
+    FAILS(swath_table_read(&path, 1, NULL, &stream, NULL), SWATH_STATUS_CORRUPT);
     SAYS("bad.jsonl on line 2 at byte 15: not JSON: a value is expected");
 }
 
@@ -377,12 +377,12 @@ static void json_lines(void) {
 static void fixed_width(void) {
     struct table table;
     swath_table_report *report = NULL;
-    swath_table_options *options = NULL;
+    swath_options *options = NULL;
     struct ArrowArrayStream stream;
     const char *path = "fixed.txt";
     make_text(path, "id name  born\n 1 Ann   1970-01-02\n12 Zo\xc3\xab\n");
-    OK(swath_table_options_new(&options));
-    OK(swath_table_options_set(options, "form", "fixed"));
+    OK(swath_options_new(SWATH_VERB_TABLE_READ, &options));
+    OK(swath_options_set(options, "form", "fixed"));
     open_table(&table, path, options, &report);
     CHECK(table.batch.length == 2 && table.schema.n_children == 3);
     CHECK(integer(column(&table, 0, "id", "l"), 1) == 12);
@@ -393,28 +393,28 @@ static void fixed_width(void) {
     CHECK(name->start == 3 && name->end == 7 && name->line == 2);
     swath_table_report_free(report);
 
-    OK(swath_table_options_set(options, "positions", "3..7,9.."));
-    OK(swath_table_options_set(options, "header", "0"));
+    OK(swath_options_set(options, "positions", "3..7,9.."));
+    OK(swath_options_set(options, "header", "0"));
     open_table(&table, path, options, &report);
     CHECK(is_text(column(&table, 0, "column_1", "U"), 0, "name"));
     leave(&table);
     CHECK(swath_table_report_column(report, 1)->end == SWATH_TO_END);
     swath_table_report_free(report);
-    OK(swath_table_options_set(options, "widths", "3"));
-    FAILS(swath_table_read(&path, 1, NULL, options, &stream, NULL),
+    OK(swath_options_set(options, "widths", "3"));
+    FAILS(swath_table_read(&path, 1, options, &stream, NULL),
           SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("pass `widths` or `positions`, not both");
-    swath_table_options_free(options);
+    swath_options_free(options);
 
-    OK(swath_table_options_new(&options));
-    OK(swath_table_options_set(options, "form", "fixed"));
-    OK(swath_table_options_set(options, "widths", "3,6"));
-    FAILS(swath_table_read(&path, 1, NULL, options, &stream, NULL), SWATH_STATUS_CORRUPT);
+    OK(swath_options_new(SWATH_VERB_TABLE_READ, &options));
+    OK(swath_options_set(options, "form", "fixed"));
+    OK(swath_options_set(options, "widths", "3,6"));
+    FAILS(swath_table_read(&path, 1, options, &stream, NULL), SWATH_STATUS_CORRUPT);
     SAYS("fixed.txt on line 1 at byte 9: text outside of the columns, at position 9: `born`");
-    FAILS(swath_table_options_set(options, "positions", "7"), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_table_options_set(options, "widths", "3,"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set(options, "positions", "7"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set(options, "widths", "3,"), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("`widths` cannot be `3,`; try: pass `auto`, or whole numbers, as in `10,5,8`");
-    swath_table_options_free(options);
+    swath_options_free(options);
 }
 
 /* Hints name functions of this library, and a name that C cannot hold is refused. */
@@ -423,17 +423,17 @@ static void hints(void) {
     const char *path = "nul.csv";
     FILE *file = fopen(path, "wb");
     CHECK(file != NULL && fwrite("a\0b,c\n1,x\0\n", 1, 11, file) == 11 && fclose(file) == 0);
-    FAILS(swath_table_read(&path, 1, NULL, NULL, &stream, NULL), SWATH_STATUS_CORRUPT);
+    FAILS(swath_table_read(&path, 1, NULL, &stream, NULL), SWATH_STATUS_CORRUPT);
     SAYS("nul.csv on line 1 at byte 0: a NUL byte in the name of column index 0");
     SAYS("by its index with `rename`");
     struct table table;
-    swath_table_options *options = NULL;
-    OK(swath_table_options_new(&options));
-    OK(swath_table_options_set_at(options, 0, "rename", "ab"));
+    swath_options *options = NULL;
+    OK(swath_options_new(SWATH_VERB_TABLE_READ, &options));
+    OK(swath_options_set_at(options, 0, "rename", "ab"));
     open_table(&table, path, options, NULL);
     CHECK(integer(column(&table, 0, "ab", "l"), 0) == 1);
     leave(&table);
-    swath_table_options_free(options);
+    swath_options_free(options);
 }
 
 /* How many rows a stream has. */
@@ -453,37 +453,37 @@ static int64_t count(struct ArrowArrayStream *stream) {
 static void several_files(void) {
     struct table table;
     struct ArrowArrayStream stream;
-    swath_table_options *options = NULL;
+    swath_options *options = NULL;
     const char *paths[] = {"one.csv", "two.csv"};
     make_text("one.csv", "x\n1\n2\n");
     make_text("two.csv", "x\n0.5\n");
-    OK(swath_table_options_new(&options));
-    OK(swath_table_options_set(options, "file_column", "file"));
-    OK(swath_table_read(paths, 2, NULL, options, &table.stream, NULL));
+    OK(swath_options_new(SWATH_VERB_TABLE_READ, &options));
+    OK(swath_options_set(options, "file_column", "file"));
+    OK(swath_table_read(paths, 2, options, &table.stream, NULL));
     take(&table);
     column(&table, 0, "x", "g");
     CHECK(is_word(column(&table, 1, "file", "i"), 0, "one.csv"));
     CHECK(table.batch.length + count(&table.stream) == 3);
     leave(&table);
-    OK(swath_table_options_set(options, "file_column", NULL));
-    OK(swath_table_options_set(options, "starting_in", "0..3"));
-    OK(swath_table_stream(paths, 2, NULL, options, &stream, NULL));
+    OK(swath_options_set(options, "file_column", NULL));
+    OK(swath_options_set(options, "starting_in", "0..3"));
+    OK(swath_table_stream(paths, 2, options, &stream, NULL));
     CHECK(count(&stream) == 2);
     stream.release(&stream);
-    OK(swath_table_options_set(options, "starting_in", "4.."));
-    OK(swath_table_stream(paths, 1, NULL, options, &stream, NULL));
+    OK(swath_options_set(options, "starting_in", "4.."));
+    OK(swath_table_stream(paths, 1, options, &stream, NULL));
     CHECK(count(&stream) == 1);
     stream.release(&stream);
     const char *wrong[] = {"18446744073709551615..18446744073709551617", "4..3", "4", "-1..2"};
     for (size_t index = 0; index < 4; index++) {
-        FAILS(swath_table_options_set(options, "starting_in", wrong[index]),
+        FAILS(swath_options_set(options, "starting_in", wrong[index]),
               SWATH_STATUS_INVALID_ARGUMENT);
     }
-    OK(swath_table_options_set(options, "starting_in", NULL));
-    OK(swath_table_stream(paths, 2, NULL, options, &stream, NULL));
+    OK(swath_options_set(options, "starting_in", NULL));
+    OK(swath_table_stream(paths, 2, options, &stream, NULL));
     CHECK(count(&stream) == 3);
     stream.release(&stream);
-    swath_table_options_free(options);
+    swath_options_free(options);
 }
 
 static void *read_it(void *stream) {
@@ -504,14 +504,14 @@ static void streams(void) {
     CHECK(fclose(file) == 0);
     struct ArrowArrayStream stream;
     swath_table_report *report = NULL;
-    swath_table_options *options = NULL;
-    swath_read_options *reading = NULL;
+    swath_options *options = NULL;
+    swath_options *reading = NULL;
     const char *path = "long.csv";
-    OK(swath_table_options_new(&options));
-    OK(swath_table_options_set(options, "block_size", "1000"));
-    OK(swath_read_options_new(&reading));
-    OK(swath_read_options_set_workers(reading, 3));
-    OK(swath_table_stream(&path, 1, reading, options, &stream, &report));
+    OK(swath_options_new(SWATH_VERB_READ, &reading));
+    OK(swath_options_set(reading, "workers", "3"));
+    OK(swath_options_copy(reading, SWATH_VERB_TABLE_READ, &options));
+    OK(swath_options_set(options, "block_size", "1000"));
+    OK(swath_table_stream(&path, 1, options, &stream, &report));
     CHECK(swath_table_report_rows(report) == 0);
     struct ArrowArray batch;
     CHECK(stream.get_next(&stream, &batch) == 0 && batch.release != NULL);
@@ -519,8 +519,8 @@ static void streams(void) {
     CHECK(swath_table_report_rows(report) < (uint64_t)rows);
     const int64_t first = batch.length;
     /* By another thread than the one that made it, and when options are gone. */
-    swath_table_options_free(options);
-    swath_read_options_free(reading);
+    swath_options_free(options);
+    swath_options_free(reading);
     pthread_t thread;
     void *others = NULL;
     CHECK(pthread_create(&thread, NULL, read_it, &stream) == 0);
@@ -533,14 +533,14 @@ static void streams(void) {
     CHECK(swath_table_report_nulls(report, 1) == (uint64_t)(rows + 2) / 3);
     swath_table_report_free(report);
     /* Released at once, and before the end. */
-    OK(swath_table_stream(&path, 1, NULL, NULL, &stream, NULL));
+    OK(swath_table_stream(&path, 1, NULL, &stream, NULL));
     stream.release(&stream);
     CHECK(stream.release == NULL);
-    OK(swath_table_stream(&path, 1, NULL, NULL, &stream, NULL));
+    OK(swath_table_stream(&path, 1, NULL, &stream, NULL));
     CHECK(stream.get_next(&stream, &batch) == 0);
     stream.release(&stream);
     batch.release(&batch);
-    FAILS(swath_table_write("again.csv", &stream, NULL, NULL, NULL),
+    FAILS(swath_table_write("again.csv", &stream, NULL, NULL),
           SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("`batches` was released");
 }
@@ -556,32 +556,32 @@ static void says(const char *text, const char *part) {
 static void wrong_text(void) {
     struct ArrowArrayStream stream;
     swath_table_report *report = NULL;
-    swath_table_options *options = NULL;
+    swath_options *options = NULL;
     const char *path = "missing.csv";
-    FAILS(swath_table_read(&path, 1, NULL, NULL, &stream, &report), SWATH_STATUS_NOT_FOUND);
+    FAILS(swath_table_read(&path, 1, NULL, &stream, &report), SWATH_STATUS_NOT_FOUND);
     CHECK(stream.release == NULL && report == NULL);
     CHECK(strcmp(swath_last_error_path(), path) == 0 && swath_last_error_errno() == ENOENT);
     make_text("ragged.csv", "a,b\n1,2\n3\n");
     path = "ragged.csv";
-    FAILS(swath_table_read(&path, 1, NULL, NULL, &stream, NULL), SWATH_STATUS_CORRUPT);
+    FAILS(swath_table_read(&path, 1, NULL, &stream, NULL), SWATH_STATUS_CORRUPT);
     SAYS("ragged.csv on line 3 at byte 8");
     SAYS("; try: ");
     CHECK(strcmp(swath_last_error_path(), path) == 0);
-    OK(swath_table_options_new(&options));
-    OK(swath_table_options_set_of(options, "a", "types", "i8"));
+    OK(swath_options_new(SWATH_VERB_TABLE_READ, &options));
+    OK(swath_options_set_of(options, "a", "types", "i8"));
     make_text("large.csv", "a,b\n1,2\n300,4\n");
     path = "large.csv";
-    FAILS(swath_table_stream(&path, 1, NULL, options, &stream, NULL), SWATH_STATUS_CORRUPT);
+    FAILS(swath_table_stream(&path, 1, options, &stream, NULL), SWATH_STATUS_CORRUPT);
     SAYS("large.csv on line 3 at byte 8: out of the range of type i8 in column `a`: `300`");
-    OK(swath_table_options_set_of(options, "c", "columns", "yes"));
-    FAILS(swath_table_read(&path, 1, NULL, options, &stream, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    OK(swath_options_set_of(options, "c", "columns", "yes"));
+    FAILS(swath_table_read(&path, 1, options, &stream, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("`c`");
-    swath_table_options_free(options);
+    swath_options_free(options);
 
     /* All types are set, so what is wrong is found when it is read. */
-    OK(swath_table_options_new(&options));
-    OK(swath_table_options_set_at(options, 0, "types", "i64"));
-    OK(swath_table_options_set(options, "block_size", "64"));
+    OK(swath_options_new(SWATH_VERB_TABLE_READ, &options));
+    OK(swath_options_set_at(options, 0, "types", "i64"));
+    OK(swath_options_set(options, "block_size", "64"));
     FILE *file = fopen("late.csv", "wb");
     CHECK(file != NULL);
     fprintf(file, "n\n");
@@ -591,7 +591,7 @@ static void wrong_text(void) {
     fprintf(file, "none\n1\n");
     CHECK(fclose(file) == 0);
     path = "late.csv";
-    OK(swath_table_stream(&path, 1, NULL, options, &stream, &report));
+    OK(swath_table_stream(&path, 1, options, &stream, &report));
     struct ArrowArray batch;
     int failed = 0, batches = 0;
     while ((failed = stream.get_next(&stream, &batch)) == 0 && batch.release != NULL) {
@@ -607,67 +607,67 @@ static void wrong_text(void) {
     stream.release(&stream);
     CHECK(stream.release == NULL);
     swath_table_report_free(report);
-    swath_table_options_free(options);
+    swath_options_free(options);
 }
 
 static void wrong_arguments(void) {
     struct ArrowArrayStream stream;
-    swath_table_options *options = NULL;
+    swath_options *options = NULL;
     const char *path = "one.csv", *none = NULL, *not_utf8 = "\xff", *both[] = {"'", "none"};
-    FAILS(swath_table_read(&path, 1, NULL, NULL, NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_table_read(NULL, 1, NULL, NULL, &stream, NULL), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_table_read(&none, 1, NULL, NULL, &stream, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_read(&path, 1, NULL, NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_read(NULL, 1, NULL, &stream, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_read(&none, 1, NULL, &stream, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     CHECK(stream.release == NULL);
-    FAILS(swath_table_stream(NULL, 0, NULL, NULL, &stream, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_stream(NULL, 0, NULL, &stream, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("no paths");
-    FAILS(swath_table_options_new(NULL), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_table_options_set(NULL, "rows", "1"), SWATH_STATUS_INVALID_ARGUMENT);
-    OK(swath_table_options_new(&options));
-    FAILS(swath_table_options_set_of(options, "x", "types", "int33"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_new(SWATH_VERB_TABLE_READ, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set(NULL, "rows", "1"), SWATH_STATUS_INVALID_ARGUMENT);
+    OK(swath_options_new(SWATH_VERB_TABLE_READ, &options));
+    FAILS(swath_options_set_of(options, "x", "types", "int33"), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("`types` cannot be `int33`; try: pass `null`, `bool`, `i8`, ");
-    FAILS(swath_table_options_set_of(options, NULL, "types", "i8"), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_table_options_set_at(options, 0, NULL, "i8"), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_table_options_set_of(options, "x", "rename", not_utf8), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set_of(options, NULL, "types", "i8"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set_at(options, 0, NULL, "i8"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set_of(options, "x", "rename", not_utf8), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("not UTF-8");
-    FAILS(swath_table_options_set_list(options, "null_values", &none, 1), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set_list(options, "null_values", &none, 1), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("`values[0]` is NULL");
-    FAILS(swath_table_options_set(options, "encoding", "ebcdic"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set(options, "encoding", "ebcdic"), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("`encoding` cannot be `ebcdic`; try: pass `auto`, `utf-8`, `latin-1`, ");
-    FAILS(swath_table_options_set(options, "separator", ";"), SWATH_STATUS_INVALID_ARGUMENT);
-    SAYS("`separator` is not an option; try: pass one of form, delimiter, ");
-    FAILS(swath_table_options_set(options, NULL, ";"), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_table_options_set(options, "rename", "text"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set(options, "separator", ";"), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`separator` is not an option of SWATH_VERB_TABLE_READ; try: pass one of form, ");
+    FAILS(swath_options_set(options, NULL, ";"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set(options, "rename", "text"), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("`rename` belongs to a column");
-    FAILS(swath_table_options_set_of(options, "x", "quote", "'"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set_of(options, "x", "quote", "'"), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("`quote` belongs to the table");
-    FAILS(swath_table_options_set_list(options, "quote", both, 2), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set_list(options, "quote", both, 2), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("`quote` cannot be `'`, `none`; try: pass one ASCII character");
-    FAILS(swath_table_options_set_list(NULL, "columns", both, 2), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_table_options_set_list_at(options, 0, "types", both, 2),
+    FAILS(swath_options_set_list(NULL, "columns", both, 2), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set_list_at(options, 0, "types", both, 2),
           SWATH_STATUS_INVALID_ARGUMENT);
-    OK(swath_table_options_set(options, "delimiter", "|\""));
-    FAILS(swath_table_read(&path, 1, NULL, options, &stream, NULL),
+    OK(swath_options_set(options, "delimiter", "|\""));
+    FAILS(swath_table_read(&path, 1, options, &stream, NULL),
           SWATH_STATUS_INVALID_ARGUMENT);
-    swath_table_options_free(options);
-    swath_read_options *reading = NULL;
+    swath_options_free(options);
+    swath_options *reading = NULL;
     swath_cancel_token *token = NULL;
-    OK(swath_read_options_new(&reading));
-    OK(swath_read_options_set_engine(reading, SWATH_ENGINE_MAP));
-    FAILS(swath_table_read(&path, 1, reading, NULL, &stream, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    OK(swath_options_new(SWATH_VERB_READ, &reading));
+    OK(swath_options_set(reading, "engine", "map"));
+    FAILS(swath_table_read(&path, 1, reading, &stream, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("this call never maps a file");
-    OK(swath_read_options_set_engine(reading, SWATH_ENGINE_AUTO));
+    OK(swath_options_set(reading, "engine", "auto"));
     OK(swath_cancel_token_new(&token));
-    OK(swath_read_options_set_cancel(reading, token));
+    OK(swath_options_set_cancel(reading, token));
     path = "long.csv";
-    OK(swath_table_stream(&path, 1, reading, NULL, &stream, NULL));
+    OK(swath_table_stream(&path, 1, reading, &stream, NULL));
     OK(swath_cancel_token_cancel(token));
     struct ArrowArray batch;
     CHECK(stream.get_next(&stream, &batch) == ECANCELED);
     says(stream.get_last_error(&stream), "cancelled");
     stream.release(&stream);
-    FAILS(swath_table_read(&path, 1, reading, NULL, &stream, NULL), SWATH_STATUS_CANCELLED);
+    FAILS(swath_table_read(&path, 1, reading, &stream, NULL), SWATH_STATUS_CANCELLED);
     swath_cancel_token_free(token);
-    swath_read_options_free(reading);
+    swath_options_free(reading);
 }
 
 /* The lines of the options: each has a word, whose option it is, what it takes, its default, and a sentence. */
@@ -686,20 +686,20 @@ static void listed(const char *lines, const char *first) {
 
 /* Opens a stream of a file. */
 static void open_stream(struct ArrowArrayStream *stream, const char *path) {
-    OK(swath_table_stream(&path, 1, NULL, NULL, stream, NULL));
+    OK(swath_table_stream(&path, 1, NULL, stream, NULL));
 }
 
 static void written(void) {
     struct ArrowArrayStream stream;
-    swath_table_write_options *options = NULL;
-    swath_output_options *output = NULL;
+    swath_options *options = NULL;
+    swath_options *output = NULL;
     swath_table_written written;
     memset(&written, 1, sizeof written);
     size_t len = 0;
-    OK(swath_output_options_new(&output));
-    OK(swath_output_options_set_durability(output, SWATH_DURABILITY_NONE));
+    OK(swath_options_new(SWATH_VERB_WRITE, &output));
+    OK(swath_options_set(output, "durability", "none"));
     open_stream(&stream, "people.csv");
-    OK(swath_table_write("copy.csv", &stream, output, NULL, &written));
+    OK(swath_table_write("copy.csv", &stream, output, &written));
     CHECK(stream.release == NULL && written.rows == 3);
     free(stdio_read("copy.csv", &len));
     CHECK(written.bytes == len);
@@ -708,7 +708,7 @@ static void written(void) {
     for (size_t index = 0; index < 3; index++) {
         struct table first, second;
         open_stream(&stream, "copy.csv");
-        OK(swath_table_write(names[index], &stream, output, NULL, NULL));
+        OK(swath_table_write(names[index], &stream, output, NULL));
         open_table(&first, "people.csv", NULL, NULL);
         open_table(&second, names[index], NULL, NULL);
         CHECK(second.batch.length == 3 && second.schema.n_children == 6);
@@ -722,75 +722,75 @@ static void written(void) {
         leave(&first);
         leave(&second);
     }
-    OK(swath_table_write_options_new(&options));
-    OK(swath_table_write_options_set(options, "form", "csv"));
-    OK(swath_table_write_options_set(options, "delimiter", ";"));
-    OK(swath_table_write_options_set(options, "quoting", "all"));
-    OK(swath_table_write_options_set(options, "null_word", "NULL"));
-    OK(swath_table_write_options_set(options, "line_end", "crlf"));
-    OK(swath_table_write_options_set(options, "header", "no"));
-    OK(swath_table_write_options_set(options, "packing", "none"));
-    OK(swath_table_write_options_set(options, "block_size", "1"));
+    OK(swath_options_new(SWATH_VERB_TABLE_WRITE, &options));
+    OK(swath_options_set(options, "form", "csv"));
+    OK(swath_options_set(options, "delimiter", ";"));
+    OK(swath_options_set(options, "quoting", "all"));
+    OK(swath_options_set(options, "null_word", "NULL"));
+    OK(swath_options_set(options, "line_end", "crlf"));
+    OK(swath_options_set(options, "header", "no"));
+    OK(swath_options_set(options, "packing", "none"));
+    OK(swath_options_set(options, "block_size", "1"));
     make_text("few.csv", "a,b\n1,x\n2,\n");
     open_stream(&stream, "few.csv");
-    OK(swath_table_write("few.gz", &stream, NULL, options, &written));
+    OK(swath_table_write("few.gz", &stream, options, &written));
     check_text("few.gz", "\"1\";\"x\"\r\n\"2\";NULL\r\n");
     CHECK(written.rows == 2 && written.bytes == 19);
-    OK(swath_table_write_options_set(options, "form", "jsonl"));
+    OK(swath_options_set(options, "form", "jsonl"));
     open_stream(&stream, "few.csv");
-    FAILS(swath_table_write("few.gz", &stream, NULL, options, &written),
+    FAILS(swath_table_write("few.gz", &stream, options, &written),
           SWATH_STATUS_INVALID_ARGUMENT);
     CHECK(stream.release == NULL && written.rows == 0 && written.bytes == 0);
     check_text("few.gz", "\"1\";\"x\"\r\n\"2\";NULL\r\n");
-    swath_table_write_options_free(options);
+    swath_options_free(options);
     options = NULL;
-    swath_table_write_options_free(options);
-    OK(swath_table_write_options_new(&options));
+    swath_options_free(options);
+    OK(swath_options_copy(output, SWATH_VERB_TABLE_WRITE, &options));
     const char *called[] = {"x", "y"};
-    OK(swath_table_write_options_set_list(options, "names", called, 2));
-    OK(swath_table_write_options_set(options, "decimals", "1"));
-    FAILS(swath_table_write_options_set(options, "packing", "zip"), SWATH_STATUS_INVALID_ARGUMENT);
+    OK(swath_options_set_list(options, "names", called, 2));
+    OK(swath_options_set(options, "decimals", "1"));
+    FAILS(swath_options_set(options, "packing", "zip"), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("`packing` cannot be `zip`; try: pass `auto`, `none`, `zstd`, ");
-    FAILS(swath_table_write_options_set(options, "pack", "zip"), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_table_write_options_set(NULL, "level", "1"), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_table_write_options_set_list(options, NULL, called, 2), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set(options, "pack", "zip"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set(NULL, "level", "1"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_options_set_list(options, NULL, called, 2), SWATH_STATUS_INVALID_ARGUMENT);
     open_stream(&stream, "few.csv");
-    OK(swath_table_write("names.csv", &stream, output, options, NULL));
+    OK(swath_table_write("names.csv", &stream, options, NULL));
     check_text("names.csv", "x,y\n1,x\n2,\n");
-    OK(swath_table_write_options_set(options, "packing", "zstd"));
-    OK(swath_table_write_options_set(options, "level", "3"));
+    OK(swath_options_set(options, "packing", "zstd"));
+    OK(swath_options_set(options, "level", "3"));
     open_stream(&stream, "few.csv");
-    OK(swath_table_write("few.jsonl", &stream, output, options, &written));
+    OK(swath_table_write("few.jsonl", &stream, options, &written));
     uint8_t *packed = stdio_read("few.jsonl", &len);
     CHECK(len == written.bytes && memcmp(packed, "\x28\xb5\x2f\xfd", 4) == 0);
     free(packed);
     make_text("nan.csv", "x\n1\nnan\n-inf\n");
     open_stream(&stream, "nan.csv");
-    OK(swath_table_write("nan.jsonl", &stream, output, NULL, &written));
+    OK(swath_table_write("nan.jsonl", &stream, output, &written));
     CHECK(written.rows == 3 && written.not_finite == 2);
-    OK(swath_table_write_options_set(options, "level", "1000"));
+    OK(swath_options_set(options, "level", "1000"));
     open_stream(&stream, "few.csv");
-    FAILS(swath_table_write("few.jsonl", &stream, output, options, NULL),
+    FAILS(swath_table_write("few.jsonl", &stream, options, NULL),
           SWATH_STATUS_INVALID_ARGUMENT);
-    swath_table_write_options_free(options);
+    swath_options_free(options);
     const char *arrows[] = {"few.arrow", "few.arrows"};
     for (size_t index = 0; index < 2; index++) {
         open_stream(&stream, "few.csv");
-        OK(swath_table_write(arrows[index], &stream, output, NULL, &written));
+        OK(swath_table_write(arrows[index], &stream, output, &written));
         uint8_t *arrow = stdio_read(arrows[index], &len);
         CHECK(len == written.bytes && (memcmp(arrow, "ARROW1", 6) == 0) == (index == 0));
         free(arrow);
     }
     open_stream(&stream, "few.csv");
-    FAILS(swath_table_write("few", &stream, output, NULL, NULL),
+    FAILS(swath_table_write("few", &stream, output, NULL),
           SWATH_STATUS_INVALID_ARGUMENT);
     CHECK(stream.release == NULL);
-    OK(swath_output_options_set_replace(output, SWATH_REPLACE_REFUSED));
+    OK(swath_options_set(output, "replace", "refused"));
     open_stream(&stream, "few.csv");
-    FAILS(swath_table_write("few.arrow", &stream, output, NULL, NULL),
+    FAILS(swath_table_write("few.arrow", &stream, output, NULL),
           SWATH_STATUS_ALREADY_EXISTS);
     CHECK(stream.release == NULL);
-    swath_output_options_free(output);
+    swath_options_free(output);
 }
 
 /* A stream of another library: tables of one column, and everything that may be wrong with one. */
@@ -930,7 +930,7 @@ static void refused(struct maker maker, struct ArrowArrayStream stream, swath_st
                     const char *part) {
     make_text("target.csv", "as before\n");
     stream.private_data = &maker;
-    FAILS(swath_table_write("target.csv", &stream, NULL, NULL, NULL), status);
+    FAILS(swath_table_write("target.csv", &stream, NULL, NULL), status);
     SAYS("cannot write target.csv");
     SAYS(part);
     CHECK(strcmp(swath_last_error_path(), "target.csv") == 0);
@@ -942,15 +942,15 @@ static void of_others(void) {
     struct maker maker = of_numbers();
     struct ArrowArrayStream stream = stream_of(&maker);
     swath_table_written written;
-    OK(swath_table_write("others.csv", &stream, NULL, NULL, &written));
+    OK(swath_table_write("others.csv", &stream, NULL, &written));
     check_text("others.csv", "n\n7\n8\n7\n8\n");
     CHECK(written.rows == 4 && maker.is_released == 1 && maker.open == 0 && stream.release == NULL);
     /* Taken even if something else is wrong. */
     maker = of_numbers();
     stream = stream_of(&maker);
-    FAILS(swath_table_write(NULL, &stream, NULL, NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_write(NULL, &stream, NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     CHECK(maker.is_released == 1 && stream.release == NULL);
-    FAILS(swath_table_write("a.csv", NULL, NULL, NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_write("a.csv", NULL, NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("`batches` is NULL");
 
     maker = of_numbers();
@@ -1023,8 +1023,8 @@ int main(void) {
     every_type();
     dialect();
     words_of_columns();
-    listed(swath_table_options_words(), "form\ttable\t`csv`, `tsv`, ");
-    listed(swath_table_write_options_words(), "form\ttable\t`csv`, `tsv`, ");
+    listed(swath_options_words(SWATH_VERB_TABLE_READ), "form\tcall\t`csv`, `tsv`, ");
+    listed(swath_options_words(SWATH_VERB_TABLE_WRITE), "form\tcall\t`csv`, `tsv`, ");
     more_dialects();
     several_files();
     streams();

@@ -7,7 +7,7 @@
 
 struct Free {
     void operator()(swath_buffer *buffer) const { swath_buffer_free(buffer); }
-    void operator()(swath_read_options *options) const { swath_read_options_free(options); }
+    void operator()(swath_options *options) const { swath_options_free(options); }
 };
 
 static int32_t count(const swath_chunk *chunk, void *seen) {
@@ -17,13 +17,13 @@ static int32_t count(const swath_chunk *chunk, void *seen) {
 
 int main() {
     std::ofstream("input", std::ios::binary) << "from C++";
-    swath_read_options *made = nullptr;
-    if (swath_read_options_new(&made) != SWATH_STATUS_OK) {
+    swath_options *made = nullptr;
+    if (swath_options_new(SWATH_VERB_READ, &made) != SWATH_STATUS_OK) {
         return 1;
     }
-    const std::unique_ptr<swath_read_options, Free> options(made);
-    if (swath_read_options_set_engine(options.get(), SWATH_ENGINE_SERIAL) != SWATH_STATUS_OK ||
-        swath_read_options_set_engine(options.get(), static_cast<swath_engine>(99)) !=
+    const std::unique_ptr<swath_options, Free> options(made);
+    if (swath_options_set(options.get(), "engine", "serial") != SWATH_STATUS_OK ||
+        swath_options_set(options.get(), "engine", "none") !=
             SWATH_STATUS_INVALID_ARGUMENT) {
         return 1;
     }

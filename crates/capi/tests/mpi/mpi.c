@@ -23,10 +23,10 @@ static void all_return(swath_status status, swath_status should, const char *tex
     }
 }
 
-static swath_output_options *quick(void) {
-    swath_output_options *output = NULL;
-    OK(swath_output_options_new(&output));
-    OK(swath_output_options_set_durability(output, SWATH_DURABILITY_NONE));
+static swath_options *quick(void) {
+    swath_options *output = NULL;
+    OK(swath_options_new(SWATH_VERB_WRITE, &output));
+    OK(swath_options_set(output, "durability", "none"));
     return output;
 }
 
@@ -61,7 +61,7 @@ static void check_output(const char *path, uint64_t bytes) {
 }
 
 static void ranks_append_in_order(void) {
-    swath_output_options *output = quick();
+    swath_options *output = quick();
     size_t len = 0;
     uint8_t *mine = bytes_of(rank, &len);
     uint64_t bytes = 0;
@@ -94,12 +94,12 @@ static void ranks_append_in_order(void) {
     }
     free(text);
     free(mine);
-    swath_output_options_free(output);
+    swath_options_free(output);
 }
 
 /* One rank may write only small files. */
 static void a_rank_that_cannot_write_is_an_error_of_all(void) {
-    swath_output_options *output = quick();
+    swath_options *output = quick();
     const size_t len = (size_t)1 << 20;
     char *mine = (char *)calloc(1, len);
     CHECK(mine != NULL && size > 2);
@@ -137,7 +137,7 @@ static void a_rank_that_cannot_write_is_an_error_of_all(void) {
         SWATH_STATUS_IO);
     CHECK(error.rank == 2 && strstr(error.message, "rank 2 has failed") != NULL);
     free(mine);
-    swath_output_options_free(output);
+    swath_options_free(output);
 }
 
 static void two_jobs_on_one_target_are_one_too_many(void) {
@@ -173,11 +173,11 @@ static int32_t stop(swath_block *block, void *user_data) {
 }
 
 static void each_record_is_read_by_one_rank(void) {
-    swath_read_options *read = NULL;
-    swath_record_options *records = NULL;
-    OK(swath_read_options_new(&read));
-    OK(swath_read_options_set_workers(read, 1));
-    OK(swath_record_options_new(&records));
+    swath_options *read = NULL;
+    swath_options *records = NULL;
+    OK(swath_options_new(SWATH_VERB_READ, &read));
+    OK(swath_options_set(read, "workers", "1"));
+    OK(swath_options_copy(read, SWATH_VERB_RECORDS, &records));
     const char *texts[4] = {"", "x", "a\nbb\n\nccc", "one two three\n4\n"};
     for (int which = 0; which < 5; which++) {
         uint64_t len = 0, offset = 0;
@@ -188,10 +188,10 @@ static void each_record_is_read_by_one_rank(void) {
         }
         MPI_Barrier(MPI_COMM_WORLD);
         lines mine = {0, 0}, all = {0, 0}, should = {0, 0};
-        ALL(swath_mpi_records(MPI_COMM_WORLD, "in", read, which % 2 ? records : NULL, add, &mine,
-                              NULL, &error),
+        ALL(swath_mpi_records(MPI_COMM_WORLD, "in", which % 2 ? records : read, add, &mine, NULL,
+                              &error),
             SWATH_STATUS_OK);
-        OK(swath_records("in", read, NULL, add, &should, NULL));
+        OK(swath_records("in", read, add, &should, NULL));
         MPI_Allreduce(&mine, &all, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
         CHECK(all.count == should.count && all.sum == should.sum);
         ALL(swath_mpi_extent(MPI_COMM_WORLD, "in", &offset, &len, &error), SWATH_STATUS_OK);
@@ -202,16 +202,15 @@ static void each_record_is_read_by_one_rank(void) {
         MPI_Barrier(MPI_COMM_WORLD);
     }
     /* Only the first rank has a user, so the second stops first. */
-    ALL(swath_mpi_records(MPI_COMM_WORLD, "in", read, NULL, stop, rank == 0 ? read : NULL, NULL,
-                          &error),
+    ALL(swath_mpi_records(MPI_COMM_WORLD, "in", read, stop, rank == 0 ? read : NULL, NULL, &error),
         SWATH_STATUS_STOPPED);
     CHECK(error.rank == 1);
-    ALL(swath_mpi_records(MPI_COMM_WORLD, "missing", read, NULL, add, NULL, NULL, &error),
+    ALL(swath_mpi_records(MPI_COMM_WORLD, "missing", read, add, NULL, NULL, &error),
         SWATH_STATUS_NOT_FOUND);
     ALL(swath_mpi_extent(MPI_COMM_WORLD, ".", &(uint64_t){0}, &(uint64_t){0}, &error),
         SWATH_STATUS_INVALID_ARGUMENT);
-    swath_read_options_free(read);
-    swath_record_options_free(records);
+    swath_options_free(read);
+    swath_options_free(records);
 }
 
 /* A rank that cuts the file while others read it. */
@@ -222,19 +221,19 @@ static int32_t cut(swath_block *block, void *user_data) {
 }
 
 static void a_file_that_is_cut_is_an_error_of_all(void) {
-    swath_read_options *read = NULL;
-    OK(swath_read_options_new(&read));
-    OK(swath_read_options_set_workers(read, 1));
+    swath_options *read = NULL;
+    OK(swath_options_new(SWATH_VERB_READ, &read));
+    OK(swath_options_set(read, "workers", "1"));
     if (rank == 0) {
         make_file("cut", 1 << 20);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     lines mine = {0, 0};
-    swath_status status = swath_mpi_records(MPI_COMM_WORLD, "cut", read, NULL,
+    swath_status status = swath_mpi_records(MPI_COMM_WORLD, "cut", read,
                                             rank == 1 ? cut : add, &mine, NULL, &error);
     CHECK(status == SWATH_STATUS_CHANGED || status == SWATH_STATUS_TRUNCATED);
     CHECK(strstr(error.message, "cut") != NULL && strstr(error.message, "bytes") != NULL);
-    swath_read_options_free(read);
+    swath_options_free(read);
 }
 
 static void a_node_reads_a_file_once(void) {
@@ -284,14 +283,14 @@ static void all_differ(swath_status status, const char *part, const char *text, 
 /* The last rank passes something else than the others, who would wait for it, or be misread. */
 static void arguments_that_differ_are_one_error_of_all(void) {
     const int last = rank == size - 1;
-    swath_output_options *output = quick();
-    swath_record_options *records = NULL;
+    swath_options *output = quick();
+    swath_options *records = NULL;
     swath_mpi_window window;
     uint64_t offset = 0, len = 0;
     char folder[32];
     MPI_Comm comm = MPI_COMM_WORLD;
-    OK(swath_record_options_new(&records));
-    OK(swath_record_options_set_fixed(records, 2));
+    OK(swath_options_new(SWATH_VERB_RECORDS, &records));
+    OK(swath_options_set(records, "width", "2"));
     if (rank == 0) {
         make_text("one", "a\nb\nc\nd\n");
         make_text("two", "A\nB\nC\nD\n");
@@ -304,15 +303,23 @@ static void arguments_that_differ_are_one_error_of_all(void) {
             "swath_mpi_append: `path` is /");
     DIFFERS(swath_mpi_append(comm, last ? NULL : "out", NULL, "x", 1, NULL, &error), "and NULL on");
     DIFFERS(swath_mpi_append(comm, "out", last ? output : NULL, "x", 1, NULL, &error),
-            "`options` is durability full, replace allowed, hard links refused on rank 0, and "
+            "`options` is durability full, replace allowed, hard_links refused on rank 0, and "
             "durability none,");
     DIFFERS(swath_mpi_append_segments(comm, "more", last ? NULL : output, "x", 1, NULL, &error),
             "swath_mpi_append_segments: `options` is");
     DIFFERS(swath_mpi_append_segments(comm, path, NULL, "x", 1, NULL, &error), "/two on rank ");
     DIFFERS(swath_mpi_extent(comm, path, &offset, &len, &error), "swath_mpi_extent: `path` is");
-    DIFFERS(swath_mpi_records(comm, path, NULL, NULL, add, &len, NULL, &error), "`path` is");
-    DIFFERS(swath_mpi_records(comm, "one", NULL, last ? records : NULL, add, &len, NULL, &error),
-            "records end after each byte 10 on rank 0, and records have 2 bytes on rank ");
+    DIFFERS(swath_mpi_records(comm, path, NULL, add, &len, NULL, &error), "`path` is");
+    DIFFERS(swath_mpi_records(comm, "one", last ? records : NULL, add, &len, NULL, &error),
+            "delimiter newline, quote none, width 0 on rank 0, and delimiter newline, quote none, "
+            "width 2 on rank ");
+    /* Options of another verb are an error of all, with or without the others. */
+    DIFFERS(swath_mpi_append(comm, "out", last ? records : NULL, "x", 1, NULL, &error),
+            "`options` are of SWATH_VERB_RECORDS");
+    ALL(swath_mpi_append(comm, "out", records, "x", 1, NULL, &error), SWATH_STATUS_INVALID_ARGUMENT);
+    ALL(swath_mpi_append_segments(comm, "out", records, "x", 1, NULL, &error),
+        SWATH_STATUS_INVALID_ARGUMENT);
+    ALL(swath_mpi_records(comm, "one", output, add, &len, NULL, &error), SWATH_STATUS_INVALID_ARGUMENT);
     DIFFERS(swath_mpi_read_shared(comm, path, NULL, &window, &error), "`path` is");
     CHECK(window.bytes == NULL && window.node == MPI_COMM_NULL);
     DIFFERS(last ? swath_mpi_extent(comm, "one", &offset, &len, &error)
@@ -329,10 +336,10 @@ static void arguments_that_differ_are_one_error_of_all(void) {
     DIFFERS(swath_mpi_extent(comm, longest, &offset, &len, &error), "xxx...");
     free(longest);
     /* Other options, with the same meaning. */
-    OK(swath_output_options_set_durability(output, SWATH_DURABILITY_FULL));
+    OK(swath_options_set(output, "durability", "full"));
     ALL(swath_mpi_append(comm, "out", last ? output : NULL, "x", 1, NULL, &error), SWATH_STATUS_OK);
-    swath_record_options_free(records);
-    swath_output_options_free(output);
+    swath_options_free(records);
+    swath_options_free(output);
 }
 
 int main(int count, char **words) {

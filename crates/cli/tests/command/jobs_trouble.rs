@@ -306,8 +306,12 @@ fn an_output_that_appears_and_a_commit_that_runs_are_told() {
         let output = child.wait_with_output().expect("it ends");
         done += usize::from(output.status.success());
         let said = stderr(&output);
-        let is_told =
-            ["is committing or removing", "a finished job is removed", "No such file"];
+        let is_told = [
+            "is committing or removing",
+            "a finished job is removed",
+            "or the job is over",
+            "No such file",
+        ];
         assert!(said.is_empty() || is_told.iter().any(|it| said.contains(it)), "{said}");
     }
     assert!(done >= 1);

@@ -376,7 +376,7 @@ pub(super) fn is_of_job(folder: &dyn FsFolder, id: &str) -> io::Result<Option<bo
 pub(super) fn not_of_job(folder: &Path) -> Error {
     Error::new(Operation::Open, Reason::Invalid, folder)
         .detail("it is not the folder of this job, or the job is over")
-        .hint("plan the job again")
+        .hint("look at the output: another commit may have finished it; if not, plan the job again")
 }
 
 /// Whether the file with the name of a plan begins as one.

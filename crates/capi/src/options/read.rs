@@ -1,14 +1,31 @@
-//! The translation of settings made in C to the library's options.
+//! How to read: the translation of options set in C to the library's.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use swath::Source;
 use swath::maps::Frozen;
+use swath::mirror::{Hedging, Mirrored, SharedDevice, Verify};
 use swath_profile::Profiles;
 
 use crate::failure::{Failure, Result};
-use crate::options::{Profile, ReadOptions};
+use crate::options::hooks::Hooks;
+
+/// How to read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ReadOptions {
+    pub(super) options: swath::ReadOptions,
+    /// The library's setter has no getter.
+    pub(super) engine: swath::Engine,
+    pub(super) len: Option<u64>,
+    pub(super) hooks: Hooks,
+    /// Whether settings that `swath tune` saved apply.
+    pub(super) has_profile: bool,
+    pub(super) frozen: bool,
+    pub(super) mirrors: Vec<PathBuf>,
+    pub(super) verify: Verify,
+    pub(super) hedging: u32,
+}
 
 /// One call of the library on one file.
 pub(crate) struct Call {
@@ -21,7 +38,7 @@ pub(crate) struct Call {
 impl Call {
     /// The promise of C, if it has given one.
     pub(crate) fn frozen(&self) -> Option<Frozen<'_>> {
-        // SAFETY: C has called `swath_read_options_promise_frozen`, whose comment states the promise.
+        // SAFETY: C has called `swath_options_promise_frozen`, whose comment states the promise.
         self.frozen.as_ref().map(|file| unsafe { Frozen::promise(file) })
     }
 }
@@ -95,7 +112,7 @@ pub(crate) fn told<E: Into<Failure>>(
             }
             Maps::OncePromised if !set.frozen => (
                 "a map needs the promise that no process changes the file",
-                "call swath_read_options_promise_frozen, or choose another engine",
+                "call swath_options_promise_frozen, or choose another engine",
             ),
             Maps::OncePromised => return failure,
         };
@@ -107,16 +124,7 @@ pub(crate) fn told<E: Into<Failure>>(
 
 impl ReadOptions {
     fn profiles(&self) -> Option<Profiles> {
-        let wanted = self.profile == Profile::OfUser;
-        wanted.then(Profiles::of_user)
-    }
-
-    /// A copy for many files, which have no mirrors.
-    pub(crate) fn of_many_files(&self) -> Result<Self> {
-        if self.has_copies() {
-            return Err(has_mirrors());
-        }
-        Ok(self.clone())
+        self.has_profile.then(Profiles::of_user)
     }
 
     /// The options for several files, `first` being the first that was named.
@@ -151,5 +159,31 @@ impl ReadOptions {
     /// The token that C has set, or one that is never cancelled.
     pub(crate) fn cancel(options: Option<&Self>) -> swath::CancelToken {
         options.and_then(|it| it.hooks.cancel.clone()).unwrap_or_default()
+    }
+
+    /// Returns the source to read for `path`.
+    fn source(&self, path: &Path, profiles: Option<&Profiles>) -> Source {
+        if !self.has_copies() {
+            return Source::from(path);
+        }
+        let paths = || std::iter::once(path).chain(self.mirrors.iter().map(|it| it.as_path()));
+        let side_by_side = |it: &Profiles| {
+            paths().all(|path| it.of(path).shared_device() == SharedDevice::SideBySide)
+        };
+        let copies = Mirrored::new(paths())
+            .with_verify(self.verify.clone())
+            .with_shared_device(match profiles.is_some_and(side_by_side) {
+                true => SharedDevice::SideBySide,
+                false => SharedDevice::OneCopy,
+            });
+        Source::from(match self.hedging {
+            0 => copies,
+            permille => copies.with_hedging(Hedging::permille(permille)),
+        })
+    }
+
+    /// Whether the file has mirrors or is verified.
+    fn has_copies(&self) -> bool {
+        !self.mirrors.is_empty() || !matches!(self.verify, Verify::None)
     }
 }
