@@ -11,6 +11,17 @@
 //!
 //! Code that needs numpy, scipy or torch is Python, in `swath/`, and imports them when it is called.
 
+// Invariants:
+// - The interpreter's lock is released in `work.rs` only, and nothing calls into an interpreter
+//   that is ending (`callback.rs`); neither takes a lock that a fork could leave locked.
+// - Memory that was lent is not given back while a call writes to it, whatever is raised during
+//   the call.
+// - The caller's memory that is a source (`input.rs`) is held until its last reader is gone. It
+//   is then given back with the lock held or, if the interpreter is ending, not at all.
+// - Objects with threads or files of their process are `Own` (`own.rs`): a child of a fork
+//   neither uses nor destroys them.
+// - Queues that wait for Python are bounded by their bytes (`queue.rs`).
+
 mod append;
 mod bytes;
 mod callback;

@@ -21,6 +21,16 @@
 //! A parameter `Option<&T>` is a pointer that may be `NULL`; `Option<&mut MaybeUninit<T>>` points
 //! to where a result goes.
 
+// Invariants:
+// - No panic crosses into C, and every failure is kept for its thread.
+// - Mistakes of a C caller that can be detected (NULL, lengths, enumerations, a handle in use)
+//   give a status; an enumeration from C is a number until it has been checked.
+// - Structures are only returned, never taken, and options are opaque: both may grow. Those of
+//   Arrow's C interface are taken too, and never grow.
+// - What another library gives through Arrow's C interface is checked before Arrow's crates see
+//   it (`table/shape.rs`), and values before they are written; a stream that it gave is released
+//   once, whatever fails.
+
 #![expect(
     clippy::missing_safety_doc,
     reason = "the contract of every pointer stands once, at the top of the header"

@@ -22,6 +22,15 @@
 //! # Ok::<(), swath_cli::input::InputError>(())
 //! ```
 
+// Invariants:
+// - One definition for each flag gives parsing, help, man page and completions.
+// - A profile that cannot be used costs a line of output, but no read fails.
+// - It decides nothing that the library decides; it may map files because it installs a guard.
+// - In commands that write, one thread receives the signals that end a program (`signal.rs`): it
+//   removes locks and hidden folders, and ends the program by the same signal. `job run` gives
+//   each command a process group (`os/group.rs`), to which this thread passes on every signal
+//   that ends, stops or continues the program.
+
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(feature = "lab"),

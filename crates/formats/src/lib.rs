@@ -9,6 +9,13 @@
 //! safetensors  tensors by name: shards read at once or by urgency, written deterministically
 //! ```
 
+// Invariants:
+// - It uses only public items of `swath`; vector code is in `simd`.
+// - A source is opened once, as `swath::Input`, and everything is read through that (`input.rs`).
+// - Results depend neither on workers nor on blocks; nothing is allocated because a header says
+//   so.
+// - A text is read exactly, or an error gives path, line and byte: a number is never guessed.
+
 #![forbid(unsafe_code)]
 
 pub mod checksum;

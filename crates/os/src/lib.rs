@@ -54,6 +54,19 @@
 //! # }
 //! ```
 
+// Invariants:
+// - A `WriteLease` is the only access to its bytes until it is dropped or frozen; frozen bytes
+//   are never written again. So a late read can never write into memory that was given back.
+// - `with_ring` does not return while the kernel may still write, not even after a panic. If it
+//   cannot wait for the kernel, the memory is never given back (`Pages::abandon`). A lent slice
+//   cannot be kept from its owner, so in that case the program ends.
+// - Mapped bytes are cells, which can only be loaded and only a map makes (`simd::Cells`), or raw
+//   pointers; they are a `&[u8]` only under a `Frozen` promise.
+// - No reference is made to memory that the kernel writes to. A thread has its own table of
+//   descriptors from its first instruction on, or never (`spawn_separated`).
+// - A map needs a `Frozen` promise (unsafe, the caller's) or a `Guard` (commands: a fault ends
+//   the program with a message and exit code 2).
+
 pub mod access;
 pub mod advise;
 pub mod allocate;

@@ -61,6 +61,53 @@
 //! `tokio::task::spawn_blocking(|| swath::read("data.bin")).await??`. To end one early, pass a
 //! [`CancelToken`].
 
+// Invariants:
+// - `forbid(unsafe_code)`.
+// - `Interrupted` and short reads never leave `engine/fill.rs`; for copies, they never leave
+//   `source/mirrored/fetch.rs`.
+// - A second read writes to memory that it owns; nothing waits for a late one.
+// - A buffer is handed over only if all of it is frozen and the source is unchanged.
+// - Blocking reads run on our own threads, never on a pool of the caller's. The caller's thread
+//   takes part, so one worker starts no thread. Only where the number of workers is found out
+//   during the read (`Decision::crew`) is there a foreman, which reads nothing.
+// - Workers that begin stay to the end; workers that came later end with nothing in hand.
+// - Messages and hints that only make sense for files (`O_DIRECT`, `--follow-size`, maps) come
+//   from `source/opened.rs`; those about copies and about a caller's own source never mention
+//   them.
+// - Engines have no loop of their own for progress, cancellation, limits or timelines: `ReadJob`
+//   has it, and `Hands` record what they read. A span ends where a worker tells its `Recorder`
+//   so. Two spans of one lane are nested, or one comes after the other.
+// - `source` and `buffer` do not know `engine`; `engine` does not know the verbs.
+// - None of our code runs on rayon's global pool unless the caller is in it: that pool outlives
+//   the call, does not exist in a child of `fork`, and cannot be created where threads are
+//   forbidden. Independent jobs of a commit or a verification go through `together.rs`.
+// - Only `error.rs` joins an error, its causes and its hint into one line (`in_one_line`).
+// - Results of a scan do not depend on which worker read which chunk: chunks are cut from the
+//   start of the extent and combined from left to right.
+// - A worker of `ingest` passes no descriptor to another thread and takes none: its descriptor
+//   numbers are its own. The failure that is reported is the first in input order, whichever
+//   worker meets which failure first.
+// - A strand is owned by exactly one handle; the strand that forked puts the ropes together.
+// - Bytes are placed in the file only after everything before them, in serial order, has ended
+//   well; so placed bytes are never taken back.
+// - No strand waits for another one's output; only tickets do, before they are taken.
+// - Nothing is visible under the final name before link or rename; a failed sync is final.
+// - `sink` knows neither engines nor verbs, and calls the kernel through `Fs` alone.
+// - A path is resolved once, by `Fs::locate`. After that, names are relative to the open folder,
+//   and no link under one of them is followed. Files of another user are neither removed nor
+//   locked.
+// - A panic of the caller's code is caught on the worker, kept in `FailureLog`, and resumed where
+//   the call was made; no code leaves it to `thread::scope`.
+// - No code waits for a thread that has not been started: if none can be, the caller does the
+//   work (`threads.rs`, `together.rs`, `append/pool.rs`). `threads.rs` starts the threads that
+//   share the work of one call, each of which starts two more before its share, and those that
+//   outlive it. It is not generic: it would be compiled again for every closure, and each copy
+//   costs the command time at its start.
+// - Mutexes, conditions and counters that threads share come from `locks.rs`, which counts them
+//   in tests. Their number for the same work grows by a constant for each worker: a turn or a
+//   place wakes one thread (`docs/design/scaling.md`).
+// - No buffer is sized by the length of a chunk in a manifest: `source/mirrored/steps.rs`.
+
 #![forbid(unsafe_code)]
 
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]

@@ -157,7 +157,8 @@ fn words(cell: &str) -> BTreeSet<&str> {
     words
 }
 
-/// Finds types that begin a line of a flow in `ARCHITECTURE.md` and do not exist.
+/// Finds types in the flows of `ARCHITECTURE.md` that do not exist: at the beginning of a line any, after it those
+/// that only a type can be.
 pub(super) fn flows(tree: &Tree) -> Vec<Violation> {
     let tokens = tree.rust().flat_map(|(_, rust)| rust.all.windows(2));
     let named = tokens
@@ -173,9 +174,18 @@ pub(super) fn flows(tree: &Tree) -> Vec<Violation> {
         if line.starts_with("```") {
             is_flow = line == "```text";
         }
-        let first = line.trim_start().split("  ").next().filter(|_| is_flow);
-        let words = first.unwrap_or_default().split(|sign: char| !sign.is_alphanumeric());
-        let gone = words.filter(|word| is_type(word) && !types.contains(word));
+        if !is_flow {
+            continue;
+        }
+        let (first, rest) = line.trim_start().split_once("  ").unwrap_or((line, ""));
+        let words = |text| str::split(text, |sign: char| !sign.is_alphanumeric());
+        let is_camel = |word: &&str| {
+            let capital = |sign: char| sign.is_uppercase();
+            is_type(word) && word.chars().skip(1).any(capital)
+        };
+        let named =
+            words(first).filter(|word| is_type(word)).chain(words(rest).filter(is_camel));
+        let gone = named.filter(|word| !types.contains(word));
         violations
             .extend(gone.map(|name| Violation::new(ARCHITECTURE, index + 1, not_there(name))));
     }
@@ -279,10 +289,11 @@ mod tests {
     fn a_type_in_a_flow_that_is_gone_is_found() {
         let planted = Planted::clean();
         planted.put("crates/swath/src/team.rs", "struct IngestTeam;\nstruct Text;\n");
-        let flow =
-            "Team here\n```text\nread(Text)\n  IngestTeam  the Team\n  Team::new   all\n```\n";
+        let flow = "Team here\n```text\nread(Text)\n  IngestTeam  the Team, IngestTeam\n  Team::new   all\n  Text  of a FileTeam\n```\n";
         planted.put(ARCHITECTURE, flow);
-        planted.finds(flows, &format!("{ARCHITECTURE}:5: `Team` does not exist"));
+        let gone = [(5, "Team"), (6, "FileTeam")]
+            .map(|(line, name)| format!("{ARCHITECTURE}:{line}: `{name}` does not exist"));
+        assert_eq!(planted.found(flows), gone);
     }
 
     #[test]
