@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pyo3::exceptions::{PyAttributeError, PyOSError, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PySequence, PyString, PyTuple};
 use swath::mirror::{Mirrored, Verify};
@@ -25,6 +26,8 @@ use crate::work::{Takes, detached};
 /// Where bytes come from.
 pub(crate) enum Input {
     Path(PathBuf),
+    /// A path that was found, in a folder or by a pattern: `FoundPath`.
+    Found(PathBuf),
     /// Our own descriptor of a file that the caller has opened.
     Open(File),
     /// Bytes of the caller.
@@ -63,7 +66,10 @@ impl<'py> FromPyObject<'_, 'py> for Input {
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         park::at_end();
         if object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>() {
-            return Ok(Self::Path(path(&object)?));
+            let is_found = !object.is_exact_instance_of::<PyString>()
+                && object.hasattr(intern!(object.py(), "is_found_by_swath"))?;
+            let path = path(&object)?;
+            return Ok(if is_found { Self::Found(path) } else { Self::Path(path) });
         }
         if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
             return copies(&object);
@@ -218,7 +224,7 @@ impl Input {
     /// The path whose file system decides how it is read.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
-            Self::Path(path) => Some(path),
+            Self::Path(path) | Self::Found(path) => Some(path),
             Self::Open(_) | Self::Memory(_) => None,
             Self::Checked(input) => Some(input.name()),
             Self::Copies(copies) => copies.first().map(PathBuf::as_path),
@@ -234,7 +240,7 @@ impl Input {
     pub(crate) fn takes(&self, wanted: Option<u64>) -> Takes {
         let is_short = |len: u64| wanted.unwrap_or(len).min(len) <= SHORT;
         let facts = match self {
-            Self::Path(path) => std::fs::metadata(path),
+            Self::Path(path) | Self::Found(path) => std::fs::metadata(path),
             Self::Open(file) => file.metadata(),
             Self::Memory(held) if is_short(held.len() as u64) => return Takes::NoTime,
             Self::Checked(input) if input.len().is_some_and(is_short) => return Takes::NoTime,
@@ -271,6 +277,7 @@ impl Input {
                 "verify= compares copies of one file; try: pass a list of paths",
             )),
             (Self::Path(path), None) => Ok(path.into()),
+            (Self::Found(path), None) => Ok(Source::found(path)),
             (Self::Checked(input), None) => Ok(Source::from(&input)),
             (Self::Open(file), None) => Ok(Source::file(Arc::new(file), "<open file>")),
             (Self::Memory(held), None) => Ok(Source::custom(Arc::new(Memory(Some(held))))),

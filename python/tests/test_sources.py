@@ -23,6 +23,7 @@ from typing import Any
 import pytest
 
 import swath
+from swath._sources import FoundPath
 
 numpy = pytest.importorskip("numpy")
 
@@ -161,6 +162,39 @@ def test_a_pipe_gives_what_the_path_gives(tmp_path: Path, name: str) -> None:
                 read(end)
         else:
             assert plain(read(end)) == plain(read(path))
+
+
+def test_a_pipe_that_was_found_is_an_error_and_is_not_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    for read in (swath.read_csv, swath.stream_csv, swath.read_jsonl, swath.read_fixed, swath.load_safetensors):
+        with pytest.raises(swath.Error, match="it is not a file; try: name the files to read"):
+            read(FoundPath(pipe))
+
+
+def test_a_file_under_the_lease_of_another_process_is_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "leased"
+    path.write_bytes(b"one\ntwo\n" * 1000)
+    holder = (
+        "import fcntl, signal, sys, time\n"
+        "file = open(sys.argv[1], 'r+b')\n"
+        "def leave(*_):\n    time.sleep(0.2); fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK); sys.exit()\n"
+        "signal.signal(signal.SIGIO, leave)\n"
+        "fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)\n"
+        "print('held', flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    for read in (
+        lambda: swath.job.divide([path], parts=2, division="lines"),
+        lambda: swath.read([path, path]),
+        lambda: swath.ingest(tmp_path),
+        lambda: swath.read_csv(FoundPath(path)),
+    ):
+        with subprocess.Popen([sys.executable, "-c", holder, path], stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            if process.stdout.readline() != b"held\n":
+                pytest.skip("no leases here")
+            read()
 
 
 @each

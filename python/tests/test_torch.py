@@ -66,6 +66,24 @@ def test_records_of_several_files(make):
     assert len(RecordDataset([], 3)) == 0
 
 
+def test_a_file_of_records_that_is_replaced_is_an_error(make):
+    path, other = make("records", 70), make("other", 70)
+    os.utime(other, ns=(0, os.stat(path).st_mtime_ns))
+    records = RecordDataset(path, 7)
+    assert records[0] == path.read_bytes()[:7]
+    if os.major(os.stat(path).st_dev):
+        os.replace(other, path)  # of the same length and time
+        with pytest.raises(swath.ChangedError, match="try: make the dataset again"):
+            records[0]
+    path.write_bytes(bytes(77))
+    with pytest.raises(swath.ChangedError):
+        records[0]
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(swath.ChangedError):
+        records[0]
+
+
 def test_epochs_are_shuffled_by_seed():
     items = range(100)
     one, other = ShuffledSampler(items, seed=3), ShuffledSampler(items, seed=3)

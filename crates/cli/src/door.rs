@@ -3,9 +3,11 @@
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
+use rustix::fs::OFlags;
 use swath::sink::{FileKind, Fs, LocalFs};
 
 use crate::failure::Refused;
@@ -43,14 +45,15 @@ pub(crate) fn is_special(path: &Path) -> bool {
 /// Opens a pipe or a device to write to it, but no pipe that another user has put into a folder such as `/tmp`,
 /// and nothing that took its place since it was found.
 pub(crate) fn open_special(path: &Path) -> io::Result<File> {
-    refuse_strangers_pipe(path, &path.metadata()?)?;
-    let file = OpenOptions::new().write(true).open(path)?;
-    let facts = file.metadata()?;
+    // What is held is what is opened below, whatever its name leads to by then.
+    let held = OFlags::PATH.bits().cast_signed();
+    let held = OpenOptions::new().read(true).custom_flags(held).open(path)?;
+    let facts = held.metadata()?;
     if facts.is_file() {
         return Err(io::Error::other("it was a pipe or a device, and is a file now"));
     }
     refuse_strangers_pipe(path, &facts)?;
-    Ok(file)
+    OpenOptions::new().write(true).open(format!("/proc/self/fd/{}", held.as_raw_fd()))
 }
 
 /// As the kernel does with `fs.protected_fifos`, which few machines have set, and in folders without the sticky
@@ -95,6 +98,28 @@ pub(crate) fn above(path: &Path) -> &Path {
 mod tests {
     use super::*;
     use std::fs;
+
+    #[test]
+    fn what_is_special_is_opened_as_it_was_checked_and_a_file_never() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (file, pipe) = (folder.path().join("file"), folder.path().join("pipe"));
+        fs::write(&file, b"kept").expect("written");
+        let error = open_special(&file).expect_err("a file");
+        assert!(error.to_string().contains("is a file now"), "{error}");
+        assert_eq!(fs::read(&file).expect("there"), b"kept");
+        open_special(Path::new("/dev/null")).expect("a device");
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        let kind = rustix::fs::FileType::Fifo;
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, kind, mode, 0).expect("a pipe");
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || fs::read(pipe)
+        });
+        let mut opened = open_special(&pipe).expect("a pipe of one's own");
+        std::io::Write::write_all(&mut opened, b"bytes").expect("it has a reader");
+        drop(opened);
+        assert_eq!(reader.join().expect("no panic").expect("read"), b"bytes");
+    }
 
     #[test]
     fn what_stands_there_is_what_a_path_leads_to() {

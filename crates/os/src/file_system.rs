@@ -83,7 +83,8 @@ impl FileSystem {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn is_remote(file: impl AsFd) -> bool {
-    matches!(file_system(file), Ok(FileSystem::Fuse | FileSystem::Network))
+    // A file system that cannot be asked is a program of FUSE that has no answer.
+    matches!(file_system(file), Ok(FileSystem::Fuse | FileSystem::Network) | Err(_))
 }
 
 const NETWORK: [u32; 15] = [

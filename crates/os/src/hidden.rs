@@ -144,10 +144,11 @@ fn remove_through(place: &HiddenPlace, through: Option<&Path>) -> io::Result<()>
     let is_it = |facts: &Metadata| identity(facts) == place.identity;
     let other = || {
         let _ = fs::rename(at, path);
+        empty_moved(through)?;
         Err(io::Error::other("another folder is in its place"))
     };
     match fs::symlink_metadata(at) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return empty_moved(through),
         Ok(facts) if is_it(&facts) => {}
         _ => return other(),
     }
@@ -175,6 +176,16 @@ fn remove_through(place: &HiddenPlace, through: Option<&Path>) -> io::Result<()>
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed,
     }
+}
+
+/// Removes what is in a folder that has no name where it was made: it is gone, or another user has moved it.
+fn empty_moved(through: Option<&Path>) -> io::Result<()> {
+    let Some(inside) = through else { return Ok(()) };
+    if fs::metadata(inside).is_ok_and(|facts| facts.is_dir() && facts.nlink() > 0) {
+        empty(inside)?;
+        return Err(io::Error::other("another user has moved it; what was in it is removed"));
+    }
+    Ok(())
 }
 
 /// Removes what is in a folder, its mark last: until then the next one finds it.
@@ -388,7 +399,22 @@ mod tests {
         let place = hidden.place().to_owned();
         hidden.close().expect_err("another one is there");
         assert_eq!(fs::read(place.join("file")).expect("there"), b"of another");
-        assert_eq!(fs::read(aside.join("file")).expect("there"), b"ours");
+        assert!(!aside.join("file").exists(), "what is ours goes wherever it is");
+    }
+
+    #[test]
+    fn what_is_in_one_that_was_moved_is_removed_and_that_is_said() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let hidden = Hidden::make(parent.path(), ".ours").expect("made");
+        let aside = parent.path().join("aside");
+        fs::write(hidden.path().join("file"), "ours").expect("written");
+        fs::rename(hidden.place(), &aside).expect("mine");
+        let error = hidden.close().expect_err("it is elsewhere");
+        assert!(error.to_string().contains("moved"), "{error}");
+        assert_eq!(fs::read_dir(&aside).expect("there").count(), 0);
+        let hidden = Hidden::make(parent.path(), ".ours").expect("made");
+        fs::remove_dir_all(hidden.place()).expect("ours");
+        hidden.close().expect("it is gone, as it should be");
     }
 
     #[test]

@@ -7,14 +7,16 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 
 use rustix::fs::{
-    Access, AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, Statx, StatxAttributes,
-    StatxFlags, accessat, mkdirat, openat, renameat, renameat_with, statat, statx, syncfs,
-    unlinkat,
+    Access, AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, Stat, Statx,
+    StatxAttributes, StatxFlags, accessat, fstat, mkdirat, openat, renameat, renameat_with,
+    statat, statx, syncfs, unlinkat,
 };
 use rustix::io::{Errno, retry_on_intr};
+use rustix::path::Arg;
 
 use crate::nameless::create_nameless;
 
@@ -112,8 +114,40 @@ pub fn open_folder(folder: &File, name: &OsStr) -> io::Result<File> {
 }
 
 fn open_as(folder: &File, name: &OsStr, flags: OFlags) -> io::Result<File> {
-    let opened = retry_on_intr(|| openat(folder, name, flags | IN_FOLDER, Mode::empty()));
+    let opened = match flags.contains(OFlags::NONBLOCK) {
+        true => open_at_once(folder, name, flags | IN_FOLDER),
+        false => retry_on_intr(|| openat(folder, name, flags | IN_FOLDER, Mode::empty())),
+    };
     Ok(File::from(opened?))
+}
+
+/// Opens what is under `name` without waiting for the other end of a pipe. A regular file under another process's
+/// lease is waited for, until the kernel ends the lease, and whatever happens to its name in the meantime.
+///
+/// # Errors
+///
+/// The errors of open(2).
+pub fn open_at_once(
+    folder: impl AsFd,
+    name: impl Arg,
+    flags: OFlags,
+) -> Result<OwnedFd, Errno> {
+    let (folder, name) = (folder.as_fd(), name.into_c_str()?);
+    let open = |flags| retry_on_intr(|| openat(folder, &*name, flags, Mode::empty()));
+    match open(flags | AT_ONCE) {
+        Err(Errno::AGAIN) => {
+            let link = flags & OFlags::NOFOLLOW;
+            let held = open(OFlags::PATH | OFlags::CLOEXEC | link)?;
+            if !FileType::from_raw_mode(fstat(&held)?.st_mode).is_file() {
+                return Err(Errno::AGAIN);
+            }
+            // Of this thread: it may have a table of descriptors of its own.
+            let held_name = format!("/proc/thread-self/fd/{}", held.as_raw_fd());
+            let waiting = flags - OFlags::NOFOLLOW - AT_ONCE;
+            retry_on_intr(|| openat(CWD, &*held_name, waiting, Mode::empty()))
+        }
+        opened => opened,
+    }
 }
 
 /// Creates the file `name`, which must be free, for reading and writing: with the permissions

@@ -213,6 +213,8 @@ pub struct Source(pub(crate) SourceForm);
 #[derive(Clone)]
 pub(crate) enum SourceForm {
     Path(PathBuf),
+    /// A path that the caller has found, in a folder or by a pattern.
+    Found(PathBuf),
     File(Arc<File>, PathBuf),
     /// Read from the current position of its descriptor, which moves.
     InOrder(Arc<File>, PathBuf),
@@ -268,6 +270,7 @@ impl Source {
     pub fn name(&self) -> PathBuf {
         match &self.0 {
             SourceForm::Path(path)
+            | SourceForm::Found(path)
             | SourceForm::File(_, path)
             | SourceForm::InOrder(_, path) => path.clone(),
             SourceForm::Custom(source) => source.name(),
@@ -279,6 +282,18 @@ impl Source {
     /// Its path, if it is a path that has not been opened yet.
     pub(crate) fn path(&self) -> Option<&Path> {
         if let SourceForm::Path(path) = &self.0 { Some(path) } else { None }
+    }
+
+    /// A path that the caller has found, in a folder or by a pattern, and that may lead elsewhere since: it is opened
+    /// without waiting for the writer of a pipe, and anything but a file is an error.
+    ///
+    /// ```
+    /// assert!(swath::read(swath::Source::found("/dev/null")).is_err());
+    /// assert!(swath::read(swath::Source::found("/etc/passwd"))?.starts_with(b"root:"));
+    /// # Ok::<(), swath::Error>(())
+    /// ```
+    pub fn found(path: impl Into<PathBuf>) -> Self {
+        Self(SourceForm::Found(path.into()))
     }
 
     /// An open file, called `name` in messages. Its own position is neither used nor moved,

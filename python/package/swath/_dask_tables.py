@@ -13,6 +13,7 @@ from swath._columns import pandas_dtype
 from swath._dask_reading import Reads, imported, token_of
 from swath._dialect import columns as keys_of, types_of
 from swath._errors import unreadable
+from swath._sources import FoundPath
 from swath._swath import Table
 
 if TYPE_CHECKING:
@@ -45,10 +46,10 @@ class Columns(NamedTuple):
 
 
 def opened(parts: list[job.Part], path: str) -> Any:
-    """An input as it was when it was divided, whatever its name leads to by now; one without bytes by its path."""
+    """An input as it was when it was divided, whatever its name leads to by now; a file without bytes by its path."""
     pieces = (piece for part in parts for piece in part.pieces if piece.path == path)
     first = next(pieces, None)
-    return path if first is None else first.open()
+    return FoundPath(path) if first is None else first.open()
 
 
 def columns_of(

@@ -12,6 +12,7 @@ import swath
 from swath import job
 from swath._compressed import HEAD, refuse
 from swath._errors import named, unreadable
+from swath._sources import FoundPath
 
 if TYPE_CHECKING:
     import numpy as np
@@ -107,7 +108,7 @@ class Share:
 
     def open(self) -> Any:
         """The file that it was then, opened: what is read is of no other file. A file without bytes by its path."""
-        return self._path if self._part is None else self._part.pieces[0].open()
+        return FoundPath(self._path) if self._part is None else self._part.pieces[0].open()
 
     def open_text(self) -> Any:
         """The file, opened as by `open`; fails if it is compressed."""

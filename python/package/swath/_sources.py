@@ -14,6 +14,13 @@ from swath._dialect import check_order
 from swath._errors import build
 
 
+class FoundPath(str):
+    """A path that was found, not named: it is opened without waiting, and anything but a file is an error."""
+
+    __slots__ = ()
+    is_found_by_swath = True
+
+
 def files_of(source: Any, verify: Any = None) -> list[Any]:
     """The sources of a table. With ``verify``, a list names copies of one file instead."""
     if verify is not None:
@@ -75,13 +82,13 @@ def _of_path(path: Any) -> list[Any]:
 
 
 def _files_among(name: str, found: list[str]) -> list[Any]:
-    """The same, but an error for a pipe among them, which would wait for another program."""
+    """Those files, or an error for a pipe among them, which would wait for another program."""
     for one in found:
         mode = os.stat(one).st_mode if os.path.exists(one) else stat.S_IFREG
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
             hint = "name the files: this one is a pipe, a device or a socket"
             raise build("Invalid", errno.EINVAL, f"cannot read {one}: it is not a file; try: {hint}", one, None, hint)
-    return list(found)
+    return [FoundPath(one) for one in found]
 
 
 def _missing(name: str, what: str, hint: str) -> Exception:

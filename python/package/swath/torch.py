@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, overload
 
 import swath
+from swath._errors import unreadable
 
 _R = TypeVar("_R")
 
@@ -107,6 +108,11 @@ class FileDataset(Generic[_R]):
         return [self._decode(file) for file in files]
 
 
+def _state_of(facts: os.stat_result) -> tuple[int, int, int]:
+    """By what a change is noticed; of file systems without a device, such as network ones, without the inode."""
+    return facts.st_size, facts.st_mtime_ns, facts.st_ino if os.major(facts.st_dev) else 0
+
+
 class RecordDataset(Generic[_R]):
     """A map-style dataset whose items are records of one width, from one file or several.
 
@@ -138,12 +144,14 @@ class RecordDataset(Generic[_R]):
         self.width = width
         self._decode: Callable[[memoryview], _R] = decode
         self._ends: list[int] = []
+        self._states: list[tuple[int, int, int]] = []
         total = 0
         for path in self.paths:
-            size = os.stat(path).st_size
-            if size % width:
-                raise ValueError(f"{path}: {size} bytes are not a multiple of width={width}")
-            total += size // width
+            state = _state_of(os.stat(path))
+            self._states.append(state)
+            if state[0] % width:
+                raise ValueError(f"{path}: {state[0]} bytes are not a multiple of width={width}")
+            total += state[0] // width
             self._ends.append(total)
 
     def __len__(self) -> int:
@@ -155,7 +163,13 @@ class RecordDataset(Generic[_R]):
         return self.__getitems__([index])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> list[_R]:
-        """Returns a batch: the records of each file at once, neighbours together."""
+        """Returns a batch: the records of each file at once, neighbours together.
+
+        Raises
+        ------
+        swath.ChangedError
+            For a file that is another one, or was written to, since the dataset was made.
+        """
         places: dict[int, list[tuple[int, int]]] = {}
         for slot, index in enumerate(indices):
             if not -len(self) <= index < len(self):
@@ -167,9 +181,13 @@ class RecordDataset(Generic[_R]):
         items: list[Any] = [None] * len(indices)
         for file, wanted in places.items():
             plan = [(offset, self.width, 0) for _, offset in wanted]
-            reading = swath.read_prioritised(self.paths[file], plan)
-            for (slot, _), chunk in zip(wanted, reading.wait(0)):
-                items[slot] = self._decode(chunk)
+            with open(os.open(self.paths[file], os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
+                if _state_of(os.fstat(opened.fileno())) != self._states[file]:
+                    what, hint = "it has changed since the dataset was made", "make the dataset again"
+                    raise unreadable("Changed", os.fsdecode(self.paths[file]), what, hint)
+                reading = swath.read_prioritised(opened, plan)
+                for (slot, _), chunk in zip(wanted, reading.wait(0)):
+                    items[slot] = self._decode(chunk)
         return items
 
 

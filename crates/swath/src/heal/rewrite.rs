@@ -193,7 +193,7 @@ impl Rewrite<'_> {
         // What is written after the last byte of a clone does not count.
         file.set_len(whole.end()).map_err(fault)?;
         if self.output.draft.durability == Durability::Full {
-            file.sync().map_err(fault)?;
+            file.store(true).map_err(|(_, error)| fault(error))?;
             if let Some(descriptor) = file.descriptor() {
                 // If the pages stay cached, they are compared: no worse than without.
                 let _ = advise_file(descriptor, 0, 0, FileAdvice::DontNeed);

@@ -6,19 +6,17 @@
 //! that proves nothing (the file is young, or its file system keeps times of another machine)
 //! there is one before reading, too.
 
-use std::ffi::CStr;
 use std::io::IoSliceMut;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
-use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat, openat2, statat,
-};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat, openat2};
 use rustix::io::{Errno, ReadWriteFlags, pread, preadv2};
 
 use swath_os::descriptors::close_all;
 use swath_os::file_system::{FileSystem, file_system};
 use swath_os::links::open_long;
+use swath_os::names::open_at_once;
 
 use super::listing::{Listing, as_path};
 use super::report::IngestTally;
@@ -156,8 +154,8 @@ impl<'l> FileReader<'l> {
                 }
                 // Another process holds a lease on it: the kernel revokes it while an open
                 // waits.
-                Err(Errno::AGAIN) if wait == Wait::ForDevice && is_file(folder, name) => {
-                    return openat(folder, name, flags - OFlags::NONBLOCK, Mode::empty());
+                Err(Errno::AGAIN) if wait == Wait::ForDevice => {
+                    return open_at_once(folder, name, flags);
                 }
                 // Files that wait to be closed may hold the descriptors.
                 Err(Errno::MFILE | Errno::NFILE)
@@ -410,10 +408,6 @@ pub(super) fn is_out_of_descriptors(raw_os_error: Option<i32>) -> bool {
 
 fn kind_of(file: &OwnedFd) -> FileSystem {
     file_system(file).unwrap_or(FileSystem::Other)
-}
-
-fn is_file(folder: BorrowedFd<'_>, name: &CStr) -> bool {
-    statat(folder, name, AtFlags::empty()).is_ok_and(|stat| is_regular(&stat))
 }
 
 fn is_regular(stat: &Stat) -> bool {

@@ -148,17 +148,28 @@ pub(super) fn is_exact(division: Division) -> bool {
     !matches!(division, Division::Records | Division::Inputs | Division::Groups)
 }
 
-/// By what a change of an input is noticed. The inode is not among it: some network file systems
-/// number files differently on each machine.
+/// By what a change of an input is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct InputState {
     pub(super) input_len: u64,
     pub(super) modified_s: i64,
     pub(super) modified_ns: i64,
+    /// Its number on this machine, if it is on a disk of its own: network file systems may number files differently
+    /// on each machine, and each may have a copy.
+    #[serde(default)]
+    pub(super) inode: Option<LocalInode>,
     /// Its permissions: an output may be read by those who might read the inputs then.
     pub(super) mode: u32,
     /// The group they are for, if not for any.
     pub(super) group: Option<u32>,
+}
+
+/// A file's number, and where it has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct LocalInode {
+    /// Stands for the start of this machine and the mounts that the process sees.
+    pub(super) place: u64,
+    pub(super) number: u64,
 }
 
 /// An extent of an input: `[input, offset, length]` in JSON.
@@ -295,6 +306,7 @@ mod tests {
                 input_len: 1,
                 modified_s: 2,
                 modified_ns: 3,
+                inode: Some(LocalInode { place: 5, number: 6 }),
                 mode: 4,
                 group: None,
             };

@@ -1,19 +1,20 @@
 //! Inputs of a job, and whether they are still what they were when it was planned.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use rustix::fs::{FileType, OFlags, Stat};
+use rustix::fs::{CWD, FileType, OFlags, Stat};
 use serde::{Deserialize, Serialize};
 use swath_os::access::Access;
 use swath_os::file_system::{FileSystem, file_system};
+use swath_os::names::open_at_once;
 use swath_plan::extent::Extent;
 use swath_plan::parts::Division;
 
-use super::data::{InputState, Part, PartPiece, is_exact};
+use super::data::{InputState, LocalInode, Part, PartPiece, is_exact};
 use crate::error::{Error, Operation, Reason, Result, counted};
 use crate::sink::path_text;
 use crate::source::{Input, OpenSource, Source, SourceLength, stat_of};
@@ -117,7 +118,11 @@ fn open_as(path: &Path, then: &InputState, extent: Extent) -> Result<Arc<OpenSou
     let opened = OpenSource::open_copy(Source::from(path))?;
     // A name opens as a file, of whichever kind.
     let file = opened.file().ok_or(ErrorKind::InvalidInput.into());
-    let now = file.and_then(|file| Ok(state_of(&stat_of(file)?, Access::of(file)?)));
+    let now = file.and_then(|file| {
+        let facts = stat_of(file)?;
+        let inode = inode_of(&facts, || is_local(file_system(file)));
+        Ok(state_of(&facts, inode, Access::of(file)?))
+    });
     let now = now.map_err(|error| Error::io(Operation::Inspect, path, error))?;
     compare(path, then, &now, extent, "")?;
     Ok(opened)
@@ -152,8 +157,33 @@ impl InputState {
     }
 }
 
-fn state_of(facts: &Stat, access: Access) -> InputState {
+/// Its number, if it is on a disk of this machine; `system` finds out where there is no device.
+fn inode_of(facts: &Stat, is_local: impl FnOnce() -> bool) -> Option<LocalInode> {
+    let has_device = rustix::fs::major(facts.st_dev) != 0;
+    let place = (has_device || is_local()).then(place_here).flatten()?;
+    Some(LocalInode { place, number: facts.st_ino })
+}
+
+/// Stands for the start of this machine and the mounts that this process sees; `None` without /proc.
+fn place_here() -> Option<u64> {
+    static HERE: OnceLock<Option<u64>> = OnceLock::new();
+    *HERE.get_or_init(|| {
+        let boot = fs::read("/proc/sys/kernel/random/boot_id").ok()?;
+        let mounts = fs::metadata("/proc/self/ns/mnt").ok()?.ino();
+        Some(swath_plan::random::mix(
+            boot.iter()
+                .fold(mounts, |word, byte| swath_plan::random::mix(word ^ u64::from(*byte))),
+        ))
+    })
+}
+
+fn is_local(system: io::Result<FileSystem>) -> bool {
+    system.is_ok_and(|it| !matches!(it, FileSystem::Fuse | FileSystem::Network))
+}
+
+fn state_of(facts: &Stat, inode: Option<LocalInode>, access: Access) -> InputState {
     InputState {
+        inode,
         input_len: u64::try_from(facts.st_size).unwrap_or(0),
         modified_s: facts.st_mtime,
         modified_ns: facts.st_mtime_nsec.try_into().unwrap_or(0),
@@ -170,21 +200,16 @@ fn check(path: &Path, then: &InputState, extent: Extent, of: &str) -> Result<()>
 fn state_now(path: &Path) -> io::Result<InputState> {
     let facts = rustix::fs::stat(path)?;
     let is_file = FileType::from_raw_mode(facts.st_mode).is_file();
-    let open = |flags: OFlags| {
-        let flags = (flags | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
-        fs::File::options().read(true).custom_flags(flags).open(path)
-    };
-    let is_without_device = rustix::fs::major(facts.st_dev) == 0;
+    let open =
+        |flags: OFlags| Ok(File::from(open_at_once(CWD, path, flags | OFlags::CLOEXEC)?));
     // On sshfs this may be an error for a file that is gone.
-    let system = || open(OFlags::PATH).and_then(file_system);
-    let is_local =
-        || system().is_ok_and(|it| !matches!(it, FileSystem::Fuse | FileSystem::Network));
-    if !is_file || !is_without_device || is_local() {
-        return Ok(state_of(&facts, Access::at(path)?));
+    let inode = inode_of(&facts, || is_local(open(OFlags::PATH).and_then(file_system)));
+    if !is_file || inode.is_some() {
+        return Ok(state_of(&facts, inode, Access::at(path)?));
     }
     // sshfs answers from what it remembers for many seconds until the file is opened, the kernel for one second.
     let file = open(OFlags::empty())?;
-    Ok(state_of(&stat_of(&file)?, Access::of(&file)?))
+    Ok(state_of(&stat_of(&file)?, None, Access::of(&file)?))
 }
 
 /// The error of a file that was `then`, and is `now`, if they differ in bytes or in who may read them.
@@ -195,13 +220,20 @@ fn compare(
     extent: Extent,
     of: &str,
 ) -> Result<()> {
+    // What only one of them knows says nothing, nor do numbers of two machines.
+    let is_other = then
+        .inode
+        .zip(now.inode)
+        .is_some_and(|(then, now)| then.place == now.place && then.number != now.number);
     let change = if now.input_len != then.input_len {
         let (then, now) = (then.input_len, now.input_len);
         format!("it had {} when the job was planned, and has {now}", counted(then, "byte"))
-    } else if (InputState { mode: then.mode, group: then.group, ..*now }) != *then {
+    } else if (then.modified_s, then.modified_ns) != (now.modified_s, now.modified_ns) {
         String::from("it was written to or replaced after the job was planned")
     } else if then.readers().exceeds(now.readers()) {
         String::from("fewer users may read it than when the job was planned")
+    } else if is_other {
+        String::from("it is another file than when the job was planned")
     } else {
         return Ok(());
     };

@@ -464,13 +464,14 @@ impl dyn FsFile + '_ {
         self.descriptor().is_some_and(is_remote)
     }
 
-    /// Returns once the device has its bytes, or, if that is not asked for, once the file system has reported all
-    /// errors. An error comes with what failed.
+    /// Returns once the file system has reported all errors and, if `is_durable`, the device has its bytes. An error
+    /// comes with what failed.
     pub(crate) fn store(&self, is_durable: bool) -> Result<(), (Operation, io::Error)> {
-        match is_durable {
-            true => self.sync().map_err(|error| (Operation::Sync, error)),
-            false => self.flush().map_err(|error| (Operation::Write, error)),
+        if is_durable {
+            self.sync().map_err(|error| (Operation::Sync, error))?;
         }
+        // A program of FUSE may have no sync, and report what it could not store at a close.
+        self.flush().map_err(|error| (Operation::Write, error))
     }
 }
 

@@ -25,6 +25,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
+use rustix::io::Errno;
 use swath_plan::fallback::Fallback;
 
 use crate::error::{Error, Operation, Reason, Result};
@@ -388,6 +389,11 @@ impl Candidate {
                     && is_kept_by_its_owner(claim, &*self.file) =>
             {
                 claim.error(Operation::Commit, error).hint(KEPT)
+            }
+            Ok(false) if self.is_remote && Errno::from_io_error(&error) == Some(Errno::PERM) => {
+                claim.error(Operation::Commit, error).hint(
+                    "mount it with `-o workaround=rename` if it is sshfs: its server replaces no file by a rename",
+                )
             }
             Ok(false) => claim.error(Operation::Commit, error),
             // It reported a failure although the name is given; or the result is unknown.

@@ -2,13 +2,14 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use rustix::fs::OFlags;
+use rustix::fs::{CWD, FileType, OFlags};
 use rustix::io::Errno;
 use swath_os::access::Access;
+use swath_os::names::open_at_once;
 use swath_plan::extent::Extent;
 use swath_plan::fallback::{DirectUse, Fallback};
 use swath_plan::policy::Hints;
@@ -42,6 +43,7 @@ impl OpenSource {
                     .map_err(|error| Error::io(Operation::Open, &name, error))?;
                 Self::of_file(Arc::new(file), name)?
             }
+            SourceForm::Found(name) => return Self::open_found(name),
             SourceForm::File(file, name) => Self::of_file(file, name)?,
             SourceForm::InOrder(file, name) => {
                 Self { kind: SourceLength::Stream, ..Self::of_file(file, name)? }
@@ -56,6 +58,20 @@ impl OpenSource {
         Ok(Arc::new(opened))
     }
 
+    /// Opens what a caller has found, not named: a regular file.
+    fn open_found(name: PathBuf) -> Result<Arc<Self>> {
+        let opened = Self::open_copy(Source::from(&name))?;
+        let is_file = |file: &File| {
+            file::stat_of(file).is_ok_and(|it| FileType::from_raw_mode(it.st_mode).is_file())
+        };
+        match opened.file() {
+            Some(file) if is_file(file) => Ok(opened),
+            _ => Err(Error::new(Operation::Read, Reason::Invalid, &name)
+                .detail("it is not a file")
+                .hint("name the files to read: this one is a pipe, a device or a socket")),
+        }
+    }
+
     fn of_custom(source: Arc<dyn ReadAt>) -> Result<Self> {
         let name = source.name();
         let before =
@@ -67,14 +83,12 @@ impl OpenSource {
     /// As [`open`](Self::open), but without waiting for the writer of a pipe: for callers that
     /// read by position, and so refuse a pipe without reading it.
     pub(crate) fn open_copy(source: Source) -> Result<Arc<Self>> {
-        let SourceForm::Path(name) = source.0 else { return Self::open(source) };
+        let (SourceForm::Path(name) | SourceForm::Found(name)) = source.0 else {
+            return Self::open(source);
+        };
         let failed = |error| Error::io(Operation::Open, &name, error);
-        let waitless = OFlags::NONBLOCK | OFlags::NOCTTY;
-        let file = File::options()
-            .read(true)
-            .custom_flags(waitless.bits().cast_signed())
-            .open(&name)
-            .map_err(failed)?;
+        let file = open_at_once(CWD, &*name, OFlags::RDONLY | OFlags::CLOEXEC);
+        let file = File::from(file.map_err(|error| failed(error.into()))?);
         // Reads block as usual: some kernel interfaces would otherwise return with nothing.
         let flags = rustix::fs::fcntl_getfl(&file).map_err(|error| failed(error.into()))?;
         rustix::fs::fcntl_setfl(&file, flags - OFlags::NONBLOCK)
@@ -453,6 +467,22 @@ mod tests {
         source.check_unchanged(whole, Growth::Ignored).expect("growth is allowed");
         file.as_file().set_len(2).expect("shorter");
         source.check_unchanged(whole, Growth::Ignored).expect_err("shrinking never is");
+    }
+
+    #[test]
+    fn what_was_found_is_a_file_or_an_error_and_is_not_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (pipe, file) = (folder.path().join("pipe"), folder.path().join("file"));
+        let mode = rustix::fs::Mode::RUSR;
+        rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, mode, 0).expect("a pipe");
+        std::fs::write(&file, b"abc").expect("room");
+        assert!(OpenSource::open(Source::found(folder.path())).is_err(), "a folder");
+        for odd in [&*pipe, "/dev/null".as_ref()] {
+            let error = OpenSource::open(Source::found(odd)).err().expect("it is not a file");
+            assert!(error.to_string().contains("; try: "), "{error}");
+        }
+        let found = OpenSource::open(Source::found(&file)).expect("it is a file");
+        assert_eq!((found.name(), found.kind()), (&*file, SourceLength::Sized(3)));
     }
 
     #[test]

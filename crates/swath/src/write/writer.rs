@@ -133,9 +133,9 @@ impl DraftWriter {
         self.placing.observer.hooks().check(Operation::Write, path, all)?;
         let is_synced = self.token.is_durable && durability == Durability::Full;
         // A server has the bytes for other machines from the sync on.
-        if is_synced || self.file.is_remote() {
-            self.file.sync().map_err(|error| Error::io(Operation::Sync, path, error))?;
-        }
+        let is_synced = is_synced || self.file.is_remote();
+        let stored = self.file.store(is_synced);
+        stored.map_err(|(operation, error)| Error::io(operation, path, error))?;
         self.check_current(Operation::Write)?;
         let written = self.written.into_inner();
         let extents = merged(written).iter().map(|it| (it.offset(), it.len())).collect();

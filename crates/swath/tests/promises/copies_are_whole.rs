@@ -57,7 +57,7 @@ fn set_mode(path: &Path, mode: u32) {
 }
 
 /// A source that fails in another way has a mistake in it.
-fn refused(ended: Result<swath::copy::Copied, Error>) -> Error {
+fn refused<T: std::fmt::Debug>(ended: Result<T, Error>) -> Error {
     ended.expect_err("refused")
 }
 
@@ -530,24 +530,49 @@ impl Hook for LateFault {
 
 #[test]
 fn a_fault_that_the_file_system_reports_at_the_close_leaves_the_target_as_it_was() {
-    for replace in [Replace::Allowed, Replace::Refused] {
-        let place = Place::new();
-        let (from, to) = (place.put("from", &bytes(1, 100_000)), place.path("to"));
-        if replace == Replace::Allowed {
-            place.put("to", b"old");
-        }
+    // With a sync too: the program may have none, which the kernel takes for one that went well.
+    for (replace, durability) in [
+        (Replace::Allowed, Durability::None),
+        (Replace::Refused, Durability::None),
+        (Replace::Allowed, Durability::Full),
+        (Replace::Refused, Durability::Full),
+    ] {
         let output = OutputOptions::new()
             .with_fs(Arc::new(Hooked(Arc::new(LateFault))))
             .with_replace(replace)
-            .with_durability(Durability::None);
-        let options = CopyOptions::new().with_reflink(Reflink::Never).with_output(output);
-        let error = refused(options.copy(&from, &to));
-        assert_eq!((error.operation(), error.raw_os_error()), (Operation::Write, Some(5)));
-        match replace {
-            Replace::Allowed => assert_eq!(read(&to), b"old"),
-            _ => assert!(!to.exists()),
+            .with_durability(durability);
+        for way in 0..4 {
+            let place = Place::new();
+            let (from, to) = (place.put("from", &bytes(1, 100_000)), place.path("to"));
+            if replace == Replace::Allowed {
+                place.put("to", b"old");
+            }
+            let (copy, output) =
+                (CopyOptions::new().with_reflink(Reflink::Never), output.clone());
+            let append = AppendOptions::new().with_output(output.clone());
+            let write = swath::WriteOptions::new().with_output(output.clone());
+            let error = match way {
+                0 => refused(copy.with_output(output).copy(&from, &to)),
+                1 => refused(write.write(&to, b"bytes")),
+                2 => refused(append.create(&to).and_then(|out| {
+                    out.scope(|w| w.write_all(b"bytes")).expect("taken");
+                    out.commit()
+                })),
+                _ => {
+                    let draft = write.create_shared(&to, 5).expect("begun");
+                    let writer = write.open_shared(draft.token()).expect("opened");
+                    writer.write_at(b"bytes", 0).expect("taken");
+                    refused(writer.finish_with(Durability::None))
+                }
+            };
+            let is = (error.operation(), error.raw_os_error());
+            assert_eq!(is, (Operation::Write, Some(5)), "{durability:?} {way}");
+            match replace {
+                Replace::Allowed => assert_eq!(read(&to), b"old"),
+                _ => assert!(!to.exists()),
+            }
+            assert_eq!(place.names(), 1 + usize::from(to.exists()), "{durability:?} {way}");
         }
-        assert_eq!(place.names(), 1 + usize::from(to.exists()));
     }
 }
 

@@ -1,20 +1,20 @@
 //! `swath job plan`: divides inputs, and makes the folder of a job.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::num::NonZeroU64;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
-use rustix::fs::OFlags;
+use rustix::fs::{CWD, OFlags};
 use swath::OutputOptions;
 use swath::job::{Division, Form, JobOptions, Plan};
 use swath::machine::EndDelay;
 use swath::sink::{Durability, Replace};
 use swath_formats::compressed::Format;
+use swath_os::names::open_at_once;
 
 use crate::args::{count, file, parse_size, path, words};
 use crate::command::target::refused;
@@ -232,9 +232,9 @@ fn refuse_compressed(input: &Path) -> Result<(), Refused> {
     }
     let mut head = Vec::new();
     // Its name may lead to a pipe by now.
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let open = || File::options().read(true).custom_flags(flags).open(input);
-    let read = open().and_then(|file| file.take(16).read_to_end(&mut head));
+    let open = || open_at_once(CWD, input, OFlags::RDONLY | OFlags::CLOEXEC);
+    let read = open().map(File::from).map_err(io::Error::from);
+    let read = read.and_then(|file| file.take(16).read_to_end(&mut head));
     match read.ok().and_then(|_| Format::detect(&head)) {
         None => Ok(()),
         Some(_) => Err(Refused::new(

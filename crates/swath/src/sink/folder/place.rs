@@ -174,7 +174,9 @@ pub(super) fn readers_of(folder: &dyn FsFolder) -> io::Result<Option<Access>> {
 pub(super) fn sync_together(
     files: &[&dyn FsFile],
 ) -> std::result::Result<(), (usize, io::Error)> {
-    let sync = |(): &mut (), index: usize| files[index].sync().map_err(|error| (index, error));
+    let sync = |(): &mut (), index: usize| {
+        files[index].store(true).map_err(|(_, error)| (index, error))
+    };
     threads(files.len(), MOST_SYNCS, || (), sync)
 }
 

@@ -314,6 +314,10 @@ fn open(
     }
     let file = match names::open_to_write(folder, name) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        // A server's file, of another user there.
+        Err(error) if is_remote && error.kind() == io::ErrorKind::PermissionDenied => {
+            return Err(taken());
+        }
         opened => opened?,
     };
     let found = match fstat(&file) {

@@ -64,6 +64,30 @@ fn an_input_that_is_written_with_the_same_length_is_noticed() {
     assert_eq!(error.io_kind(), std::io::ErrorKind::NotFound);
 }
 
+/// Its length and time are those of the plan.
+#[test]
+fn an_input_that_is_replaced_by_one_of_its_length_and_time_is_noticed() {
+    let bench = Bench::new(&lines(100));
+    let plan = bench.plan(&JobOptions::new().with_parts(2));
+    let other = bench.input().with_extension("other");
+    fs::write(&other, lines(100).replace('1', "7")).expect("written");
+    let planned = fs::metadata(bench.input()).expect("there");
+    let file = fs::File::options().write(true).open(&other).expect("ours");
+    file.set_modified(planned.modified().expect("known")).expect("set");
+    let part = plan.part(1).expect("it exists");
+    let running = part.writer().expect("begun");
+    fs::rename(&other, bench.input()).expect("moved");
+    for error in [
+        part.pieces()[0].open().expect_err("another file"),
+        part.writer().map(drop).expect_err("another file"),
+        running.finish().map(drop).expect_err("another file"),
+        plan.check_inputs().expect_err("another file"),
+    ] {
+        assert_eq!(error.reason(), Reason::Changed);
+        assert!(error.to_string().contains("it is another file than"), "{error}");
+    }
+}
+
 /// The name of an input may lead to a secret for a moment: its bytes never get into an output that all may read.
 #[test]
 fn what_a_piece_opens_is_the_file_of_the_plan_and_as_public() {
