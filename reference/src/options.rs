@@ -159,6 +159,48 @@ fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|it: &f64| is_plain && it.is_finite())
 }
 
+/// Returns a line made from `bits`: mostly as programs write it, in `odd` of 100 fields anything that is allowed.
+pub fn line(bits: &mut impl FnMut() -> u64, odd: u64) -> String {
+    let mut below = |limit: u64| bits() % limit;
+    let mut number = |least: u64, most: u64, decimals: u64| {
+        let mut text = format!("{}", least + below(most - least));
+        if decimals > 0 {
+            text.push('.');
+            for _ in 0..decimals {
+                text.push(char::from(b'0' + u8::try_from(below(10)).expect("a digit")));
+            }
+        }
+        if below(100) < odd {
+            text = match below(5) {
+                0 => format!("+{text}"),
+                1 => format!("{text}e0"),
+                2 => format!("{text}E-1"),
+                3 => format!("0000{text}"),
+                _ => format!("{text}0000000000000000000000"),
+            };
+        }
+        text
+    };
+    let fields = [
+        number(1, 200, 2),
+        number(1, 2000, 2),
+        number(0, 1, 4),
+        number(0, 1, 2),
+        number(0, 1, 2),
+        number(0, 3, 2),
+        number(0, 30, 18),
+    ];
+    let [spot, strike, rate, dividend_yield, volatility, years, price] = fields;
+    let is_negative = !rate.starts_with('+') && below(100) < odd;
+    let rate = if is_negative { format!("-{rate}") } else { rate };
+    let kind = if below(2) == 0 { "C" } else { "P" };
+    let blank = if below(100) < odd { " \t " } else { " " };
+    let end = if below(100) < odd { " \r" } else { "" };
+    let line =
+        [&spot, &strike, &rate, &dividend_yield, &volatility, &years, kind, "0.00", &price];
+    line.join(blank) + end
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

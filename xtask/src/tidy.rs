@@ -8,8 +8,8 @@
 //! change a rule there first.
 
 mod converting;
-mod crates;
 mod cycles;
+mod dependencies;
 mod expects;
 mod hints;
 mod lines;
@@ -70,7 +70,7 @@ impl fmt::Display for Violation {
 type Rule = fn(&Tree) -> Vec<Violation>;
 
 const RULES: &[Rule] = &[
-    crates::check,
+    dependencies::check,
     rooms::check,
     cycles::check,
     members::unparsed,

@@ -50,7 +50,7 @@ pub enum CallVerb {
     Records = 1,
     /// `swath_table_read` and `swath_table_stream`; they also take options of SWATH_VERB_READ.
     TableRead = 2,
-    /// `swath_ingest` and `swath_ingest_each`.
+    /// `swath_ingest` and `swath_ingest_each`; they have none of the words of SWATH_VERB_READ but their own.
     Ingest = 3,
     /// `swath_write`, `swath_draft_create`, `swath_draft_open`, `swath_job_open`.
     Write = 4,

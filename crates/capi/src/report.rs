@@ -149,7 +149,7 @@ pub extern "C" fn swath_report_page_cache(report: Option<&Report>) -> PageCache 
 /// Returns how many threads read, including the calling one.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_report_workers(report: Option<&Report>) -> u64 {
-    report.map_or(0, |it| it.report.workers)
+    report.map_or(0, |it| it.report.workers as u64)
 }
 
 /// Returns how many reads could be in flight at once.

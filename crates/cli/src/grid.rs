@@ -8,6 +8,9 @@
 //! … 3 more columns: x, y, z      columns for which there is no room
 //! ```
 
+use std::io::IsTerminal;
+
+use rustix::termios::tcgetwinsize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The width of a terminal that does not say how wide it is.
@@ -53,12 +56,16 @@ impl Column {
     }
 }
 
+/// Returns how many columns the terminal has; `None` if there is no terminal, or it does not say.
+pub(crate) fn terminal_columns() -> Option<u16> {
+    let out = std::io::stdout();
+    let size = out.is_terminal().then(|| tcgetwinsize(out).ok()).flatten();
+    size.map(|size| size.ws_col).filter(|&columns| columns > 0)
+}
+
 /// Returns how many columns the terminal has, or [`USUAL`] if there is no terminal.
 pub(crate) fn terminal_width() -> usize {
-    match comfy_table::Table::new().width() {
-        None | Some(0) => USUAL,
-        Some(width) => usize::from(width).max(LEAST),
-    }
+    terminal_columns().map_or(USUAL, |width| usize::from(width).max(LEAST))
 }
 
 /// Returns the most columns that fit the width, however narrow they are.

@@ -15,6 +15,8 @@ use swath::mirror::MirrorReport;
 use swath::reading::Usage;
 use swath::{Fallback, Report};
 
+use crate::grid::terminal_columns;
+
 /// Makes a JSON object, with its keys in this order.
 macro_rules! object {
     ($($(#[$how:meta])* $key:ident $(: $value:expr)?),+ $(,)?) => {{
@@ -151,6 +153,9 @@ pub(crate) fn table<'h>(head: impl IntoIterator<Item = &'h str>) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::UTF8_FULL_CONDENSED);
     table.set_content_arrangement(ContentArrangement::Dynamic);
+    if let Some(columns) = terminal_columns() {
+        table.set_width(columns);
+    }
     table.set_header(head);
     table
 }
@@ -191,7 +196,7 @@ pub fn details(report: &Report) -> String {
     );
     text += &format!(
         "  {}, {} in flight at most, {} of {}, {}, {}\n",
-        counted(report.workers, "worker"),
+        counted(report.workers as u64, "worker"),
         counted(report.queue_depth, "read"),
         counted(report.chunks, "chunk"),
         size_text(report.chunk_size),

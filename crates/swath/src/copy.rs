@@ -71,7 +71,7 @@ pub struct Copied {
     /// How the bytes were moved.
     pub how: How,
     /// Threads that copied, the caller's included; 1 if no other was needed.
-    pub workers: u64,
+    pub workers: usize,
     /// From the call to the end of the commit.
     pub elapsed: Duration,
     /// Options that could not be honoured, and what was done instead.

@@ -74,7 +74,7 @@ impl<'o> Planned<'o> {
             profile: options.profile_name(),
             engine: decision.engine,
             page_cache: decision.page_cache,
-            workers: (decision.first_workers() as u64).max(1),
+            workers: decision.first_workers().max(1),
             queue_depth: decision.first_workers() as u64 + decision.ring_depth,
             fallbacks: decision.fallbacks.clone(),
             ..Report::serial(&decision.reason, decision.chunk_size.get())

@@ -19,7 +19,7 @@ use swath_plan::extent::Extent;
 use swath_plan::policy::{Engine, PageCache, READ_SIZE, Reuse, SMALL, small_reason};
 
 use crate::buffer::{Buffer, aligned_vec};
-use crate::engine::fill::{fill_buffered, fill_cached};
+use crate::engine::fill::{read_buffered, read_cached};
 use crate::engine::patience::Patience;
 use crate::engine::stream::{STREAM_SIZE, Stream, report};
 use crate::error::{Error, Operation, Reason, Result};
@@ -220,7 +220,7 @@ impl ReadOptions {
             return Ok(None);
         }
         self.observer(extent).check(source.name(), extent)?;
-        if fill_cached(file, extent.offset(), target) < target.len() {
+        if read_cached(file, extent.offset(), target) < target.len() {
             return Ok(None);
         }
         let reason = "all of it in the page cache: one read, no thread";
@@ -373,7 +373,7 @@ fn fill_small(
     observer: &Observer,
 ) -> Result<()> {
     let done = Patience::new(observer).until_done(|| {
-        fill_buffered(source, extent.offset(), target, tally)
+        read_buffered(source, extent.offset(), target, tally)
             .map_err(|failure| failure.into_trouble(source, extent.offset(), target.len()))
     });
     match done {

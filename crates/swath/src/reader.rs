@@ -21,7 +21,7 @@ use swath_plan::extent::Extent;
 use swath_plan::policy::{PageCache, Reuse};
 
 use crate::buffer::Buffer;
-use crate::engine::fill::fill_buffered;
+use crate::engine::fill::read_buffered;
 use crate::engine::patience::Patience;
 use crate::engine::stream::Stream;
 use crate::error::{Error, Operation, Reason, Result};
@@ -242,7 +242,7 @@ impl Reader {
         let done = self.observer.hooks().record(Activity::Read, name, extent, || {
             Patience::new(&self.observer).until_done(|| {
                 let tally = &mut ReadTally::default();
-                fill_buffered(&self.source, extent.offset(), &mut block, tally)
+                read_buffered(&self.source, extent.offset(), &mut block, tally)
                     .map_err(|failure| failure.into_trouble(&self.source, extent.offset(), len))
             })
         });

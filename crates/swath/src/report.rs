@@ -26,7 +26,7 @@ pub struct Report {
     /// nothing to decide.
     pub profile: Option<String>,
     /// Threads that read, the caller's included.
-    pub workers: u64,
+    pub workers: usize,
     /// Slots for reads in flight: workers and ring entries.
     pub queue_depth: u64,
     /// Bytes of one chunk.

@@ -119,8 +119,9 @@ impl ReadOptions {
         self.run_kernel(source.into(), Kernel::Count(byte))
     }
 
-    /// As [`sum`](Self::sum), through a map where that is faster: if the file is in the page
-    /// cache, or the engine is [`Engine::Map`](crate::Engine::Map). `name` is for messages.
+    /// As [`sum`](Self::sum), through a map where that is faster: with the engine
+    /// [`Engine::Map`](crate::Engine::Map), or, of a file in the page cache, where the first windows show that it is.
+    /// `name` is for messages.
     ///
     /// # Errors
     ///

@@ -77,7 +77,7 @@ pub struct Written {
     /// From the call to the end of the commit.
     pub elapsed: Duration,
     /// Threads that wrote, the caller's included.
-    pub workers: u64,
+    pub workers: usize,
     /// Options that could not be honoured, and what was done instead.
     pub fallbacks: Vec<Fallback>,
 }
@@ -235,7 +235,7 @@ impl WriteOptions {
         draft: &Draft,
         chunks: &ChunkPlan,
         fallbacks: &mut Vec<Fallback>,
-    ) -> u64 {
+    ) -> usize {
         let mut workers = self.output.workers as u64;
         if workers > MOST_IN_FLIGHT {
             let (asked, used) = (workers, MOST_IN_FLIGHT);
@@ -246,7 +246,7 @@ impl WriteOptions {
             let len = chunks.count().saturating_mul(self.chunk_size().get());
             workers = REMOTE_WORKERS.min(len / BYTES_PER_WORKER);
         }
-        workers.min(chunks.count()).max(1)
+        usize::try_from(workers.min(chunks.count())).unwrap_or(usize::MAX).max(1)
     }
 
     fn chunk_size(&self) -> NonZeroU64 {

@@ -129,7 +129,7 @@ def _partitions(collection: Any, function: Any) -> tuple[list[Any], list[Any]]:
         if function is None:
             raise TypeError("an array needs a function that makes text of a chunk; try: pass one")
         if any(count != 1 for count in collection.numblocks[1:]):
-            hint = "array.rechunk({1: -1})"
+            hint = "call array.rechunk({1: -1})"
             raise ValueError(f"rows of the array are in several chunks; try: pass {hint}")
         made = collection.to_delayed().ravel().tolist()
         return [it.key for it in made], made

@@ -59,6 +59,32 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
             Violation::new(path, text.line, what)
         }));
     }
+    violations.extend(in_python(tree));
+    violations
+}
+
+/// Finds hints of the Python package that do not begin with a verb: what follows `try: `, or a variable `hint`.
+fn in_python(tree: &Tree) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for (path, text) in tree.texts() {
+        if !(path.starts_with("python/package/") && path.ends_with(".py")) {
+            continue;
+        }
+        for (index, line) in text.lines().enumerate() {
+            let own = ["hint = \"", "hint = f\""];
+            let own = own.iter().filter_map(|begin| line.trim_start().strip_prefix(begin));
+            let begins = ["; try: ", "\"try: "];
+            let hints = begins.iter().flat_map(|begin| line.split(begin).skip(1)).chain(own);
+            // One that is put together elsewhere begins with a gap, or on the next line.
+            let begun =
+                hints.filter(|hint| hint.starts_with(|first: char| first.is_alphabetic()));
+            let wrong = begun.filter(|hint| !begins_with_a_verb(hint));
+            violations.extend(wrong.map(|hint| {
+                let what = format!("the hint \"{hint}\" does not begin with a verb");
+                Violation::new(path, index + 1, what)
+            }));
+        }
+    }
     violations
 }
 
@@ -227,6 +253,20 @@ mod tests {
     use super::*;
 
     const PATH: &str = "crates/swath/src/error.rs";
+
+    #[test]
+    fn a_hint_of_the_python_package_that_is_no_instruction_is_found() {
+        let planted = Planted::clean();
+        let path = "python/package/swath/a.py";
+        let text = "raise ValueError(f\"{b}; try: pass one\")\nhint = 1\nhint = \"pass one\"\n";
+        planted.put(
+            path,
+            &format!("{text}    hint = \"a number\"\ntext = f\"c; try: {{hint}}\"\n"),
+        );
+        planted.finds(check, &format!("{path}:4: the hint \"a number"));
+        planted.put(path, "raise ValueError(\"b; try: numbers\")\n");
+        planted.finds(check, &format!("{path}:1: the hint \"numbers"));
+    }
 
     #[test]
     fn a_hint_that_is_no_instruction_is_found_wherever_it_stands() {

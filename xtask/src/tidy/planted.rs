@@ -42,7 +42,10 @@ impl Planted {
                 "# X\n<!-- part: counts -->\nOf 2 claims\n<!-- /part -->\nmore\n",
             ),
             ("crates/plan/Cargo.toml", "[package]\nname = \"swath-plan\"\n"),
-            ("crates/plan/src/lib.rs", "//! Decides.\n#![forbid(unsafe_code)]\nmod extent;\n"),
+            (
+                "crates/plan/src/lib.rs",
+                "//! Decides.\n#![no_std]\n#![forbid(unsafe_code)]\nmod extent;\n",
+            ),
             ("crates/plan/src/extent.rs", "//! Extents.\n"),
             (
                 "crates/swath/Cargo.toml",

@@ -6,6 +6,9 @@ use super::tables::{FloorGroup, ROOMS, Room};
 use super::tree::Tree;
 
 const LIBRARY: &str = "crates/swath";
+const COMMAND: &str = "crates/cli";
+/// The only files of the product that name the laboratory.
+const LABORATORY: &str = "crates/cli/src/lab";
 
 /// Finds rooms that name something they must not, and dependencies that a root would hide.
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
@@ -17,6 +20,9 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
             through_root(module, is_module, &mut violations);
             if krate.folder == LIBRARY {
                 check_room(tree, module, &mut violations);
+            }
+            if krate.folder == COMMAND && !module.file.starts_with(LABORATORY) {
+                violations.extend(names_laboratory(tree, module));
             }
         }
     }
@@ -53,6 +59,13 @@ fn check_room(tree: &Tree, module: &Module<'_>, violations: &mut Vec<Violation>)
             violations.push(Violation::new(module.file, line, text));
         }
     }
+}
+
+fn names_laboratory(tree: &Tree, module: &Module<'_>) -> Option<Violation> {
+    let tokens = &tree.get(module.file)?.rust.as_ref()?.shipped;
+    let token = tokens.iter().find(|it| it.text == "swath_study")?;
+    let text = format!("the laboratory is named below {LABORATORY} only");
+    Some(Violation::new(module.file, token.line, text))
 }
 
 fn is_never(room: &Room, name: &str) -> bool {
@@ -100,6 +113,16 @@ mod tests {
     fn verbs_may_name_every_room() {
         let text = "use crate::{buffer, engine, error, records, sink};\nuse swath_os::ring;\n";
         assert!(with("read.rs", text).found(check).is_empty());
+    }
+
+    #[test]
+    fn a_file_of_the_command_that_names_the_laboratory_is_found() {
+        let planted = Planted::clean();
+        planted.put("crates/cli/Cargo.toml", "[package]\nname = \"swath-cli\"\n");
+        planted.put("crates/cli/src/lib.rs", "mod lab;\nmod run;\n");
+        planted.put("crates/cli/src/lab.rs", "use swath_study::tune;\n");
+        planted.put("crates/cli/src/run.rs", "\nuse swath_study::tune;\n");
+        planted.finds(check, "crates/cli/src/run.rs:2: the laboratory is named below");
     }
 
     #[test]

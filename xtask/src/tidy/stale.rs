@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Violation;
-use super::crates::depends_on;
+use super::dependencies::depends_on;
 use super::tables::{
     ALLOW, DATA_UNDER, FORBID_UNSAFE_IN, GENERATED, HUNG, MAY_NAME_HOSTS, MEMBERS, Member,
     PLAIN, RECORDS, ROOMS, SHAPED, TAKE_COUNTS, UNSAFE_UNDER,

@@ -20,7 +20,16 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
         }
     }
     violations.extend(unforbidden(tree));
+    violations.extend(with_std(tree));
     violations
+}
+
+/// The planner without `#![no_std]`, which keeps files, threads and clocks out of it.
+fn with_std(tree: &Tree) -> Option<Violation> {
+    const PLAN: &str = "crates/plan/src/lib.rs";
+    let tokens = &tree.get(PLAN)?.rust.as_ref()?.all;
+    let lacks_std = tokens.windows(3).any(|it| it[0].text == "[" && it[1].text == "no_std");
+    (!lacks_std).then(|| Violation::new(PLAN, 1, "`#![no_std]` is missing"))
 }
 
 fn unforbidden(tree: &Tree) -> impl Iterator<Item = Violation> {
@@ -38,6 +47,13 @@ fn unforbidden(tree: &Tree) -> impl Iterator<Item = Violation> {
 mod tests {
     use super::super::planted::Planted;
     use super::*;
+
+    #[test]
+    fn a_planner_with_std_is_found() {
+        let planted = Planted::clean();
+        planted.put("crates/plan/src/lib.rs", "#![forbid(unsafe_code)]\nmod extent;\n");
+        planted.finds(check, "crates/plan/src/lib.rs:1: `#![no_std]` is missing");
+    }
 
     #[test]
     fn unsafe_outside_its_folders_is_found() {

@@ -1,4 +1,4 @@
-//! Choices of a read, each value with a fixed number.
+//! Choices that a report returns, each value with a fixed number. Those that options take are words: `rows.rs`.
 
 use crate::number::numbers;
 

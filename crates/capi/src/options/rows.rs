@@ -272,7 +272,7 @@ rows! { APPEND:
     ), "plain";
     /// Bytes of forks that may wait in memory for their place before they are spilled to disk. 0: an eighth of the
     /// available memory, at most 2 GiB.
-    memory = number!(to!(append, with_memory)), "0";
+    memory_limit = number!(to!(append, with_memory_limit)), "0";
     /// Bytes that a strand collects before it stores them. 0: 256 KiB.
     buffer_size = number!(to!(append, with_buffer_size)), "0";
     /// Whether segments have checksums: one for each extent (CRC-32C), for `swath_appended_verify`, or none.

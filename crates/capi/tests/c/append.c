@@ -203,7 +203,7 @@ static void existing_and_checkpoints(void) {
     swath_append *append = NULL;
     uint64_t bytes = 0;
     make_text("log", "one ");
-    OK(swath_options_set_number(options, "memory", 1 << 20));
+    OK(swath_options_set_number(options, "memory_limit", 1 << 20));
     OK(swath_options_set(options, "buffer_size", "4096"));
     OK(swath_options_set(options, "checksums", "none"));
     OK(swath_append_to_existing("log", options, &append));

@@ -41,8 +41,8 @@ impl Kernel {
     }
 }
 
-/// Runs `kernel` over `input`. The library maps a file that is in the page cache, under a guard
-/// that turns a fault into a message and exit code 2.
+/// Runs `kernel` over `input`. The library may map a file that is in the page cache, where it measures that to be
+/// faster, under a guard that turns a fault into a message and exit code 2.
 pub(super) fn consume(
     input: &Input,
     options: &ReadOptions,

@@ -181,7 +181,7 @@ fn text(copied: &Copied, extents: Option<u64>) -> String {
         size_text(copied.bytes),
         time_and_speed(copied.bytes, copied.elapsed),
         copied.how,
-        counted(copied.workers, "worker"),
+        counted(copied.workers as u64, "worker"),
     );
     if copied.hole_bytes > 0 {
         text += &format!(", {} in holes", size_text(copied.hole_bytes));

@@ -13,48 +13,6 @@ use swath_formats::contracts::{
 };
 use swath_reference::options as reference;
 
-/// A line made from `bits`: mostly as programs write it, otherwise anything that is allowed.
-fn line(bits: &mut impl FnMut() -> u64, odd: u64) -> String {
-    let mut below = |limit: u64| bits() % limit;
-    let mut number = |least: u64, most: u64, decimals: u64| {
-        let mut text = format!("{}", least + below(most - least));
-        if decimals > 0 {
-            text.push('.');
-            for _ in 0..decimals {
-                text.push(char::from(b'0' + u8::try_from(below(10)).expect("a digit")));
-            }
-        }
-        if below(100) < odd {
-            text = match below(5) {
-                0 => format!("+{text}"),
-                1 => format!("{text}e0"),
-                2 => format!("{text}E-1"),
-                3 => format!("0000{text}"),
-                _ => format!("{text}0000000000000000000000"),
-            };
-        }
-        text
-    };
-    let fields = [
-        number(1, 200, 2),
-        number(1, 2000, 2),
-        number(0, 1, 4),
-        number(0, 1, 2),
-        number(0, 1, 2),
-        number(0, 3, 2),
-        number(0, 30, 18),
-    ];
-    let [spot, strike, rate, dividend_yield, volatility, years, price] = fields;
-    let is_negative = !rate.starts_with('+') && below(100) < odd;
-    let rate = if is_negative { format!("-{rate}") } else { rate };
-    let kind = if below(2) == 0 { "C" } else { "P" };
-    let blank = if below(100) < odd { " \t " } else { " " };
-    let end = if below(100) < odd { " \r" } else { "" };
-    let line =
-        [&spot, &strike, &rate, &dividend_yield, &volatility, &years, kind, "0.00", &price];
-    line.join(blank) + end
-}
-
 fn file_of(bytes: &[u8]) -> tempfile::NamedTempFile {
     let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
     file.write_all(bytes).expect("room");
@@ -135,7 +93,8 @@ fn columns_are_those_of_the_reference() {
         println!("seed {seed}");
         let mut bits = swath_reference::splitmix(seed);
         for count in [0, 1, 2, 7, 20_000] {
-            let lines: Vec<String> = (0..count).map(|_| line(&mut bits, odd)).collect();
+            let lines: Vec<String> =
+                (0..count).map(|_| reference::line(&mut bits, odd)).collect();
             let text = format!("{count}\n{}\n", lines.join("\n"));
             let right = reference::parse(text.as_bytes()).expect("all lines are fine");
             let file = file_of(text.as_bytes());
@@ -160,7 +119,7 @@ fn every_run_leaves_the_same_bytes() {
     let mut bits = swath_reference::splitmix(4);
     let mut text = String::from("700\r\n");
     for index in 0..700 {
-        text += &line(&mut bits, if index % 7 == 0 { 50 } else { 0 });
+        text += &reference::line(&mut bits, if index % 7 == 0 { 50 } else { 0 });
         text += if index % 50 == 0 && !text.ends_with('\r') { "\r\n" } else { "\n" };
     }
     text.truncate(text.len() - 1);
@@ -306,7 +265,7 @@ fn damaged_text_is_refused_where_the_reference_refuses_it() {
     for seed in 0..3 {
         println!("seed {seed}");
         let mut bits = swath_reference::splitmix(seed);
-        let lines: Vec<String> = (0..20).map(|_| line(&mut bits, 20)).collect();
+        let lines: Vec<String> = (0..20).map(|_| reference::line(&mut bits, 20)).collect();
         let text = format!("20\n{}\n", lines.join("\n")).into_bytes();
         for _ in 0..if cfg!(debug_assertions) { 300 } else { 3000 } {
             let mut damaged = text.clone();

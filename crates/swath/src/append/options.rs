@@ -40,13 +40,13 @@ pub enum ExtentChecksums {
 /// ```
 /// use swath::append::{AppendOptions, Mode};
 ///
-/// let options = AppendOptions::new().with_mode(Mode::Segments).with_memory(64 << 20);
+/// let options = AppendOptions::new().with_mode(Mode::Segments).with_memory_limit(64 << 20);
 /// # let _ = options;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct AppendOptions {
     pub(super) mode: Mode,
-    pub(super) memory: u64,
+    pub(super) memory_limit: u64,
     pub(super) buffer_size: u64,
     pub(super) checksums: ExtentChecksums,
     pub(super) output: OutputOptions,
@@ -64,7 +64,7 @@ impl AppendOptions {
 
         /// Bytes of stolen strands that may wait in memory for their place before they are spilled.
         /// Default 0: an eighth of the memory that is available when the first of them wait, at most 2 GiB.
-        fn with_memory(memory: u64);
+        fn with_memory_limit(memory_limit: u64);
 
         /// Bytes that a strand buffers before it writes them. Default 0: 256 KiB.
         fn with_buffer_size(buffer_size: u64);

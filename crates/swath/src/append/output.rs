@@ -93,7 +93,7 @@ pub(super) struct AppendOutput {
     logs: Mutex<Logs>,
     target: Mutex<Option<AppendTarget>>,
     /// The limit of [`most_in_memory`](Self::most_in_memory) from the options.
-    memory: u64,
+    memory_limit: u64,
     most_in_memory: OnceLock<u64>,
     /// Memory used by pieces without a place, in bytes.
     in_memory: AtomicU64,
@@ -142,7 +142,7 @@ impl AppendOutput {
             preallocation: Preallocation::new(),
             target: Mutex::new(Some(target)),
             logs: Mutex::default(),
-            memory: options.memory,
+            memory_limit: options.memory_limit,
             most_in_memory: OnceLock::new(),
             in_memory: AtomicU64::new(0),
             spare_pages: Mutex::default(),
@@ -275,7 +275,7 @@ impl AppendOutput {
         let share = || memory_at_hand().map_or(MOST / 8, |bytes| (bytes / 8).min(MOST));
         *self
             .most_in_memory
-            .get_or_init(|| if self.memory == 0 { share() } else { self.memory })
+            .get_or_init(|| if self.memory_limit == 0 { share() } else { self.memory_limit })
     }
 
     fn take_pages(&self, len: usize) -> Option<Pages> {

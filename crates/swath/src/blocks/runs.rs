@@ -52,7 +52,7 @@ pub(crate) fn run(mut records: Records<'_>, consumer: &dyn Consume) -> Result<Re
         0 | 1 => report.reason,
         ended => format!("{ended} sources, one of them: {}", report.reason),
     };
-    let workers = report.workers.min(state.started.map_or(u64::MAX, |started| started as u64));
+    let workers = report.workers.min(state.started.unwrap_or(usize::MAX));
     Ok(clock.stop(Report { fallbacks, reason, workers, ..report }))
 }
 

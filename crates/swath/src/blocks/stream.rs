@@ -127,7 +127,7 @@ impl StreamRun {
     pub(crate) fn finish(self) -> Report {
         let tally = ReadTally { ..self.reading.lock().flow.past.tally };
         let mut report = report(&self.source, tally);
-        report.workers = self.slots as u64;
+        report.workers = self.slots;
         report.chunk_size = self.plan.block_size.get();
         report.chunks = report.bytes.div_ceil(report.chunk_size);
         report

@@ -90,7 +90,7 @@ impl Visit for LeaseCopier<'_> {
     ) -> std::result::Result<(), LeaseTrouble> {
         let len = usize::try_from(lease.extent.len()).unwrap_or(usize::MAX);
         if lease.way == Way::Direct {
-            let skip = hands.fill_widened(lease.extent, scratch)?;
+            let skip = hands.fill_units(lease.extent, scratch)?;
             return self.write(hands, &scratch[skip..skip + len], lease.extent.offset());
         }
         let step = if self.by_lease { len } else { self.chunk_size };
@@ -98,7 +98,7 @@ impl Visit for LeaseCopier<'_> {
         while at < lease.extent.end() {
             let left = usize::try_from(lease.extent.end() - at).unwrap_or(usize::MAX);
             let bytes = &mut scratch[..left.min(step)];
-            hands.fill_at_once(at, bytes)?;
+            hands.fill_once(Way::Buffered, at, bytes)?;
             self.write(hands, bytes, at)?;
             at += bytes.len() as u64;
         }

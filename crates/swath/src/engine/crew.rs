@@ -71,12 +71,12 @@ impl Watch {
     /// Adds to a report how many workers there were, and why.
     pub(crate) fn tell(&self, report: &mut Report) {
         let state = self.state.lock();
-        let peak = state.crew.peak() as u64;
-        (report.workers, report.queue_depth) = (peak, peak);
+        let peak = state.crew.peak();
+        (report.workers, report.queue_depth) = (peak, peak as u64);
         if let Some(size) = state.crew.grown_size() {
             report.chunk_size = size;
         }
-        if peak > state.crew.first() as u64 {
+        if peak > state.crew.first() {
             report.reason += &format!(": {peak}");
             // Unknown after the source has changed.
             if let Some(shortest) = state.crew.shortest().map(Duration::from_nanos) {

@@ -107,19 +107,32 @@ impl<'j> Hands<'j> {
         };
         let mut at = offset;
         for part in target.chunks_mut(chunk_size) {
-            self.fill_chunk(way, at, part)?;
+            self.fill_once(way, at, part)?;
             at += part.len() as u64;
         }
         Ok(())
     }
 
-    /// Fills `target` through the page cache in one call, whatever the chunk size.
-    pub(crate) fn fill_at_once(
+    /// Fills `target` in one call, whatever the chunk size.
+    pub(crate) fn fill_once(
         &mut self,
+        way: Way,
         offset: u64,
         target: &mut [u8],
     ) -> Result<(), LeaseTrouble> {
-        self.fill_chunk(Way::Buffered, offset, target)
+        let extent = Extent::between(offset, offset.saturating_add(target.len() as u64));
+        self.lapped(extent, |hands| hands.read(way, offset, target))
+    }
+
+    /// Records a read of `extent`, if it succeeds.
+    fn lapped<T>(
+        &mut self,
+        extent: Extent,
+        read: impl FnOnce(&mut Self) -> Result<T, LeaseTrouble>,
+    ) -> Result<T, LeaseTrouble> {
+        let ended = read(self);
+        self.recorder.lap_if(&ended, Activity::Read, extent.offset(), extent.len());
+        ended
     }
 
     /// Reads `extent` in steps that fit into `room`, and passes each to `each`: again from the
@@ -132,32 +145,15 @@ impl<'j> Hands<'j> {
     ) -> Result<(), LeaseTrouble> {
         let source = self.source;
         self.tally.calls += 1;
-        let taken = source.take_in_steps(extent, room, each).map_err(|error| {
-            let len = usize::try_from(extent.len()).unwrap_or(usize::MAX);
-            Failure::of(error).into_trouble(source, extent.offset(), len)
-        });
-        self.recorder.lap_if(&taken, Activity::Read, extent.offset(), extent.len());
-        taken
+        self.lapped(extent, |_| {
+            source.take_in_steps(extent, room, each).map_err(|error| {
+                let len = usize::try_from(extent.len()).unwrap_or(usize::MAX);
+                Failure::of(error).into_trouble(source, extent.offset(), len)
+            })
+        })
     }
 
-    fn fill_chunk(
-        &mut self,
-        way: Way,
-        offset: u64,
-        target: &mut [u8],
-    ) -> Result<(), LeaseTrouble> {
-        let len = target.len() as u64;
-        let ended = self.fill_one(way, offset, target);
-        self.recorder.lap_if(&ended, Activity::Read, offset, len);
-        ended
-    }
-
-    fn fill_one(
-        &mut self,
-        way: Way,
-        offset: u64,
-        target: &mut [u8],
-    ) -> Result<(), LeaseTrouble> {
+    fn read(&mut self, way: Way, offset: u64, target: &mut [u8]) -> Result<(), LeaseTrouble> {
         if let Some((map, map_offset)) = self.map {
             self.tally.calls += 1;
             let from = usize::try_from(offset - map_offset).unwrap_or(usize::MAX);
@@ -166,17 +162,17 @@ impl<'j> Hands<'j> {
         }
         let filled = match way {
             Way::Buffered => 0,
-            Way::Direct => self.fill_direct(offset, target)?,
+            Way::Direct => self.read_direct(offset, target)?,
         };
         let source = self.source;
         let (rest, tally) = (&mut target[filled..], &mut self.tally);
         self.teller
-            .request(|| fill_buffered(source, offset + filled as u64, rest, tally))
+            .request(|| read_buffered(source, offset + filled as u64, rest, tally))
             .map_err(|failure| failure.into_trouble(source, offset, target.len()))
     }
 
     /// Reads directly, bypassing the page cache; less than all if the file ends inside a unit.
-    fn fill_direct(&mut self, offset: u64, target: &mut [u8]) -> Result<usize, LeaseTrouble> {
+    fn read_direct(&mut self, offset: u64, target: &mut [u8]) -> Result<usize, LeaseTrouble> {
         let source = self.source;
         let Some(direct) = source.direct() else {
             let refused = io::Error::from(io::ErrorKind::Unsupported);
@@ -203,7 +199,7 @@ impl<'j> Hands<'j> {
             use std::os::unix::fs::FileExt;
             direct.file.read_at(target, offset)
         };
-        let filled = fill_with(read, offset, place, unit, &mut self.tally)
+        let filled = read_until_full(read, offset, place, unit, &mut self.tally)
             .map_err(|failure| failure.refusable().into_trouble(source, offset, len))?;
         if !aligned && let Some(pages) = &self.bounce {
             target[..filled].copy_from_slice(&pages[..filled]);
@@ -214,26 +210,24 @@ impl<'j> Hands<'j> {
 
     /// Reads `extent` directly into `target`, widened to whole units: `target` starts at the
     /// unit at or below the extent. Returns where in `target` the extent starts.
-    pub(crate) fn fill_widened(
+    pub(crate) fn fill_units(
         &mut self,
         extent: Extent,
         target: &mut [u8],
     ) -> Result<usize, LeaseTrouble> {
-        let ended = self.fill_wide(extent, target);
-        self.recorder.lap_if(&ended, Activity::Read, extent.offset(), extent.len());
-        ended
+        self.lapped(extent, |hands| hands.read_units(extent, target))
     }
 
-    fn fill_wide(&mut self, extent: Extent, target: &mut [u8]) -> Result<usize, LeaseTrouble> {
+    fn read_units(&mut self, extent: Extent, target: &mut [u8]) -> Result<usize, LeaseTrouble> {
         let unit = self.source.direct().map_or(1, |direct| direct.unit.get());
         let first = extent.offset() / unit * unit;
         let skip = usize::try_from(extent.offset() - first).unwrap_or(usize::MAX);
         let len = usize::try_from(extent.end() - first).unwrap_or(usize::MAX);
         let wide = len.next_multiple_of(usize::try_from(unit).unwrap_or(1));
-        let filled = self.fill_direct(first, &mut target[..wide])?;
+        let filled = self.read_direct(first, &mut target[..wide])?;
         if filled < len {
             let source = self.source;
-            fill_buffered(
+            read_buffered(
                 source,
                 first + filled as u64,
                 &mut target[filled..len],
@@ -326,7 +320,7 @@ fn said(source: &OpenSource, error: io::Error) -> Error {
 
 /// Reads what the page cache has of `target` from its start, and waits for no device. 0 also after an error, which the
 /// next way of reading reports.
-pub(crate) fn fill_cached(file: &File, offset: u64, target: &mut [u8]) -> usize {
+pub(crate) fn read_cached(file: &File, offset: u64, target: &mut [u8]) -> usize {
     loop {
         let mut parts = [IoSliceMut::new(target)];
         match preadv2(file, &mut parts, offset, ReadWriteFlags::NOWAIT) {
@@ -337,20 +331,21 @@ pub(crate) fn fill_cached(file: &File, offset: u64, target: &mut [u8]) -> usize 
 }
 
 /// Fills all of `target` through the page cache.
-pub(crate) fn fill_buffered(
+pub(crate) fn read_buffered(
     source: &OpenSource,
     offset: u64,
     target: &mut [u8],
     tally: &mut ReadTally,
 ) -> Result<(), Failure> {
     let len = target.len();
-    let filled = fill_with(|part, at| source.read_at(part, at), offset, target, 1, tally)?;
+    let filled =
+        read_until_full(|part, at| source.read_at(part, at), offset, target, 1, tally)?;
     if filled == len { Ok(()) } else { Err(Failure::End(offset + filled as u64)) }
 }
 
 /// Reads until `target` is full, the source ends, or a read returns a length that is not a
 /// multiple of `unit`, after which a direct read cannot continue.
-pub(crate) fn fill_with(
+pub(crate) fn read_until_full(
     read: impl Fn(&mut [u8], u64) -> io::Result<usize>,
     offset: u64,
     target: &mut [u8],
@@ -408,7 +403,7 @@ mod tests {
     fn fill_goes_on_after_short_reads_and_interrupts() {
         let source = Grudging { bytes: b"0123456789", calls: 0.into() };
         let (mut target, mut tally) = ([0; 6], ReadTally::default());
-        let filled = fill_with(|t, o| source.read(t, o), 2, &mut target, 1, &mut tally);
+        let filled = read_until_full(|t, o| source.read(t, o), 2, &mut target, 1, &mut tally);
         assert_eq!((filled.expect("six bytes are there"), &target), (6, b"234567"));
         assert_eq!((tally.calls, tally.retries), (8, 7));
     }
@@ -417,9 +412,9 @@ mod tests {
     fn fill_stops_at_the_end_and_where_a_direct_read_cannot_go_on() {
         let source = Grudging { bytes: b"0123456789", calls: 0.into() };
         let (mut target, mut tally) = ([0; 6], ReadTally::default());
-        let filled = fill_with(|t, o| source.read(t, o), 8, &mut target, 1, &mut tally);
+        let filled = read_until_full(|t, o| source.read(t, o), 8, &mut target, 1, &mut tally);
         assert_eq!(filled.expect("no error"), 2);
-        let filled = fill_with(|t, o| source.read(t, o), 0, &mut target, 4, &mut tally);
+        let filled = read_until_full(|t, o| source.read(t, o), 0, &mut target, 4, &mut tally);
         assert_eq!(filled.expect("no error"), 1, "one byte is not a multiple of four");
     }
 }

@@ -8,7 +8,7 @@ use swath_os::memory::WriteLease;
 use swath_os::ring::{Completion, Ring, with_ring};
 use swath_plan::schedule::{Lease, Way};
 
-use super::fill::{Failure, Hands, fill_buffered};
+use super::fill::{Failure, Hands, read_buffered};
 use super::running::Turn;
 use super::{LeaseTrouble, ReadJob};
 use crate::timeline::{Flight as Recorded, Flights};
@@ -203,7 +203,7 @@ impl<'p> Reaper<'_, 'p> {
         let len = memory.len();
         let rest = &mut memory[flight.filled..];
         let ended =
-            fill_buffered(source, offset + flight.filled as u64, rest, &mut self.hands.tally)
+            read_buffered(source, offset + flight.filled as u64, rest, &mut self.hands.tally)
                 .map_err(|failure| failure.into_trouble(source, offset, len));
         // Returned before the scheduler may hand the bytes out again.
         match &ended {

@@ -75,7 +75,7 @@ pub(crate) struct RunState<S> {
     tally: ReadTally,
     fallbacks: Vec<Fallback>,
     /// The number of workers, if fewer than planned.
-    workers: Option<u64>,
+    workers: Option<usize>,
     parked: usize,
     /// Some worker has found nothing left for it, and has ended.
     is_over: bool,
@@ -326,7 +326,7 @@ impl<S: Schedule> Running<S> {
 
     /// Records how many workers there are, if not all could be started.
     pub(crate) fn has_workers(&self, count: usize) {
-        self.state().workers = Some(count as u64);
+        self.state().workers = Some(count);
     }
 
     /// Adds the counts of one worker.
@@ -356,7 +356,7 @@ impl<S: Schedule> Running<S> {
         }
         if let Some(workers) = workers {
             let missing = report.workers.saturating_sub(workers);
-            report.queue_depth = report.queue_depth.saturating_sub(missing);
+            report.queue_depth = report.queue_depth.saturating_sub(missing as u64);
             report.workers = workers;
         }
         report.fill_in(tally, fallbacks);

@@ -13,7 +13,7 @@ use swath_plan::extents::merged;
 use swath_plan::mirror::{Agreed, agree};
 use swath_plan::schedule::{Lease, LeaseCut, Pause, Run, ScheduleSetup, Scheduler, Way};
 
-use crate::engine::fill::{Hands, fill_buffered};
+use crate::engine::fill::{Hands, read_buffered};
 use crate::engine::{LeaseTrouble, Manner, ReadJob, Visit, worker};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
@@ -295,7 +295,7 @@ fn sum(
     hands.recorder.turn_to_path(opened.name());
     let (recorder, tally) = (&mut hands.recorder, &mut hands.tally);
     let sum = sum_in_steps(chunk, bytes, |step, at| {
-        let read = fill_buffered(opened, at, step, tally);
+        let read = read_buffered(opened, at, step, tally);
         recorder.lap_if(&read, Activity::Read, at, step.len() as u64);
         read
     });

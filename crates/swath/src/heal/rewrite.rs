@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use swath_os::advise::{FileAdvice, advise_file};
 use swath_plan::checksums::Checksums;
 use swath_plan::extent::Extent;
-use swath_plan::schedule::Lease;
+use swath_plan::schedule::{Lease, Way};
 
 use super::examine::{chunks, workers};
 use crate::buffer::Buffer;
@@ -168,7 +168,7 @@ impl Rewrite<'_> {
             let mut written = Ok(());
             match usize::try_from(extent.len()).ok().and_then(|len| room.get_mut(..len)) {
                 Some(bytes) => {
-                    hands.fill_at_once(extent.offset(), bytes)?;
+                    hands.fill_once(Way::Buffered, extent.offset(), bytes)?;
                     written = write(bytes, extent);
                 }
                 // If part of a chunk turns out to be wrong, the chunk is written again, from

@@ -104,7 +104,7 @@ pub struct IngestReport {
     /// The part of it spent finding the files.
     pub listing: Duration,
     /// The most threads that read at one time.
-    pub workers: u64,
+    pub workers: usize,
     /// Files that could be in flight on the device at one time.
     pub queue_depth: u64,
     /// Files that were not in the page cache, as far as that was noticed.

@@ -35,7 +35,7 @@ impl Summary {
 
     pub(super) fn fill_in(self, report: &mut IngestReport, options: &IngestOptions) {
         self.tally.fill_in(report);
-        report.workers = self.threads as u64;
+        report.workers = self.threads;
         report.queue_depth = self.queue_depth;
         report.fallbacks.extend(options.noted());
         report.fallbacks.extend(self.fallbacks);

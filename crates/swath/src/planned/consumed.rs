@@ -6,7 +6,7 @@ use swath_plan::policy::{Decision, Engine, FAR_AHEAD, Facts, PageCache, by_worke
 
 use crate::options::ReadOptions;
 
-/// Default size of what is processed at a time: it stays in the second-level cache.
+/// The default `chunk_size` of `scan`, `sum`, `count` and `copy`: it stays in the second-level cache.
 pub(crate) const FOLD_SIZE: NonZeroU64 = NonZeroU64::new(512 << 10).unwrap();
 
 /// The policy's decision for an extent that its workers process and do not keep, and whether

@@ -135,7 +135,7 @@ impl<'s> ClassReader<'s> {
             self.wide = Some(pages.map_err(no_memory)?);
         }
         let Some(wide) = &mut self.wide else { return Ok(()) };
-        let skip = self.hands.fill_widened(piece.extent, wide)?;
+        let skip = self.hands.fill_units(piece.extent, wide)?;
         target.copy_from_slice(&wide[skip..][..target.len()]);
         Ok(())
     }

@@ -120,8 +120,7 @@ pub(super) fn start(
         workers: Mutex::default(),
     });
     let threads = spawn(&shared, workers);
-    let report =
-        Report { workers: workers as u64, queue_depth: workers as u64, ..chosen.report };
+    let report = Report { workers, queue_depth: workers as u64, ..chosen.report };
     Ok(Started { shared, threads, report })
 }
 

@@ -170,9 +170,9 @@ impl Visit for SharedAhead {
         block.narrow(0, self.room);
         let len = usize::try_from(lease.extent.len()).unwrap_or(usize::MAX);
         let skip = match lease.way {
-            Way::Direct => hands.fill_widened(lease.extent, &mut block)?,
+            Way::Direct => hands.fill_units(lease.extent, &mut block)?,
             Way::Buffered => {
-                hands.fill_at_once(lease.extent.offset(), &mut block[..len])?;
+                hands.fill_once(Way::Buffered, lease.extent.offset(), &mut block[..len])?;
                 0
             }
         };

@@ -8,7 +8,7 @@ use swath_plan::policy::Engine;
 
 use super::{FIRST, Reader};
 use crate::buffer::Buffer;
-use crate::engine::fill::fill_cached;
+use crate::engine::fill::read_cached;
 use crate::error::Result;
 use crate::timeline::Activity;
 
@@ -55,7 +55,7 @@ impl Reader {
         block.narrow(0, len);
         let hooks = self.observer.hooks();
         let came = hooks.record(Activity::Read, name, extent, || {
-            NonZeroUsize::new(fill_cached(file, extent.offset(), &mut block)).ok_or(())
+            NonZeroUsize::new(read_cached(file, extent.offset(), &mut block)).ok_or(())
         });
         let Ok(came) = came.map(NonZeroUsize::get) else { return Ok(None) };
         block.narrow(0, came);

@@ -199,7 +199,11 @@ impl Cutter<'_> {
                     let kept = skip + to_usize(read.len());
                     let room = skip + to_usize(more.end() - start);
                     window.make_room(source, room, kept).map_err(LeaseTrouble::fatal)?;
-                    hands.fill_at_once(more.offset(), &mut window.memory_mut()[kept..room])?;
+                    hands.fill_once(
+                        Way::Buffered,
+                        more.offset(),
+                        &mut window.memory_mut()[kept..room],
+                    )?;
                     read = Extent::between(start, more.end());
                 }
             }
@@ -326,9 +330,9 @@ fn first_fill(
     let edges = if way == Way::Direct { EDGES } else { 0 };
     window.make_room(source, len.saturating_add(edges), 0).map_err(LeaseTrouble::fatal)?;
     match way {
-        Way::Direct => hands.fill_widened(extent, window.memory_mut()),
+        Way::Direct => hands.fill_units(extent, window.memory_mut()),
         Way::Buffered => {
-            hands.fill_at_once(extent.offset(), &mut window.memory_mut()[..len])?;
+            hands.fill_once(Way::Buffered, extent.offset(), &mut window.memory_mut()[..len])?;
             Ok(0)
         }
     }

@@ -199,7 +199,7 @@ impl Claim {
     }
 
     /// Fails if a file that is given its name now would not be found under the caller's path.
-    pub(crate) fn check_in_place(&self) -> Result<()> {
+    pub(crate) fn check_folder(&self) -> Result<()> {
         match self.folder.is_in_place() {
             Ok(true) => Ok(()),
             Ok(false) => Err(self.changed("its folder has been moved, removed or replaced")),

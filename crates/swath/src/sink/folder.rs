@@ -216,7 +216,7 @@ impl Folder {
         let former = self.named.clone();
         let named: BTreeSet<String> = named.iter().cloned().collect();
         self.store_segments(&named)?;
-        self.check_in_place()?;
+        self.check_folder()?;
         self.check_segments(&named)?;
         let file = self.write_manifest(manifest)?;
         self.named.extend(named.iter().cloned());
@@ -231,7 +231,7 @@ impl Folder {
             // What follows is written in a folder that others may look into.
             (self.readers, self.unread) = (file.access().ok(), CLOSED);
         }
-        let is_whole = self.check_segments(&named).and_then(|()| self.check_in_place());
+        let is_whole = self.check_segments(&named).and_then(|()| self.check_folder());
         is_whole.map_err(|error| match error.reason() {
             Reason::Changed => error,
             _ => self.claim.outcome_unknown(error.into()),
@@ -246,8 +246,8 @@ impl Folder {
     }
 
     /// Fails if readers would not get to this folder, or, if it is new, could not.
-    fn check_in_place(&self) -> Result<()> {
-        self.claim.check_in_place()?;
+    fn check_folder(&self) -> Result<()> {
+        self.claim.check_folder()?;
         if self.hidden.is_some() {
             return Ok(());
         }

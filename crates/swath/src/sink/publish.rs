@@ -163,7 +163,7 @@ impl Candidate {
         let times = self.take_times();
         let times = times.map_err(|error| claim.error(Operation::Write, error))?;
         self.store(claim, durability)?;
-        claim.check_in_place()?;
+        claim.check_folder()?;
         self.confirm(claim).map(|()| Vec::from_iter(times))
     }
 
@@ -472,7 +472,7 @@ pub(crate) fn publish(
             drop(claim.folder.open(&claim.name));
         }
         // Last, so that there is hardly any time left in which it may change.
-        claim.check_in_place()?;
+        claim.check_folder()?;
         still_there(claim, options)?;
         let is_named = match &there {
             Some(there) => candidate.replace(claim, there)?,

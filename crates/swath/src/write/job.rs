@@ -44,15 +44,14 @@ impl<'w> WriteJob<'w> {
 
     /// Writes all chunks with `workers` threads, this one among them; returns how many there
     /// were.
-    pub(super) fn run(self, workers: u64, fallbacks: &mut Vec<Fallback>) -> Result<u64> {
-        let workers = usize::try_from(workers).unwrap_or(usize::MAX);
+    pub(super) fn run(self, workers: usize, fallbacks: &mut Vec<Fallback>) -> Result<usize> {
         let mut there = workers.max(1);
         if let Some((started, error)) = threads::run(workers, &|_| self.work()) {
             fallbacks.push(Fallback::not_started(started, &error));
             there = started;
         }
         self.failures.end()?;
-        Ok(there as u64)
+        Ok(there)
     }
 
     fn work(&self) {

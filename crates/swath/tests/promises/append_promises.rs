@@ -284,7 +284,7 @@ fn a_fork_of_an_output_that_is_gone_gives_its_memory_back() {
         pages.parse::<usize>().expect("a number") * rustix::param::page_size()
     };
     let place = Place::new();
-    let out = quick().with_memory(1 << 30).create(place.path()).expect("created");
+    let out = quick().with_memory_limit(1 << 30).create(place.path()).expect("created");
     let (_first, mut second) = (out.fork().expect("free"), out.fork().expect("free"));
     second.write_all(&vec![7; MUCH]).expect("it waits in memory");
     let before = resident();

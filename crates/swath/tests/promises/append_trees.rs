@@ -32,8 +32,8 @@ fn options(seed: u64) -> AppendOptions {
         // Every strand writes bytes early; those without a place stay in memory.
         1 => options.with_buffer_size(16),
         // The same, but they are spilled.
-        2 => options.with_buffer_size(16).with_memory(1),
-        3 => options.with_buffer_size(64).with_memory(200),
+        2 => options.with_buffer_size(16).with_memory_limit(1),
+        3 => options.with_buffer_size(64).with_memory_limit(200),
         _ => options.with_mode(Mode::Segments).with_buffer_size(32),
     }
 }

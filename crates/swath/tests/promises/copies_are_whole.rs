@@ -84,7 +84,7 @@ fn every_length_and_number_of_workers_and_chunk_size_gives_the_bytes() {
                     let copied = options.copy(&from, &to).expect("copied");
                     assert!(read(&to) == whole, "{len} bytes, {workers} × {chunk_size}");
                     assert_eq!((copied.bytes, copied.hole_bytes), (len as u64, 0));
-                    assert!(workers == 0 || copied.workers <= workers as u64);
+                    assert!(workers == 0 || copied.workers <= workers);
                 }
             }
         }

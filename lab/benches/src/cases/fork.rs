@@ -120,7 +120,7 @@ pub(super) fn build_stitch(bench: &Bench, threads: usize) -> Result<Entrants> {
 
 /// An output whose second fork, all of it spilled, has its place only when the first one ends.
 fn spilled(path: &Path, len: u64, skew: u64) -> Result<append::Append> {
-    let out = options().with_memory(1).create(path)?;
+    let out = options().with_memory_limit(1).create(path)?;
     let (mut first, mut second) = (out.fork()?, out.fork()?);
     let block = vec![7; 1 << 20];
     for _ in 0..len >> 20 {

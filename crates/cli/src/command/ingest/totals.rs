@@ -70,7 +70,7 @@ pub(super) fn text(report: &IngestReport) -> String {
     text += &format!(
         "  {}, {} in flight at most, {} not in the page cache, {:.2} system calls a file, \
          {} to find the files\n",
-        counted(report.workers, "worker"),
+        counted(report.workers as u64, "worker"),
         counted(report.queue_depth, "file"),
         report.misses,
         report.calls_per_file(),

@@ -121,7 +121,9 @@ impl Command for Fib {
 impl Fib {
     /// Returns the library's options for these words.
     pub fn options(&self) -> AppendOptions {
-        AppendOptions::new().with_output(self.output.output_options()).with_memory(self.memory)
+        AppendOptions::new()
+            .with_output(self.output.output_options())
+            .with_memory_limit(self.memory)
     }
 
     /// Returns its name in reports.

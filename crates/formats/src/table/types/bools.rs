@@ -2,25 +2,21 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray};
-use arrow_buffer::NullBuffer;
+use arrow_array::BooleanArray;
 use swath_simd::Tokens;
 
-use super::field::{RawFields, TextField};
-use super::fill::Fill;
-use super::flags::{Flags, Note};
-use super::loops::{self, Parse};
-use super::misfit::{FieldFit, Misfit, MisfitAt};
+use super::field::TextField;
+use super::fill::{Fill, ValuesFill};
+use super::flags::Flags;
+use super::loops::Parse;
+use super::misfit::Misfit;
 use super::rules::{FieldRules, WordSet};
-use super::validity::Validity;
 
-/// A column of booleans.
-pub(super) struct Bools(Vec<bool>);
-
-impl Bools {
-    pub(super) fn new(capacity: usize) -> Self {
-        Self(Vec::with_capacity(capacity))
-    }
+/// Returns an empty column of booleans.
+pub(super) fn column(capacity: usize) -> impl Fill {
+    ValuesFill::new(ParseBools, capacity, |_, values, nulls| {
+        Arc::new(BooleanArray::new(values.into(), nulls))
+    })
 }
 
 /// How booleans are parsed.
@@ -72,30 +68,5 @@ impl Parse for ParseBools {
         _: &mut Flags,
     ) -> Result<bool, Misfit> {
         rules.boolean(field).ok_or_else(|| Misfit::of(field.bytes))
-    }
-}
-
-impl Fill for Bools {
-    fn push(&mut self, field: TextField<'_>, rules: &FieldRules, _: &mut Note<'_>) -> FieldFit {
-        self.0.push(ParseBools.one(field, rules, &mut Flags::default())?);
-        Ok(())
-    }
-
-    fn push_missing(&mut self) {
-        self.0.push(false);
-    }
-
-    fn push_all(
-        &mut self,
-        fields: RawFields<'_>,
-        rules: &FieldRules,
-        validity: &mut Validity,
-        note: &mut Note<'_>,
-    ) -> Result<(), MisfitAt> {
-        loops::push_all(&ParseBools, &mut self.0, fields, rules, validity, note)
-    }
-
-    fn finish(&mut self, nulls: Option<NullBuffer>) -> ArrayRef {
-        Arc::new(BooleanArray::new(std::mem::take(&mut self.0).into(), nulls))
     }
 }

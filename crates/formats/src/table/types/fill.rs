@@ -4,7 +4,8 @@ use arrow_array::ArrayRef;
 use arrow_buffer::NullBuffer;
 
 use super::field::{RawFields, TextField};
-use super::flags::Note;
+use super::flags::{Flags, Note};
+use super::loops::{self, Parse};
 use super::misfit::{FieldFit, Misfit, MisfitAt};
 use super::nested::NestedType;
 use super::rules::FieldRules;
@@ -62,6 +63,56 @@ pub(super) trait Fill: Send {
     /// Takes the type of nested values, if nothing else is kept of them.
     fn nested(&mut self) -> Option<NestedType> {
         None
+    }
+}
+
+/// The array of values, and of which are missing.
+type Finish<P> = fn(&P, Vec<<P as Parse>::Value>, Option<NullBuffer>) -> ArrayRef;
+
+/// A column of values of a fixed size, which a [`Parse`] reads.
+pub(super) struct ValuesFill<P: Parse> {
+    values: Vec<P::Value>,
+    parse: P,
+    finish: Finish<P>,
+}
+
+impl<P: Parse> ValuesFill<P> {
+    pub(super) fn new(parse: P, capacity: usize, finish: Finish<P>) -> Self {
+        Self { values: Vec::with_capacity(capacity), parse, finish }
+    }
+}
+
+impl<P: Parse<Value: Send> + Send> Fill for ValuesFill<P> {
+    fn push(
+        &mut self,
+        field: TextField<'_>,
+        rules: &FieldRules,
+        note: &mut Note<'_>,
+    ) -> FieldFit {
+        let mut flags = Flags::default();
+        self.values.push(self.parse.one(field, rules, &mut flags)?);
+        if !flags.is_empty() {
+            note(0, flags);
+        }
+        Ok(())
+    }
+
+    fn push_missing(&mut self) {
+        self.values.push(P::Value::default());
+    }
+
+    fn push_all(
+        &mut self,
+        fields: RawFields<'_>,
+        rules: &FieldRules,
+        validity: &mut Validity,
+        note: &mut Note<'_>,
+    ) -> Result<(), MisfitAt> {
+        loops::push_all(&self.parse, &mut self.values, fields, rules, validity, note)
+    }
+
+    fn finish(&mut self, nulls: Option<NullBuffer>) -> ArrayRef {
+        (self.finish)(&self.parse, taken(&mut self.values), nulls)
     }
 }
 

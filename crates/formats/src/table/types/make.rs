@@ -7,7 +7,6 @@ use arrow_array::types::{
 };
 use arrow_schema::DataType;
 
-use super::bools::Bools;
 use super::builder::Builder;
 use super::column_type::ColumnType;
 use super::dictionary::TextDictionary;
@@ -15,12 +14,11 @@ use super::field::TextField;
 use super::fill::Fill;
 use super::flags::Note;
 use super::misfit::{FieldFit, Misfit};
-use super::moments::{Dates, Moments};
 use super::nested::NestedType;
-use super::numbers::Numbers;
 use super::rules::FieldRules;
 use super::structs::{ListFill, Outlines, StructFill};
 use super::texts::TextsFill;
+use super::{bools, moments, numbers};
 
 impl Builder {
     /// Returns an empty column with room for some values.
@@ -59,20 +57,20 @@ fn of_nested(nested: &NestedType) -> Builder {
 fn values(column_type: ColumnType, capacity: usize) -> Box<dyn Fill> {
     match column_type {
         ColumnType::Null => Box::new(NullFill(0)),
-        ColumnType::Bool => Box::new(Bools::new(capacity)),
-        ColumnType::I8 => Box::new(Numbers::<Int8Type>::new(capacity)),
-        ColumnType::I16 => Box::new(Numbers::<Int16Type>::new(capacity)),
-        ColumnType::I32 => Box::new(Numbers::<Int32Type>::new(capacity)),
-        ColumnType::I64 => Box::new(Numbers::<Int64Type>::new(capacity)),
-        ColumnType::U8 => Box::new(Numbers::<UInt8Type>::new(capacity)),
-        ColumnType::U16 => Box::new(Numbers::<UInt16Type>::new(capacity)),
-        ColumnType::U32 => Box::new(Numbers::<UInt32Type>::new(capacity)),
-        ColumnType::U64 => Box::new(Numbers::<UInt64Type>::new(capacity)),
-        ColumnType::F32 => Box::new(Numbers::<Float32Type>::new(capacity)),
-        ColumnType::F64 => Box::new(Numbers::<Float64Type>::new(capacity)),
-        ColumnType::Date => Box::new(Dates::new(capacity)),
-        ColumnType::Timestamp(unit) => Box::new(Moments::new(unit, false, capacity)),
-        ColumnType::Zoned(unit) => Box::new(Moments::new(unit, true, capacity)),
+        ColumnType::Bool => Box::new(bools::column(capacity)),
+        ColumnType::I8 => Box::new(numbers::column::<Int8Type>(capacity)),
+        ColumnType::I16 => Box::new(numbers::column::<Int16Type>(capacity)),
+        ColumnType::I32 => Box::new(numbers::column::<Int32Type>(capacity)),
+        ColumnType::I64 => Box::new(numbers::column::<Int64Type>(capacity)),
+        ColumnType::U8 => Box::new(numbers::column::<UInt8Type>(capacity)),
+        ColumnType::U16 => Box::new(numbers::column::<UInt16Type>(capacity)),
+        ColumnType::U32 => Box::new(numbers::column::<UInt32Type>(capacity)),
+        ColumnType::U64 => Box::new(numbers::column::<UInt64Type>(capacity)),
+        ColumnType::F32 => Box::new(numbers::column::<Float32Type>(capacity)),
+        ColumnType::F64 => Box::new(numbers::column::<Float64Type>(capacity)),
+        ColumnType::Date => Box::new(moments::dates(capacity)),
+        ColumnType::Timestamp(unit) => Box::new(moments::moments(unit, false, capacity)),
+        ColumnType::Zoned(unit) => Box::new(moments::moments(unit, true, capacity)),
         ColumnType::Text => Box::new(TextsFill::new(capacity)),
         ColumnType::Dictionary => Box::new(TextDictionary::new()),
         ColumnType::Struct => Box::new(Outlines::new(b'{')),

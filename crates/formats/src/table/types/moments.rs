@@ -2,31 +2,27 @@
 
 use std::sync::Arc;
 
+use arrow_array::PrimitiveArray;
 use arrow_array::types::{
     Date32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
     TimestampNanosecondType, TimestampSecondType,
 };
-use arrow_array::{ArrayRef, PrimitiveArray};
-use arrow_buffer::NullBuffer;
 use arrow_schema::TimeUnit;
 use swath_simd::{Moment, Tokens, parse_dates, parse_moments};
 
-use super::field::{RawFields, TextField};
-use super::fill::{Fill, taken};
-use super::flags::{Flags, Note};
-use super::loops::{self, Parse};
-use super::misfit::{FieldFit, Misfit, MisfitAt};
+use super::field::TextField;
+use super::fill::{Fill, ValuesFill};
+use super::flags::Flags;
+use super::loops::Parse;
+use super::misfit::Misfit;
 use super::rules::FieldRules;
 use super::time;
-use super::validity::Validity;
 
-/// A column of days since 1970.
-pub(super) struct Dates(Vec<i32>);
-
-impl Dates {
-    pub(super) fn new(capacity: usize) -> Self {
-        Self(Vec::with_capacity(capacity))
-    }
+/// Returns an empty column of days since 1970.
+pub(super) fn dates(capacity: usize) -> impl Fill {
+    ValuesFill::new(ParseDates, capacity, |_, values, nulls| {
+        Arc::new(PrimitiveArray::<Date32Type>::new(values.into(), nulls))
+    })
 }
 
 /// How dates are parsed.
@@ -75,36 +71,24 @@ impl Parse for ParseDates {
     }
 }
 
-impl Fill for Dates {
-    fn push(&mut self, field: TextField<'_>, rules: &FieldRules, _: &mut Note<'_>) -> FieldFit {
-        self.0.push(ParseDates.one(field, rules, &mut Flags::default())?);
-        Ok(())
-    }
-
-    fn push_missing(&mut self) {
-        self.0.push(0);
-    }
-
-    fn push_all(
-        &mut self,
-        fields: RawFields<'_>,
-        rules: &FieldRules,
-        validity: &mut Validity,
-        note: &mut Note<'_>,
-    ) -> Result<(), MisfitAt> {
-        loops::push_all(&ParseDates, &mut self.0, fields, rules, validity, note)
-    }
-
-    fn finish(&mut self, nulls: Option<NullBuffer>) -> ArrayRef {
-        let values = taken(&mut self.0);
-        Arc::new(PrimitiveArray::<Date32Type>::new(values.into(), nulls))
-    }
-}
-
-/// A column of timestamps.
-pub(super) struct Moments {
-    values: Vec<i64>,
-    parse: ParseMoments,
+/// Returns an empty column of timestamps.
+pub(super) fn moments(unit: TimeUnit, is_zoned: bool, capacity: usize) -> impl Fill {
+    let parse = ParseMoments { unit, is_zoned };
+    ValuesFill::new(parse, capacity, |parse, values, nulls| {
+        let values = PrimitiveArray::<Int64Type>::new(values.into(), nulls);
+        let zone = parse.is_zoned.then_some("UTC");
+        macro_rules! counted {
+            ($arrow:ty) => {
+                Arc::new(values.reinterpret_cast::<$arrow>().with_timezone_opt(zone))
+            };
+        }
+        match parse.unit {
+            TimeUnit::Second => counted!(TimestampSecondType),
+            TimeUnit::Millisecond => counted!(TimestampMillisecondType),
+            TimeUnit::Microsecond => counted!(TimestampMicrosecondType),
+            TimeUnit::Nanosecond => counted!(TimestampNanosecondType),
+        }
+    })
 }
 
 /// How timestamps are parsed.
@@ -112,13 +96,6 @@ pub(super) struct Moments {
 struct ParseMoments {
     unit: TimeUnit,
     is_zoned: bool,
-}
-
-impl Moments {
-    pub(super) fn new(unit: TimeUnit, is_zoned: bool, capacity: usize) -> Self {
-        let parse = ParseMoments { unit, is_zoned };
-        Self { values: Vec::with_capacity(capacity), parse }
-    }
 }
 
 impl ParseMoments {
@@ -178,43 +155,5 @@ impl Parse for ParseMoments {
             None => time::date_or_moment(token),
         };
         self.value(moment.ok_or_else(|| Misfit::of(token))?, rules)
-    }
-}
-
-impl Fill for Moments {
-    fn push(&mut self, field: TextField<'_>, rules: &FieldRules, _: &mut Note<'_>) -> FieldFit {
-        self.values.push(self.parse.one(field, rules, &mut Flags::default())?);
-        Ok(())
-    }
-
-    fn push_missing(&mut self) {
-        self.values.push(0);
-    }
-
-    fn push_all(
-        &mut self,
-        fields: RawFields<'_>,
-        rules: &FieldRules,
-        validity: &mut Validity,
-        note: &mut Note<'_>,
-    ) -> Result<(), MisfitAt> {
-        loops::push_all(&self.parse, &mut self.values, fields, rules, validity, note)
-    }
-
-    fn finish(&mut self, nulls: Option<NullBuffer>) -> ArrayRef {
-        let values = taken(&mut self.values);
-        let values = PrimitiveArray::<Int64Type>::new(values.into(), nulls);
-        let zone = self.parse.is_zoned.then_some("UTC");
-        macro_rules! counted {
-            ($arrow:ty) => {
-                Arc::new(values.reinterpret_cast::<$arrow>().with_timezone_opt(zone))
-            };
-        }
-        match self.parse.unit {
-            TimeUnit::Second => counted!(TimestampSecondType),
-            TimeUnit::Millisecond => counted!(TimestampMillisecondType),
-            TimeUnit::Microsecond => counted!(TimestampMicrosecondType),
-            TimeUnit::Nanosecond => counted!(TimestampNanosecondType),
-        }
     }
 }

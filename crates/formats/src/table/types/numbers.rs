@@ -2,28 +2,26 @@
 
 use std::sync::Arc;
 
+use arrow_array::PrimitiveArray;
 use arrow_array::types::ArrowPrimitiveType;
-use arrow_array::{ArrayRef, PrimitiveArray};
-use arrow_buffer::NullBuffer;
 use swath_simd::{Padding, Tokens};
 
 use super::field::{RawFields, TextField};
-use super::fill::{Fill, taken};
+use super::fill::{Fill, ValuesFill};
 use super::flags::{Flags, Note};
 use super::loops::{self, Parse};
-use super::misfit::{FieldFit, Misfit, MisfitAt};
+use super::misfit::{Misfit, MisfitAt};
 use super::number::{self, NumberForm};
 use super::rules::FieldRules;
-use super::validity::Validity;
 use crate::table::value::sealed::SealedNumber;
 
-/// A column of numbers.
-pub(super) struct Numbers<T: ArrowPrimitiveType>(Vec<T::Native>);
-
-impl<T: ArrowPrimitiveType> Numbers<T> {
-    pub(super) fn new(capacity: usize) -> Self {
-        Self(Vec::with_capacity(capacity))
-    }
+/// Returns an empty column of numbers.
+pub(super) fn column<T: ArrowPrimitiveType<Native: SealedNumber>>(
+    capacity: usize,
+) -> impl Fill {
+    ValuesFill::new(ParseNumbers::<T::Native>::NEW, capacity, |_, values, nulls| {
+        Arc::new(PrimitiveArray::<T>::new(values.into(), nulls))
+    })
 }
 
 /// Parses fields into `out`, which is as long. `missing` has the value of a missing one, by its index.
@@ -118,39 +116,4 @@ fn without_minus_zero<T: SealedNumber>(tokens: Tokens<'_>, values: &[T]) -> usiz
     let places = tokens.starts.iter().zip(tokens.ends);
     let wrong = values.iter().zip(places).position(is_wrong);
     wrong.unwrap_or(values.len())
-}
-
-impl<T: ArrowPrimitiveType<Native: SealedNumber>> Fill for Numbers<T> {
-    fn push(
-        &mut self,
-        field: TextField<'_>,
-        rules: &FieldRules,
-        note: &mut Note<'_>,
-    ) -> FieldFit {
-        let mut flags = Flags::default();
-        self.0.push(ParseNumbers::<T::Native>::NEW.one(field, rules, &mut flags)?);
-        if !flags.is_empty() {
-            note(0, flags);
-        }
-        Ok(())
-    }
-
-    fn push_missing(&mut self) {
-        self.0.push(T::Native::default());
-    }
-
-    fn push_all(
-        &mut self,
-        fields: RawFields<'_>,
-        rules: &FieldRules,
-        validity: &mut Validity,
-        note: &mut Note<'_>,
-    ) -> Result<(), MisfitAt> {
-        let parse = ParseNumbers::<T::Native>::NEW;
-        loops::push_all(&parse, &mut self.0, fields, rules, validity, note)
-    }
-
-    fn finish(&mut self, nulls: Option<NullBuffer>) -> ArrayRef {
-        Arc::new(PrimitiveArray::<T>::new(taken(&mut self.0).into(), nulls))
-    }
 }

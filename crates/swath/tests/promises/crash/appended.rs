@@ -36,7 +36,7 @@ impl Appended {
         let options = AppendOptions::new()
             .with_mode(self.mode)
             .with_output(OutputOptions::new().with_fs(fs));
-        options.with_buffer_size(16).with_memory(1)
+        options.with_buffer_size(16).with_memory_limit(1)
     }
 
     fn is_folder(&self) -> bool {

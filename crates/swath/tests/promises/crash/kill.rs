@@ -97,7 +97,7 @@ fn strands(
     let options = AppendOptions::new()
         .with_mode(mode)
         .with_output(OutputOptions::new().with_fs(fs).with_durability(sync));
-    let out = options.with_memory(1).with_buffer_size(10_000).create(path)?;
+    let out = options.with_memory_limit(1).with_buffer_size(10_000).create(path)?;
     let mut forks = Vec::new();
     for chunk in bytes.chunks(60_000) {
         forks.push((out.fork()?, chunk));

@@ -74,7 +74,7 @@ impl Way {
                 ticket.done()?;
                 out.commit().map(drop)
             }
-            Self::Strands => strands(path, AppendOptions::new().with_memory(1), fs),
+            Self::Strands => strands(path, AppendOptions::new().with_memory_limit(1), fs),
             Self::Segments => strands(path, AppendOptions::new().with_mode(Mode::Segments), fs),
         }
     }

@@ -79,7 +79,7 @@ impl Way {
             }
             Way::Shared => shared(&write, path, bytes),
             Way::Strands => strands(path, bytes, append),
-            Way::Spilling => strands(path, bytes, append.with_memory(1)),
+            Way::Spilling => strands(path, bytes, append.with_memory_limit(1)),
             Way::Segments => strands(path, bytes, append.with_mode(Mode::Segments)),
             Way::Tickets => tickets(output, path, bytes, Direct::No),
             Way::DirectTickets => tickets(output, path, bytes, Direct::Yes),

@@ -45,7 +45,7 @@ impl Unordered {
             Mode::LocalFiles => {
                 let options = AppendOptions::new()
                     .with_output(OutputOptions::new().with_fs(fs))
-                    .with_memory(1);
+                    .with_memory_limit(1);
                 cheerio::local_files(path, options)?
             }
         };
