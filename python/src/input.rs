@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::mem;
-use std::os::fd::{BorrowedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -208,10 +208,26 @@ fn opened(py: Python<'_>, number: RawFd) -> PyResult<Input> {
     // SAFETY: it is not negative, and only asked for a duplicate now; if it is closed, that is an
     // error.
     let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
+    if let Some(file) = opened_anew(borrowed) {
+        return Ok(Input::Open(file));
+    }
     match borrowed.try_clone_to_owned() {
         Ok(owned) => Ok(Input::Open(File::from(owned))),
         Err(error) => Err(of_kernel(py, &format!("<descriptor {number}>"), &error)),
     }
+}
+
+/// A file that the caller has open for writing, opened once more to read it: closing a copy of its descriptor would take
+/// an error of FUSE or NFS that the caller's own close is to report. `None` where that cannot be, and for any other.
+fn opened_anew(file: BorrowedFd<'_>) -> Option<File> {
+    let flags = rustix::fs::fcntl_getfl(file).ok()?;
+    let facts = rustix::fs::fstat(file).ok()?;
+    let is_file = rustix::fs::FileType::from_raw_mode(facts.st_mode).is_file();
+    let is_written = flags.intersects(rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::RDWR);
+    let name = || format!("/proc/self/fd/{}", file.as_raw_fd());
+    let opened = (is_file && is_written).then(|| File::open(name()).ok()).flatten()?;
+    let same = rustix::fs::fstat(&opened).ok()?;
+    ((same.st_dev, same.st_ino) == (facts.st_dev, facts.st_ino)).then_some(opened)
 }
 
 /// Returns the kind of a file that begins with `head`, and a hint; `None` for numbers and text.

@@ -948,6 +948,7 @@ def test_a_name_decides_about_compression(tmp_path: Path) -> None:
         ([True, 2, None], TypeError, "column 'odd'"),
         ([True, 1], TypeError, "column 'odd' has dtype object.*all bool or all int"),
         ([1.5, np.True_], TypeError, "column 'odd' has dtype object"),
+        (np.array([65, 0x110000], "u4").view("<U2"), ValueError, r"past U\+10FFFF at index 0, .*; try: "),
         (["a", "b\udc80"], ValueError, "column 'odd' has half of a surrogate pair at index 1, .*; try: "),
         ((n for n in range(3)), TypeError, r"column 'odd': a generator is not a column; try: pass list"),
         ([np.timedelta64(1, "s"), None], TypeError, "column 'odd' has durations.*; try: "),

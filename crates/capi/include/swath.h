@@ -511,8 +511,8 @@ typedef void (*swath_progress_fn)(uint64_t bytes, uint64_t total, void *user_dat
  *     byte for byte the one that the serial program would write; or a folder of segments with a
  *     manifest of their serial order, of which a commit moves nothing, and which
  *     `swath_appended_open`, `swath cat` and `swath cp` read.
- *   memory (0): Bytes of forks that may wait in memory for their place before they are spilled
- *     to disk. 0: an eighth of the available memory, at most 2 GiB.
+ *   memory_limit (0): Bytes of forks that may wait in memory for their place before they are
+ *     spilled to disk. 0: an eighth of the available memory, at most 2 GiB.
  *   buffer_size (0): Bytes that a strand collects before it stores them. 0: 256 KiB.
  *   checksums (extents; or none): Whether segments have checksums: one for each extent
  *     (CRC-32C), for `swath_appended_verify`, or none.
@@ -564,7 +564,7 @@ enum swath_verb
      */
     SWATH_VERB_TABLE_READ = 2,
     /**
-     * `swath_ingest` and `swath_ingest_each`.
+     * `swath_ingest` and `swath_ingest_each`; they have none of the words of SWATH_VERB_READ but their own.
      */
     SWATH_VERB_INGEST = 3,
     /**

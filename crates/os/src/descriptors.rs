@@ -4,11 +4,12 @@
 //! closes adjacent numbers with one call.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 use std::thread::{Builder, Scope};
 
-use rustix::fs::fsync;
+use rustix::fs::{OFlags, fcntl_getfl, fsync};
 
+use crate::file_system::is_remote;
 use crate::limits::soft_limit;
 
 /// Returns how many descriptors the process may have open (`ulimit -n`); `usize::MAX` if a sandbox refuses
@@ -49,8 +50,8 @@ pub fn flush(file: impl AsFd) -> io::Result<()> {
 /// Threads that open and close many files delay each other at the table they share, and get
 /// interleaved numbers. Threads started by such a thread share its table. Except for standard
 /// error, it does not keep anything open that others close in the meantime. If the kernel
-/// refuses a table of its own (before Linux 5.9, or by seccomp), the thread shares the table of
-/// the one that started it.
+/// refuses a table of its own (before Linux 5.9, or by seccomp), or if a file of FUSE or of a file server is open for
+/// writing, whose late errors closing a copy would take, the thread shares the table of the one that started it.
 ///
 /// A descriptor is a number in one table, so none may be passed from one of these threads to
 /// another. The types ensure this where they can: `work` captures nothing, what is `given` is
@@ -116,6 +117,10 @@ pub fn spawn_separated<'s, G: Copy + Send + 's>(
 /// descriptors in it have no owner.
 unsafe fn separate() -> io::Result<()> {
     block_signals();
+    if has_remote_output() {
+        // Closing a copy would take an error that the owner of the file is to get.
+        return Err(io::ErrorKind::Unsupported.into());
+    }
     // SAFETY: it closes copies, in a table that no other thread has seen; or, if no other thread
     // is left that shares this one's table, what ended threads left there, as the caller
     // vouches.
@@ -135,6 +140,19 @@ unsafe fn separate() -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whether a file is open for writing that a server or a program stores, with a number that the kernel copies into a
+/// new table before it closes the copies there.
+fn has_remote_output() -> bool {
+    const COPIED: RawFd = 64;
+    (0..COPIED).any(|number| {
+        // SAFETY: it is only asked about; if it is not open, that is an error.
+        let file = unsafe { BorrowedFd::borrow_raw(number) };
+        let flags = fcntl_getfl(file).unwrap_or(OFlags::PATH);
+        let is_written = flags.intersects(OFlags::WRONLY | OFlags::RDWR);
+        is_written && !flags.contains(OFlags::PATH) && is_remote(file)
+    })
 }
 
 /// Signals caused by the thread itself stay as they are.

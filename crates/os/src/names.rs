@@ -269,7 +269,11 @@ pub fn sync_folder(folder: &File) -> io::Result<()> {
         done => done,
     };
     match synced {
-        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => Ok(()),
+        Err(error)
+            if [Some(libc::EINVAL), Some(libc::EOPNOTSUPP)].contains(&error.raw_os_error()) =>
+        {
+            Ok(())
+        }
         done => done,
     }
 }

@@ -78,6 +78,7 @@ mod segment;
 mod segments;
 mod status;
 mod sweep;
+mod target;
 
 pub use commit::CommittedJob;
 pub use data::{Done, Form, Part, PartPiece};

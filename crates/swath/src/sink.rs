@@ -45,7 +45,7 @@ mod zeros;
 
 pub use crate::source::FileTimes;
 pub(crate) use draft::Draft;
-pub(crate) use existing::{DraftBase, cannot_link, not_in_place};
+pub(crate) use existing::{DraftBase, cannot_link, is_no_length, not_in_place};
 pub use existing::{Durability, HardLinks, Replace};
 pub(crate) use folder::{Folder, read_manifest};
 pub use fs::{Facts, FileKind, Fs, FsFile, FsFolder, Located, Lock};

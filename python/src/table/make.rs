@@ -132,6 +132,13 @@ pub(crate) fn make_texts(name: String, texts: &Bound<'_, PyList>) -> PyResult<Ta
             "column '{name}' has half of a surrogate pair at index {row}, which UTF-8 cannot hold; \
              try: replace it with text.encode('utf-8', 'replace').decode()"
         )))?;
+        // NumPy makes texts of numbers past U+10FFFF, and Python writes them as they are.
+        let Ok(utf8) = std::str::from_utf8(utf8.as_bytes()) else {
+            return Err(PyValueError::new_err(format!(
+                "column '{name}' has a number past U+10FFFF at index {row}, where characters end; \
+                 try: check where the array comes from"
+            )));
+        };
         let added = made.try_append_value(utf8);
         added.map_err(|error| PyValueError::new_err(format!("column '{name}': {error}")))?;
     }

@@ -75,6 +75,8 @@ struct Conversion<'w> {
     /// The access that all inputs allow, if they are files.
     access: Option<Access>,
     target: Target,
+    /// How it is written: to where its path led at the beginning.
+    output: OutputOptions,
     /// Where formats are written that need a file: the output, or a temporary file for a stream.
     file: PathBuf,
     /// That of a stream.
@@ -87,6 +89,7 @@ impl<'w> Conversion<'w> {
         input: swath::Input,
         files: Vec<PathBuf>,
         target: Target,
+        output: OutputOptions,
     ) -> Result<Self> {
         let (file, temporary) = match &target {
             Target::Path(path) if !target.is_stream() => (path.clone(), None),
@@ -108,12 +111,12 @@ impl<'w> Conversion<'w> {
             }
             access = Some(Access::new(0o666, None).and(all));
         }
-        Ok(Self { words, input, files, inputs, access, target, file, temporary })
+        Ok(Self { words, input, files, inputs, access, target, output, file, temporary })
     }
 
     /// Options of a file that is written: a new one may be read by those who may read the input.
     fn output(&self) -> OutputOptions {
-        let options = self.words.output.output_options().with_workers(self.words.workers);
+        let options = self.output.clone().with_workers(self.words.workers);
         match self.access {
             Some(access) => options.with_permissions(access),
             None => options,
@@ -171,6 +174,10 @@ fn access_of(path: &Path, input: &swath::Input) -> Result<Access> {
 
 impl Command for Convert {
     fn run(&self) -> Result<Outcome> {
+        // Before the input is read: a link that is put there later is not followed.
+        let named = self.output.flag.or(&self.to).and_then(Input::path);
+        let named: Vec<&Path> = named.into_iter().collect();
+        let output = self.output.output_options().in_same_folders(&named);
         let (input, files) = opened(&self.from)?;
         let first = files.first().map(PathBuf::as_path).or(self.from.path());
         let (from, to) = formats(self, &input, first)?;
@@ -186,7 +193,7 @@ impl Command for Convert {
             target.refuse_terminal("bytes that are not text", Some(self.output.existing))?;
         }
         check_target(self, &files, &target)?;
-        let job = Conversion::new(self, input, files, target)?;
+        let job = Conversion::new(self, input, files, target, output)?;
         let start = Instant::now();
         let done = match (from.is_matrix(), to.is_matrix()) {
             (true, true) => matrix::to_matrix(&job, from, to),

@@ -534,3 +534,34 @@ fn names_of_archives_say_what_to_do_first() {
         assert!(told.contains("cannot tell the format") && told.contains(hint), "{told}");
     }
 }
+
+/// A link that a neighbour puts there while the input is read is not followed.
+#[test]
+fn an_output_whose_path_leads_elsewhere_once_the_input_is_read_is_refused() {
+    for to in ["arrow", "csv", "npz"] {
+        let setting = Setting::new();
+        let (out, secret) = (setting.path("out"), setting.file("secret", "private"));
+        let from = if to == "npz" { "mtx" } else { "csv" };
+        let text = if to == "npz" { GRAPH } else { TABLE };
+        let mut command = crate::child::swath();
+        command.args(["convert", "-", "--from", from, "--to", to, "--force", "-o", word(&out)]);
+        command.stdin(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        command.stdout(std::process::Stdio::piped());
+        let mut child = command.spawn().expect("it starts");
+        let mut input = child.stdin.take().expect("it is piped");
+        // More than a pipe holds: once it is taken, the command is reading.
+        let (head, rest) = text.split_once('\n').expect("a first line");
+        let more = if from == "mtx" { "% a comment\n".repeat(20_000) } else { String::new() };
+        let rows = if from == "csv" { "1,2,3\n".repeat(40_000) } else { String::new() };
+        let begun = format!("{head}\n{more}{rows}");
+        std::io::Write::write_all(&mut input, begun.as_bytes()).expect("it reads");
+        std::os::unix::fs::symlink(&secret, &out).expect("linked");
+        std::io::Write::write_all(&mut input, rest.as_bytes()).expect("it reads");
+        drop(input);
+        let output = child.wait_with_output().expect("it ends");
+        let said = stderr(&output);
+        assert_eq!(code(&output), 2, "{to}: {said}");
+        assert!(said.contains("; try: "), "{to}: {said}");
+        assert_eq!(fs::read_to_string(&secret).expect("there"), "private", "{to}");
+    }
+}

@@ -22,8 +22,8 @@ use crate::observe::{Hooks, Observer};
 use crate::options::ReadOptions;
 use crate::sink::draft::Draft;
 use crate::sink::{
-    DraftBase, Durability, FsFile, OutputOptions, not_in_place, read_exact_at, share_range,
-    write_all_at,
+    DraftBase, Durability, FsFile, OutputOptions, is_no_length, not_in_place, read_exact_at,
+    share_range, write_all_at,
 };
 use crate::source::mirrored::{room_for, sum_in_steps};
 use crate::source::{OpenSource, Source};
@@ -191,7 +191,11 @@ impl Rewrite<'_> {
         let whole = Extent::between(0, self.sums.len());
         let fault = |error| Error::io(Operation::Sync, draft.path(), error);
         // What is written after the last byte of a clone does not count.
-        file.set_len(whole.end()).map_err(fault)?;
+        match file.set_len(whole.end()) {
+            Err(error)
+                if is_no_length(&error) && file.facts().map_err(fault)?.len == whole.end() => {}
+            set => set.map_err(fault)?,
+        }
         if self.output.draft.durability == Durability::Full {
             file.store(true).map_err(|(_, error)| fault(error))?;
             if let Some(descriptor) = file.descriptor() {

@@ -126,7 +126,9 @@ impl Plan {
         earlier: Option<&[Done]>,
         chosen: &[Done],
     ) -> Result<CommittedJob> {
-        let output = self.output();
+        // From here on, its path leads to one file.
+        let output = self.output().in_same_folders(&[&self.target]);
+        self.at.as_ref().map_or(Ok(()), |at| at.check(&self.target, &*output.draft.fs))?;
         let draft = output.begin(&self.target).map_err(not_in_place)?;
         place::reserve(&draft, bytes_of(chosen))?;
         self.record_choice(folder, earlier, chosen)?;

@@ -289,7 +289,10 @@ impl NewFile {
         }
         match (self.file.set_mode(mode), &self.hidden) {
             (Err(error), Some(hidden))
-                if error.kind() == ErrorKind::PermissionDenied && facts.len == 0 =>
+                if matches!(
+                    error.kind(),
+                    ErrorKind::PermissionDenied | ErrorKind::Unsupported
+                ) && facts.len == 0 =>
             {
                 self.folder.remove(hidden)?;
                 self.file = self.folder.create_new(hidden, mode)?;

@@ -164,8 +164,18 @@ fn inode_of(facts: &Stat, is_local: impl FnOnce() -> bool) -> Option<LocalInode>
     Some(LocalInode { place, number: facts.st_ino })
 }
 
+/// The number of a folder, if it is on a disk of this machine.
+pub(super) fn local_inode_at(folder: &Path) -> Option<LocalInode> {
+    let facts = rustix::fs::stat(folder).ok()?;
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    inode_of(&facts, || {
+        let opened = rustix::fs::open(folder, flags, rustix::fs::Mode::empty());
+        is_local(opened.map_err(io::Error::from).and_then(file_system))
+    })
+}
+
 /// Stands for the start of this machine and the mounts that this process sees; `None` without /proc.
-fn place_here() -> Option<u64> {
+pub(super) fn place_here() -> Option<u64> {
     static HERE: OnceLock<Option<u64>> = OnceLock::new();
     *HERE.get_or_init(|| {
         let boot = fs::read("/proc/sys/kernel/random/boot_id").ok()?;

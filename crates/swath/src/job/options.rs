@@ -16,6 +16,7 @@ use super::input::JobInput;
 use super::layout::MOST_PARTS;
 use super::lines;
 use super::plan::Plan;
+use super::target::TargetPlace;
 use crate::error::{Error, Operation, Reason, Result, counted};
 use crate::sink::claim::locate;
 use crate::sink::{Durability, HardLinks, OutputOptions, Replace, not_in_place};
@@ -206,6 +207,7 @@ impl JobOptions {
             version: files::VERSION,
             id,
             folder,
+            at: Some(TargetPlace::of(&absolute, &*self.output.draft.fs)?),
             target: absolute,
             form: self.form,
             is_durable: self.output.draft.durability == Durability::Full,

@@ -15,6 +15,7 @@ use super::data::{DivisionText, Done, Form, Part, PartPiece, PlanPiece, is_numbe
 use super::files::{self, VERSION};
 use super::input::JobInput;
 use super::layout;
+use super::target::TargetPlace;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::fs::{Facts, FileKind, FsFolder};
 use crate::sink::{Durability, OutputOptions, Replace, path_text};
@@ -32,6 +33,9 @@ pub struct Plan {
     pub(super) folder: PathBuf,
     #[serde(with = "path_text")]
     pub(super) target: PathBuf,
+    /// Where that led; plans of earlier versions do not say so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) at: Option<TargetPlace>,
     pub(super) form: Form,
     #[serde(rename = "durable")]
     pub(super) is_durable: bool,
@@ -56,6 +60,8 @@ struct Unchecked {
     folder: PathBuf,
     #[serde(with = "path_text")]
     target: PathBuf,
+    #[serde(default)]
+    at: Option<TargetPlace>,
     form: Form,
     durable: bool,
     replace: bool,
@@ -90,6 +96,7 @@ impl TryFrom<Unchecked> for Plan {
             id: it.id,
             folder: it.folder,
             target: it.target,
+            at: it.at,
             form: it.form,
             is_durable: it.durable,
             may_replace: it.replace,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rustix::io::Errno;
+use swath_os::advise::{FileAdvice, advise_file};
 use swath_plan::extent::Extent;
 use swath_plan::segment::manifest::{Manifest, ManifestExtent, Segment};
 
@@ -100,7 +101,12 @@ impl Plan {
         }
         let check = |index: usize| {
             let done = written[index];
-            let sum = sum_of(&*open(done)?, done.len).map_err(|error| failed(done, error))?;
+            let file = open(done)?;
+            // The kernel may have kept bytes that the server has not.
+            if let Some(descriptor) = file.descriptor() {
+                let _ = advise_file(descriptor, 0, 0, FileAdvice::DontNeed);
+            }
+            let sum = sum_of(&*file, done.len).map_err(|error| failed(done, error))?;
             let is_right = sum == done.crc32c;
             let other = || other_bytes(&self.folder.join(done.file_name()), done);
             is_right.then_some(()).ok_or_else(other)

@@ -304,6 +304,11 @@ pub(crate) fn is_unsupported<T>(result: &io::Result<T>) -> bool {
     result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::Unsupported)
 }
 
+/// Whether a file system sets no lengths.
+pub(crate) fn is_no_length(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported)
+}
+
 /// Whether the answer to a call may have been lost, and not the call.
 pub(crate) fn is_lost(error: &io::Error) -> bool {
     let lost =

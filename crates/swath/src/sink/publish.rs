@@ -32,7 +32,8 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
 use crate::sink::existing::{
     DraftBase, DraftOptions, Durability, KEPT, Replace, cannot_link, explained, inspect,
-    is_kept_by_its_owner, is_lost, is_new_there, is_unsupported, mounted, still_there, taken,
+    is_kept_by_its_owner, is_lost, is_new_there, is_no_length, is_unsupported, mounted,
+    still_there, taken,
 };
 use crate::sink::fs::{Facts, FsFile, FsFolder};
 use crate::source::FileTimes;
@@ -221,14 +222,18 @@ impl Candidate {
         }
     }
 
-    /// Even if that is its length already: setting it frees what was reserved past it; but not
+    /// Sets its length, even if that is its length already: setting it frees what was reserved past it; but not
     /// if the file grows by it, so then it is set twice. Returns what was known before.
     fn cut(&self, len: u64) -> io::Result<Facts> {
         let facts = self.file.facts()?;
         if facts.len < len {
             self.file.set_len(len)?;
         }
-        self.file.set_len(len).map(|()| facts)
+        match self.file.set_len(len) {
+            // A server that sets no length has reserved nothing past it.
+            Err(error) if facts.len == len && is_no_length(&error) => Ok(facts),
+            set => set.map(|()| facts),
+        }
     }
 
     /// Fails where the commit could give no name that is free; finds out with another name.

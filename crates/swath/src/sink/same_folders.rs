@@ -12,14 +12,14 @@ use rustix::io::Errno;
 
 use crate::error::Common;
 use crate::locks::Mutex;
-use crate::sink::fs::{Fs, FsFolder, Located};
+use crate::sink::fs::{Fs, Located};
 
 /// See the [module](self).
 #[derive(Debug)]
 pub(crate) struct SameFolders {
     fs: Arc<dyn Fs>,
-    /// By the path of the output. An open folder keeps its number.
-    first: Mutex<HashMap<PathBuf, Arc<dyn FsFolder>>>,
+    /// By the path of the output: its folder, which keeps its number while it is open, and its name there.
+    first: Mutex<HashMap<PathBuf, Located>>,
 }
 
 impl SameFolders {
@@ -40,12 +40,13 @@ impl Fs for SameFolders {
         let folder = located.folder.own_facts()?.identity;
         // An entry is whole or missing, also after a panic.
         let mut first = self.first.lock();
-        let kept = first.entry(path.to_owned()).or_insert_with(|| Arc::clone(&located.folder));
-        if kept.own_facts()?.identity == folder {
+        let at = || Located { folder: Arc::clone(&located.folder), name: located.name.clone() };
+        let kept = first.entry(path.to_owned()).or_insert_with(at);
+        if kept.folder.own_facts()?.identity == folder && kept.name == located.name {
             return Ok(located);
         }
         let number = Errno::NOTCONN.raw_os_error();
-        let text = "its path leads to another folder than before, as where a mount has ended";
+        let text = "its path leads elsewhere than before, as by a link that was put there, or where a mount has ended";
         Err(Common { number, text: text.into() }.into())
     }
 }

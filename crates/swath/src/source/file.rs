@@ -84,7 +84,9 @@ pub(crate) fn identity(file: &File) -> io::Result<Identity> {
 pub(crate) fn stat_of(file: &File) -> io::Result<Stat> {
     let mut stat = rustix::fs::fstat(file)?;
     let is_without_device = rustix::fs::major(stat.st_dev) == 0;
-    if is_without_device && matches!(file_system::file_system(file), Ok(FileSystem::Fuse)) {
+    // A program of FUSE that has no answer is one that cannot be asked.
+    let is_fuse = || matches!(file_system::file_system(file), Ok(FileSystem::Fuse) | Err(_));
+    if is_without_device && is_fuse() {
         let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
         match statx(file, "", flags, StatxFlags::BASIC_STATS) {
             Ok(now) => renew(&mut stat, &now),

@@ -1,7 +1,7 @@
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::{FileExt, PermissionsExt};
-use std::path::PathBuf;
+use std::os::unix::fs::{FileExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
 
 use swath::job::{self, Done, Form, JobOptions, Plan};
 use swath::{Extent, Reason};
@@ -62,6 +62,57 @@ fn an_input_that_is_written_with_the_same_length_is_noticed() {
     fs::remove_file(bench.input()).expect("removed");
     let error = plan.check_inputs().expect_err("it is gone");
     assert_eq!(error.io_kind(), std::io::ErrorKind::NotFound);
+}
+
+/// A neighbour puts a link, or another folder, where the output is to go.
+#[test]
+fn an_output_whose_path_leads_elsewhere_at_the_commit_is_refused() {
+    let bench = Bench::new(&lines(10));
+    let secret = bench.input().with_extension("secret");
+    let folder = bench.output().with_extension("folder");
+    let plan_to = |target: &Path| {
+        let job = bench.input().with_extension("job");
+        let _ = fs::remove_dir_all(&job);
+        JobOptions::new().with_folder(job).plan([bench.input()], target).expect("planned")
+    };
+    for way in ["a link", "another folder", "a link to a link"] {
+        fs::write(&secret, b"private").expect("written");
+        fs::create_dir(&folder).expect("made");
+        let target = folder.join("out");
+        if way == "a link to a link" {
+            symlink(folder.join("first"), &target).expect("linked");
+        }
+        let plan = plan_to(&target);
+        let done = all(&plan);
+        match way {
+            "another folder" => {
+                fs::rename(&folder, folder.with_extension("moved")).expect("moved");
+                fs::create_dir(&folder).expect("made");
+                fs::write(&target, b"private").expect("written");
+            }
+            "a link" => symlink(&secret, &target).expect("linked"),
+            _ => {
+                fs::remove_file(&target).expect("ours");
+                symlink(&secret, &target).expect("linked");
+            }
+        }
+        let error = plan.commit(&done).expect_err(way);
+        assert_eq!(error.reason(), Reason::Changed, "{way}: {error}");
+        assert_eq!(fs::read(&secret).expect("there"), b"private", "{way}");
+        if way == "another folder" {
+            assert_eq!(fs::read(&target).expect("there"), b"private");
+            let _ = fs::remove_dir_all(folder.with_extension("moved"));
+        }
+        let _ = plan.abort();
+        fs::remove_dir_all(&folder).expect("ours");
+    }
+    // A link that was there is followed.
+    fs::create_dir(&folder).expect("made");
+    let target = folder.join("out");
+    symlink(folder.join("beyond"), &target).expect("linked");
+    let plan = plan_to(&target);
+    plan.commit(&all(&plan)).expect("as it was planned");
+    assert!(target.is_symlink() && folder.join("beyond").is_file());
 }
 
 /// Its length and time are those of the plan.
