@@ -46,7 +46,7 @@ impl Fs for SameFolders {
             return Ok(located);
         }
         let number = Errno::NOTCONN.raw_os_error();
-        let text = "its path leads elsewhere than before, as by a link that was put there, or where a mount has ended";
+        let text = "its path leads to another folder or name than before, as by a link that was put there, or where a mount has ended";
         Err(Common { number, text: text.into() }.into())
     }
 }
