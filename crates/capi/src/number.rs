@@ -21,8 +21,8 @@ pub(crate) unsafe trait Number: Copy + 'static {
     fn number(self) -> u32;
 }
 
-/// Implements [`Number`], and maps each value to a choice of the library: `->` from C, `<->` both
-/// ways.
+/// Implements [`Number`], and maps each value to a choice of the library: `->` from C, `<-` to
+/// C.
 macro_rules! numbers {
     ($type:ty, $name:literal, [$($value:ident),+ $(,)?]) => {
         // SAFETY: each of them is declared so; a cast that would lose bits is refused below.
@@ -44,8 +44,8 @@ macro_rules! numbers {
             }
         }
     };
-    ($type:ty, $name:literal, [$($value:ident),+] <-> $choice:ty) => {
-        $crate::number::numbers!($type, $name, [$($value),+] -> $choice);
+    ($type:ty, $name:literal, [$($value:ident),+] <- $choice:ty) => {
+        $crate::number::numbers!($type, $name, [$($value),+]);
 
         impl From<$choice> for $type {
             fn from(choice: $choice) -> Self {

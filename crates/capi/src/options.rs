@@ -294,22 +294,16 @@ pub unsafe extern "C" fn swath_options_get(
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::{CStr, OsStr};
-    use std::os::unix::ffi::OsStrExt;
+    use std::ffi::CStr;
+
+    use swath::mirror::Verify;
 
     use super::*;
 
     fn put(options: &mut CallOptions, word: &CStr, text: Option<&CStr>) -> Result<()> {
-        let value = text.map(|it| OsStr::from_bytes(it.to_bytes()));
-        // SAFETY: a string that ends with NUL.
-        unsafe {
-            set::put(
-                Some(options),
-                Ok(None),
-                word.as_ptr(),
-                value.as_ref().map(std::slice::from_ref),
-            )
-        }
+        let value = text.map_or(std::ptr::null(), CStr::as_ptr);
+        // SAFETY: strings that end with NUL, or NULL.
+        unsafe { set::put_one(Some(options), Ok(None), word.as_ptr(), value) }
     }
 
     fn get<'o>(options: &'o CallOptions, word: &CStr) -> Option<&'o CStr> {
@@ -372,6 +366,37 @@ mod tests {
                     "{of:?} {verb:?}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn a_word_that_replaces_another_leaves_it_at_its_default_and_undoes_only_itself() {
+        let mut read = CallOptions::new(CallVerb::Read);
+        put(&mut read, c"verification", Some(c"vote")).expect("a word");
+        put(&mut read, c"manifest", None).expect("a word");
+        assert!(matches!(read.read.verify, Verify::Vote));
+
+        let division = |job: &CallOptions| format!("{:?}", CallOptions::job(Some(job)));
+        let plain = |word: &CStr, text: &CStr| {
+            let mut job = CallOptions::new(CallVerb::Job);
+            put(&mut job, word, Some(text)).expect("a word");
+            division(&job)
+        };
+        let (lines, eight) = (plain(c"division", c"lines"), plain(c"width", c"8"));
+        assert_ne!(lines, eight);
+        let mut job = CallOptions::new(CallVerb::Job);
+        for none in [None, Some(c"none")] {
+            put(&mut job, c"division", Some(c"lines")).expect("a word");
+            put(&mut job, c"width", none).expect("a word");
+            assert_eq!(division(&job), lines);
+            put(&mut job, c"width", Some(c"8")).expect("a word");
+            assert_eq!(division(&job), eight);
+            assert_eq!(get(&job, c"division"), Some(c"records"));
+            put(&mut job, c"width", none).expect("a word");
+            assert_eq!(division(&job), plain(c"division", c"records"));
+            put(&mut job, c"width", Some(c"8")).expect("a word");
+            put(&mut job, c"division", Some(c"lines")).expect("a word");
+            assert_eq!(get(&job, c"width"), Some(c"none"));
         }
     }
 

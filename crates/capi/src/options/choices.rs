@@ -17,7 +17,7 @@ pub enum Engine {
     /// Several threads that copy from a map; see `swath_options_promise_frozen`.
     Map = 4,
 }
-numbers!(Engine, "swath_engine", [Auto, Serial, Pool, Ring, Map] <-> swath::Engine);
+numbers!(Engine, "swath_engine", [Auto, Serial, Pool, Ring, Map] <- swath::Engine);
 
 /// How a read treats the page cache.
 #[repr(u32)]
@@ -32,4 +32,4 @@ pub enum PageCache {
     /// Reads bypass it (O_DIRECT); bytes that are already cached may still be taken from it.
     Bypass = 3,
 }
-numbers!(PageCache, "swath_page_cache", [Auto, Keep, Drop, Bypass] <-> swath::PageCache);
+numbers!(PageCache, "swath_page_cache", [Auto, Keep, Drop, Bypass] <- swath::PageCache);

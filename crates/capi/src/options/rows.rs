@@ -1,6 +1,6 @@
 //! The options by word of the verbs that are not tables.
 
-use std::ffi::OsStr;
+use std::ffi::{CString, OsStr};
 use std::mem;
 use std::num::NonZeroU64;
 use std::os::unix::ffi::OsStrExt;
@@ -165,7 +165,10 @@ rows! { READ:
     /// The reference of each chunk of the file and its mirrors: none, or the other copies, of which more than
     /// half must have the same bytes. It replaces `manifest`.
     verification = choice!(
-        |options, verify| options.read.verify = verify,
+        |options, verify| {
+            options.read.verify = verify;
+            options.texts.insert("manifest", CString::default());
+        },
         ["none" => Verify::None, "vote" => Verify::Vote]
     ), "none";
     /// The path of the checksums that `swath manifest` saved, with which each chunk of the file and its mirrors
@@ -307,15 +310,22 @@ rows! { JOB:
     part_size = number!(to!(job, with_part_size)), "0";
     /// Where inputs may be divided; see `swath_division`.
     division = choice!(
-        to!(job, with_division),
+        |options, division| {
+            with(&mut options.job, |it| it.with_division(division));
+            options.texts.insert("width", c"none".to_owned());
+        },
         ["records" => job::Division::Records, "bytes" => job::Division::Bytes, "lines" => job::Division::Lines,
          "inputs" => job::Division::Inputs, "groups" => job::Division::Groups]
     ), "records";
     /// Divides inputs at multiples of this many bytes from their start, which each input must consist of: for
     /// records of one length. It takes the place of `division`, and that of it; the last one counts.
     width = parsed!("a whole number from 1, or `none`", width, |options, width| {
-        let division = width.map_or(job::Division::Records, job::Division::Width);
-        with(&mut options.job, |it| it.with_division(division));
+        // Without a width, a division that was set stays.
+        if width.is_some() || &*options.texts["width"] != c"none" {
+            let division = width.map_or(job::Division::Records, job::Division::Width);
+            with(&mut options.job, |it| it.with_division(division));
+            options.texts.insert("division", c"records".to_owned());
+        }
     }), "none";
     /// The form of the output: one ordinary file; or the folder of the job, to which the commit adds a manifest
     /// and moves nothing, and which `swath_appended_open`, `swath cat` and `swath cp` read.
@@ -411,12 +421,13 @@ fn mirrors(options: &mut CallOptions, texts: &[&OsStr]) -> Result<bool> {
 
 fn manifest(options: &mut CallOptions, texts: &[&OsStr]) -> Result<bool> {
     let Some(path) = path(texts) else { return Ok(false) };
-    options.read.verify = match path {
-        Some(path) => {
-            Verify::Manifest(Arc::new(swath::manifest::load(path).map_err(Failure::from)?))
-        }
-        None => Verify::None,
-    };
+    if let Some(path) = path {
+        let manifest = swath::manifest::load(path).map_err(Failure::from)?;
+        options.read.verify = Verify::Manifest(Arc::new(manifest));
+        options.texts.insert("verification", c"none".to_owned());
+    } else if matches!(options.read.verify, Verify::Manifest(_)) {
+        options.read.verify = Verify::None;
+    }
     Ok(true)
 }
 

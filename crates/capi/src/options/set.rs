@@ -27,10 +27,8 @@ pub unsafe extern "C" fn swath_options_set(
     value: *const c_char,
 ) -> Status {
     guard(|| {
-        // SAFETY: the contract of the header.
-        let value = unsafe { one(value) }?;
         // SAFETY: as above.
-        unsafe { put(options, Ok(None), word, value.as_ref().map(std::slice::from_ref)) }
+        unsafe { put_one(options, Ok(None), word, value) }
     })
 }
 
@@ -58,10 +56,8 @@ pub unsafe extern "C" fn swath_options_set_list(
     count: usize,
 ) -> Status {
     guard(|| {
-        // SAFETY: the contract of the header.
-        let values = unsafe { several(values, count) }?;
         // SAFETY: as above.
-        unsafe { put(options, Ok(None), word, Some(&values)) }
+        unsafe { put_list(options, Ok(None), word, values, count) }
     })
 }
 
@@ -75,12 +71,10 @@ pub unsafe extern "C" fn swath_options_set_of(
     value: *const c_char,
 ) -> Status {
     guard(|| {
-        // SAFETY: the contract of the header.
-        let value = unsafe { one(value) }?;
         // SAFETY: as above.
         let column = unsafe { named(column) };
         // SAFETY: as above.
-        unsafe { put(options, column, word, value.as_ref().map(std::slice::from_ref)) }
+        unsafe { put_one(options, column, word, value) }
     })
 }
 
@@ -94,12 +88,10 @@ pub unsafe extern "C" fn swath_options_set_list_of(
     count: usize,
 ) -> Status {
     guard(|| {
-        // SAFETY: the contract of the header.
-        let values = unsafe { several(values, count) }?;
         // SAFETY: as above.
         let column = unsafe { named(column) };
         // SAFETY: as above.
-        unsafe { put(options, column, word, Some(&values)) }
+        unsafe { put_list(options, column, word, values, count) }
     })
 }
 
@@ -112,12 +104,8 @@ pub unsafe extern "C" fn swath_options_set_at(
     value: *const c_char,
 ) -> Status {
     guard(|| {
-        // SAFETY: the contract of the header.
-        let value = unsafe { one(value) }?;
         // SAFETY: as above.
-        unsafe {
-            put(options, Ok(Some(index.into())), word, value.as_ref().map(std::slice::from_ref))
-        }
+        unsafe { put_one(options, Ok(Some(index.into())), word, value) }
     })
 }
 
@@ -131,10 +119,8 @@ pub unsafe extern "C" fn swath_options_set_list_at(
     count: usize,
 ) -> Status {
     guard(|| {
-        // SAFETY: the contract of the header.
-        let values = unsafe { several(values, count) }?;
         // SAFETY: as above.
-        unsafe { put(options, Ok(Some(index.into())), word, Some(&values)) }
+        unsafe { put_list(options, Ok(Some(index.into())), word, values, count) }
     })
 }
 
@@ -227,12 +213,47 @@ unsafe fn named(column: *const c_char) -> Result<Option<ColumnKey>> {
     Ok(Some(unsafe { pointer::utf8(column, "column") }?.into()))
 }
 
+/// Sets an option to one text; for NULL, to its default.
+///
+/// # Safety
+///
+/// As [`pointer::text`].
+pub(super) unsafe fn put_one(
+    options: Option<&mut CallOptions>,
+    column: Result<Option<ColumnKey>>,
+    word: *const c_char,
+    value: *const c_char,
+) -> Result<()> {
+    // SAFETY: as above.
+    let value = unsafe { one(value) }?;
+    // SAFETY: as above.
+    unsafe { put(options, column, word, value.as_ref().map(std::slice::from_ref)) }
+}
+
+/// Sets an option to several texts.
+///
+/// # Safety
+///
+/// As [`several`].
+unsafe fn put_list(
+    options: Option<&mut CallOptions>,
+    column: Result<Option<ColumnKey>>,
+    word: *const c_char,
+    values: *const *const c_char,
+    count: usize,
+) -> Result<()> {
+    // SAFETY: as above.
+    let values = unsafe { several(values, count) }?;
+    // SAFETY: as above.
+    unsafe { put(options, column, word, Some(&values)) }
+}
+
 /// Sets an option, of the call or of a column; without texts, its default.
 ///
 /// # Safety
 ///
 /// As [`pointer::utf8`].
-pub(super) unsafe fn put(
+unsafe fn put(
     options: Option<&mut CallOptions>,
     column: Result<Option<ColumnKey>>,
     word: *const c_char,

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use rustix::fs::{CWD, FileType, OFlags, Stat};
 use serde::{Deserialize, Serialize};
 use swath_os::access::Access;
-use swath_os::file_system::{FileSystem, file_system};
+use swath_os::file_system::is_remote;
 use swath_os::names::open_at_once;
 use swath_plan::extent::Extent;
 use swath_plan::parts::Division;
@@ -120,7 +120,7 @@ fn open_as(path: &Path, then: &InputState, extent: Extent) -> Result<Arc<OpenSou
     let file = opened.file().ok_or(ErrorKind::InvalidInput.into());
     let now = file.and_then(|file| {
         let facts = stat_of(file)?;
-        let inode = inode_of(&facts, || is_local(file_system(file)));
+        let inode = inode_of(&facts, || !is_remote(file));
         Ok(state_of(&facts, inode, Access::of(file)?))
     });
     let now = now.map_err(|error| Error::io(Operation::Inspect, path, error))?;
@@ -157,7 +157,7 @@ impl InputState {
     }
 }
 
-/// Its number, if it is on a disk of this machine; `system` finds out where there is no device.
+/// Its number, if it is on a disk of this machine; `is_local` finds out where there is no device.
 fn inode_of(facts: &Stat, is_local: impl FnOnce() -> bool) -> Option<LocalInode> {
     let has_device = rustix::fs::major(facts.st_dev) != 0;
     let place = (has_device || is_local()).then(place_here).flatten()?;
@@ -170,7 +170,7 @@ pub(super) fn local_inode_at(folder: &Path) -> Option<LocalInode> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     inode_of(&facts, || {
         let opened = rustix::fs::open(folder, flags, rustix::fs::Mode::empty());
-        is_local(opened.map_err(io::Error::from).and_then(file_system))
+        opened.is_ok_and(|folder| !is_remote(folder))
     })
 }
 
@@ -185,10 +185,6 @@ pub(super) fn place_here() -> Option<u64> {
                 .fold(mounts, |word, byte| swath_plan::random::mix(word ^ u64::from(*byte))),
         ))
     })
-}
-
-fn is_local(system: io::Result<FileSystem>) -> bool {
-    system.is_ok_and(|it| !matches!(it, FileSystem::Fuse | FileSystem::Network))
 }
 
 fn state_of(facts: &Stat, inode: Option<LocalInode>, access: Access) -> InputState {
@@ -210,10 +206,9 @@ fn check(path: &Path, then: &InputState, extent: Extent, of: &str) -> Result<()>
 fn state_now(path: &Path) -> io::Result<InputState> {
     let facts = rustix::fs::stat(path)?;
     let is_file = FileType::from_raw_mode(facts.st_mode).is_file();
-    let open =
-        |flags: OFlags| Ok(File::from(open_at_once(CWD, path, flags | OFlags::CLOEXEC)?));
+    let open = |flags: OFlags| open_at_once(CWD, path, flags | OFlags::CLOEXEC).map(File::from);
     // On sshfs this may be an error for a file that is gone.
-    let inode = inode_of(&facts, || is_local(open(OFlags::PATH).and_then(file_system)));
+    let inode = inode_of(&facts, || open(OFlags::PATH).is_ok_and(|file| !is_remote(file)));
     if !is_file || inode.is_some() {
         return Ok(state_of(&facts, inode, Access::at(path)?));
     }
