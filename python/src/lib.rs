@@ -89,6 +89,8 @@ mod _swath {
     #[pymodule_export]
     use crate::memory::pickle::restore_buffer;
     #[pymodule_export]
+    use crate::output::OutputPlace;
+    #[pymodule_export]
     use crate::prioritised::{Prioritised, read_prioritised};
     #[pymodule_export]
     use crate::read::{hash, read, sum, write_parts};

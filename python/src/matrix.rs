@@ -2,8 +2,6 @@
 //!
 //! Python makes scipy matrices or tuples of the arrays.
 
-use std::path::PathBuf;
-
 use bytemuck::Pod;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -18,9 +16,9 @@ use swath_formats::matrix::{
 use crate::bytes::Borrowed;
 use crate::error::Failure;
 use crate::how::{How, StartingIn, part};
-use crate::input::{Input, path};
+use crate::input::Input;
 use crate::memory::{Buffer, NumberKind, Stable};
-use crate::output::Leave;
+use crate::output::OutputPlace;
 use crate::words::word;
 use crate::work::Takes;
 
@@ -164,26 +162,25 @@ impl Stable<f64> for Pairs {
 
 /// Writes coordinates, or all values by columns: `swath.write_mtx` makes them of matrices.
 #[pyfunction]
-#[pyo3(signature = (path, row_count, column_count, places, values, leave, *, symmetry="general", format="auto",
+#[pyo3(signature = (output, row_count, column_count, places, values, *, symmetry="general", format="auto",
     comment=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn write_matrix(
     py: Python<'_>,
-    #[pyo3(from_py_with = path)] path: PathBuf,
+    output: &OutputPlace,
     row_count: u64,
     column_count: u64,
     places: Option<(Borrowed, Borrowed)>,
     values: Option<(String, Borrowed)>,
-    leave: &Bound<'_, PyTuple>,
     symmetry: &str,
     format: &str,
     comment: Option<String>,
 ) -> PyResult<u64> {
     let symmetry = word("symmetry", symmetry, Symmetry::WORDS)?;
-    let (output, watch) = Leave::watched(leave)?;
-    let mut options = MatrixWriteOptions::new()
-        .with_format(word("format", format, MatrixFormat::WORDS)?)
-        .with_output(output);
+    let format = word("format", format, MatrixFormat::WORDS)?;
+    let (options, watch) = output.watched(py)?;
+    let path = &output.path;
+    let mut options = MatrixWriteOptions::new().with_format(format).with_output(options);
     if let Some(comment) = comment {
         options = options.with_comment(comment);
     }

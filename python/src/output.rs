@@ -1,13 +1,18 @@
 //! How to write: the keywords of every writer, as options of the library.
 
+use std::path::PathBuf;
+
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use swath::OutputOptions;
 use swath::sink::{Durability, HardLinks, Replace};
 
+use crate::error::Failure;
 use crate::how::{Watch, keyword};
+use crate::input::path;
 use crate::words::word;
+use crate::work::detached;
 
 /// The keyword `replace`.
 #[derive(Clone, Copy)]
@@ -44,22 +49,6 @@ pub(crate) struct Leave<'a> {
 }
 
 impl<'a> Leave<'a> {
-    /// The options of the library for those of `swath._options.WriteOptions`, and who watches.
-    pub(crate) fn watched(given: &'a Bound<'_, PyTuple>) -> PyResult<(OutputOptions, Watch)> {
-        let leave = Self {
-            durability: keyword(given, 0, "durability")?,
-            replace: keyword(given, 1, "replace")?,
-            hard_links: keyword(given, 2, "hard_links")?,
-            workers: keyword(given, 3, "workers")?,
-        };
-        let watch = Watch::new(given.py(), keyword(given, 4, "progress")?)?;
-        let mut options = leave.options()?.with_cancel(watch.token.clone());
-        if let Some(tell) = watch.teller(given.py()) {
-            options = options.with_progress(tell);
-        }
-        Ok((options, watch))
-    }
-
     /// The options of the library.
     pub(crate) fn options(&self) -> PyResult<OutputOptions> {
         Ok(OutputOptions::new()
@@ -67,5 +56,49 @@ impl<'a> Leave<'a> {
             .with_replace(self.replace.0)
             .with_hard_links(word("hard_links", self.hard_links, HardLinks::WORDS)?)
             .with_workers(self.workers))
+    }
+}
+
+/// Where and how a call writes: to where the path led when this was made, before values are prepared.
+#[pyclass(frozen, module = "swath._swath")]
+pub(crate) struct OutputPlace {
+    pub(crate) path: PathBuf,
+    options: OutputOptions,
+    progress: Option<Py<PyAny>>,
+}
+
+#[pymethods]
+impl OutputPlace {
+    /// `leave` has the keywords of `swath._options.WriteOptions`.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        #[pyo3(from_py_with = path)] path: PathBuf,
+        leave: &Bound<'_, PyTuple>,
+    ) -> PyResult<Self> {
+        let keywords = Leave {
+            durability: keyword(leave, 0, "durability")?,
+            replace: keyword(leave, 1, "replace")?,
+            hard_links: keyword(leave, 2, "hard_links")?,
+            workers: keyword(leave, 3, "workers")?,
+        };
+        let options = keywords.options()?;
+        let progress = keyword(leave, 4, "progress")?;
+        let options =
+            detached(py, || Ok::<_, Failure>(options.in_same_folders(&[path.as_path()])))?;
+        Ok(Self { path, options, progress })
+    }
+}
+
+impl OutputPlace {
+    /// The options of the library, and who watches.
+    pub(crate) fn watched(&self, py: Python<'_>) -> PyResult<(OutputOptions, Watch)> {
+        let progress = self.progress.as_ref().map(|progress| progress.bind(py).clone());
+        let watch = Watch::new(py, progress)?;
+        let mut options = self.options.clone().with_cancel(watch.token.clone());
+        if let Some(tell) = watch.teller(py) {
+            options = options.with_progress(tell);
+        }
+        Ok((options, watch))
     }
 }

@@ -1,10 +1,8 @@
 //! One file: into memory, or in one pass without keeping it.
 
-use std::path::PathBuf;
-
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyMemoryView, PyTuple};
+use pyo3::types::PyMemoryView;
 use swath::{Cut, Extent, Loaded, ReadOptions, Source, WriteOptions};
 use swath_formats::checksum::{Algorithm, ChecksumOptions};
 
@@ -12,7 +10,7 @@ use crate::bytes::{Borrowed, Held};
 use crate::how::{How, StartingIn, part};
 use crate::input::Input;
 use crate::memory::{Buffer, Stable};
-use crate::output::Leave;
+use crate::output::OutputPlace;
 use crate::records::cut;
 use crate::words::word;
 use crate::work::Takes;
@@ -222,15 +220,14 @@ impl Stable<u8> for Target {
 #[pyfunction]
 pub(crate) fn write_parts(
     py: Python<'_>,
-    #[pyo3(from_py_with = crate::input::path)] path: PathBuf,
+    output: &OutputPlace,
     parts: Vec<Borrowed>,
-    leave: &Bound<'_, PyTuple>,
 ) -> PyResult<u64> {
-    let (output, watch) = Leave::watched(leave)?;
-    let options = WriteOptions::new().with_output(output);
+    let (options, watch) = output.watched(py)?;
+    let options = WriteOptions::new().with_output(options);
     let written = watch.run(py, Takes::Time, || {
         let parts: Vec<&[u8]> = parts.iter().map(Borrowed::bytes).collect();
-        options.write_parts(path, &parts)
+        options.write_parts(&output.path, &parts)
     })?;
     Ok(written.bytes)
 }

@@ -1,7 +1,6 @@
 //! Safetensors: tensors as bytes in memory, by name. Python makes arrays or tensors of them.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -17,7 +16,7 @@ use crate::error::Failure;
 use crate::how::{How, Raised};
 use crate::input::Shards;
 use crate::memory::Buffer;
-use crate::output::Leave;
+use crate::output::OutputPlace;
 use crate::work::{Takes, Unlocked, detached};
 
 /// Name, dtype, shape, which memory, from where, how many bytes.
@@ -145,12 +144,11 @@ pub(crate) fn stream_tensors(
 
 /// Writes tensors: `swath.save_safetensors` makes the arguments of arrays.
 #[pyfunction]
-#[pyo3(signature = (path, tensors, leave, *, metadata=None))]
+#[pyo3(signature = (output, tensors, *, metadata=None))]
 pub(crate) fn save_tensors(
     py: Python<'_>,
-    #[pyo3(from_py_with = crate::input::path)] path: PathBuf,
+    output: &OutputPlace,
     tensors: Vec<(String, String, Vec<u64>, Borrowed)>,
-    leave: &Bound<'_, PyTuple>,
     metadata: Option<BTreeMap<String, String>>,
 ) -> PyResult<u64> {
     let dtypes = tensors.iter().map(|(name, dtype, ..)| {
@@ -159,13 +157,13 @@ pub(crate) fn save_tensors(
         })
     });
     let dtypes = dtypes.collect::<PyResult<Vec<_>>>()?;
-    let (output, watch) = Leave::watched(leave)?;
+    let (options, watch) = output.watched(py)?;
     let written = watch.run(py, Takes::Time, || {
         let tensors = tensors.iter().zip(dtypes).map(|((name, _, shape, bytes), dtype)| {
             Tensor { name, dtype, shape, bytes: bytes.bytes() }
         });
-        let options = TensorWriteOptions::new().with_output(output);
-        options.with_metadata(metadata.unwrap_or_default()).write(path, tensors)
+        let options = TensorWriteOptions::new().with_output(options);
+        options.with_metadata(metadata.unwrap_or_default()).write(&output.path, tensors)
     })?;
     Ok(written.bytes)
 }

@@ -8,6 +8,7 @@ import os
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -135,6 +136,61 @@ def test_a_word_that_there_is_not_is_refused_with_all_that_there_are(
     with pytest.raises(ValueError, match='hard_links="keep": not one of "refuse", "break"'):
         write(path, hard_links="keep")
     assert not path.exists()
+
+
+class LateMapping(dict[str, Any]):
+    """Calls `late` when its values are asked for."""
+
+    late: Callable[[], None] = staticmethod(lambda: None)
+
+    def items(self) -> Any:
+        self.late()
+        return super().items()
+
+    def values(self) -> Any:
+        self.late()
+        return super().values()
+
+
+class LateArray:
+    """As `LateMapping`, for an array and for a sparse matrix."""
+
+    shape = (2, 2)
+
+    def __init__(self, late: Callable[[], None]) -> None:
+        self.late = late
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        self.late()
+        return ARRAY
+
+    def tocoo(self) -> Any:
+        self.late()
+        ends = numpy.array([0, 1])
+        return SimpleNamespace(shape=(2, 2), row=ends, col=ends, data=numpy.array([2.5, 3.5]))
+
+
+@pytest.mark.parametrize("writer", [swath.write_csv, swath.write_jsonl, swath.write_arrow, swath.write_npy,
+                                    swath.write_mtx, swath.save_safetensors])  # fmt: skip
+def test_a_link_that_appears_while_values_are_prepared_is_not_followed(tmp_path: Path, writer: Any) -> None:
+    path, victim = tmp_path / "out", tmp_path / "victim"
+    victim.write_bytes(b"private")
+    planted = 0
+
+    def plant() -> None:
+        nonlocal planted
+        planted += 1
+        if not path.is_symlink():
+            path.symlink_to(victim)
+
+    data: Any = LateArray(plant)
+    if writer not in (swath.write_npy, swath.write_mtx):
+        data = LateMapping({"a": numpy.array([1.5, 2.5])})
+        data.late = plant
+    with pytest.raises(swath.Error, match="its path leads to another folder or name"):
+        writer(path, data)
+    assert planted
+    assert victim.read_bytes() == b"private"
 
 
 def test_all_writers_have_the_same_options() -> None:

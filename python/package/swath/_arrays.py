@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, Unpack
 
 from swath._errors import named, unreadable
 from swath._given import plain
-from swath._options import ChunkOptions, WriteOptions, leave, takes
+from swath._options import ChunkOptions, WriteOptions, output, takes
 from swath._swath import JobInput, file_format, read, write_parts
 
 if TYPE_CHECKING:
@@ -345,13 +345,14 @@ def write_npy(path: Any, array: Any, **options: Unpack[WriteOptions]) -> int:
     """
     from swath._numpy import np
 
+    to = output(path, options)
     # As numpy's own class: subclasses may order and shape their items differently.
     array = np.asarray(plain("the array", array))
     head = _head_of(array)
     is_fortran = array.flags.f_contiguous and not array.flags.c_contiguous
     flat = np.ascontiguousarray(array.T if is_fortran else array).reshape(-1)
     values = flat.view(np.uint8) if array.dtype.itemsize and flat.size else b""
-    return write_parts(path, [head, values], leave(options))
+    return write_parts(to, [head, values])
 
 
 def _head_of(array: np.ndarray[Any, Any]) -> bytes:

@@ -10,7 +10,7 @@ from typing import Any, Literal, Unpack
 
 from swath._errors import a_thing, named, unreadable
 from swath._given import plain
-from swath._options import ChunkOptions, WriteOptions, how, leave, takes
+from swath._options import ChunkOptions, WriteOptions, how, output, takes
 from swath._sources import files_of
 from swath._swath import Tensors, load_tensors, save_tensors, stream_tensors
 
@@ -312,6 +312,7 @@ def save_safetensors(
     >>> swath.save_safetensors("out.safetensors", {"weight": numpy.zeros(4, "f4")})
     88
     """
+    to = output(path, options)
     if not isinstance(tensors, Mapping):
         raise TypeError(
             f"{a_thing(tensors)} is not a mapping of names to tensors; try: pass "
@@ -319,7 +320,7 @@ def save_safetensors(
         )
     rows = [(name, *_described(name, tensor)) for name, tensor in tensors.items()]
     said = None if metadata is None else dict(metadata)
-    return save_tensors(path, rows, leave(options), metadata=said)
+    return save_tensors(to, rows, metadata=said)
 
 
 def _described(name: str, tensor: Any) -> tuple[str, list[int], Any]:

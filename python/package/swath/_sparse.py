@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 from swath._errors import a_thing, named, unreadable
 from swath._given import plain
 from swath._made import check_numbers
-from swath._options import MatrixOptions, ReadOptions, WriteOptions, how, leave, takes
+from swath._options import MatrixOptions, ReadOptions, WriteOptions, how, output, takes
 from swath._swath import read_matrix, write_matrix
 
 if TYPE_CHECKING:
@@ -200,6 +200,7 @@ def write_mtx(
     """
     from swath._numpy import np
 
+    to = output(path, options)
     places: Any = None
     values: Any
     shape: tuple[Any, ...] = getattr(matrix, "shape", ())
@@ -234,12 +235,11 @@ def write_mtx(
         values = np.ascontiguousarray(values)
         given = (values.dtype.name, values)
     return write_matrix(
-        path,
+        to,
         operator.index(shape[0]),
         operator.index(shape[1]),
         places,
         given,
-        leave(options),
         symmetry=symmetry,
         format="mtx",
         comment=comment,

@@ -420,12 +420,11 @@ def merge_rows(
     rows: int, counts: list[_Bytes], items: list[_Bytes], size: int
 ) -> tuple[Buffer, Buffer]: ...
 def write_matrix(
-    path: _Path,
+    output: OutputPlace,
     row_count: int,
     column_count: int,
     places: tuple[Any, Any] | None,
     values: tuple[str, Any] | None,
-    leave: _Filled,
     *,
     symmetry: Literal["general", "symmetric", "skew-symmetric", "hermitian"] = "general",
     format: Literal["auto", "mtx", "edges"] = "auto",
@@ -441,7 +440,7 @@ def read_types(sources: Sequence[_Input], how: _Filled, said: dict[str, Any]) ->
 def stream_table(sources: Sequence[_Input], how: _Filled, said: dict[str, Any]) -> TableStream: ...
 def table_texts(table: Table, column: int) -> list[str | None]: ...
 def write_array(
-    path: _Path, dtype: str, values: Any, columns: int, leave: _Filled, *, said: dict[str, Any]
+    output: OutputPlace, dtype: str, values: Any, columns: int, *, said: dict[str, Any]
 ) -> int: ...
 def read_arrow(source: _Input, **options: Unpack[ChunkOptions]) -> Table: ...
 @final
@@ -496,12 +495,15 @@ def restore_buffer(
     data: Any, format: str, shape: Sequence[int], readonly: bool, copy: bool
 ) -> Buffer: ...
 def restore_table(data: _Bytes, report: str | None = None) -> Table: ...
-def write_parts(path: _Path, parts: Sequence[_Bytes], leave: _Filled) -> int: ...
+@final
+class OutputPlace:
+    def __new__(cls, path: _Path, leave: _Filled) -> Self: ...
+
+def write_parts(output: OutputPlace, parts: Sequence[_Bytes]) -> int: ...
 def write_tables(
-    path: _Path,
+    output: OutputPlace,
     form: Literal["csv", "tsv", "jsonl", "arrow", "arrows"],
     data: Sequence[Table] | Given,
-    leave: _Filled,
     said: dict[str, Any],
 ) -> tuple[int, int]: ...
 def load_tensors(
@@ -519,9 +521,8 @@ def stream_tensors(
     names: Sequence[str] | None = None,
 ) -> Tensors: ...
 def save_tensors(
-    path: _Path,
+    output: OutputPlace,
     tensors: Sequence[tuple[str, str, list[int], Any]],
-    leave: _Filled,
     *,
     metadata: dict[str, str] | None = None,
 ) -> int: ...

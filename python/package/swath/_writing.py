@@ -10,8 +10,8 @@ from swath import _dialect as check
 from swath._errors import ChangedValueWarning, Error
 from swath._given import Tables, as_columns, plain_or_texts, tables
 from swath._made import check_numbers
-from swath._options import WriteOptions, leave, takes
-from swath._swath import write_array, write_tables
+from swath._options import WriteOptions, output, takes
+from swath._swath import OutputPlace, write_array, write_tables
 
 
 @takes
@@ -71,6 +71,7 @@ def write_csv(
     1,Ann
     2,"Bob, Jr."
     """
+    to = output(path, options)
     said: dict[str, Any] = {
         "delimiter": check.mark()("delimiter", "," if delimiter is None else delimiter),
         "decimals": _digits(digits),
@@ -87,12 +88,12 @@ def write_csv(
     if found is None:
         array = plain_or_texts(data)
         if is_usual and array.dtype.kind in "biufcg":
-            return _write_array(path, array, options, said)
+            return _write_array(to, array, said)
         found = as_columns(array)
     if names is None:
         said["names"] = found.names
     style = {**style, "null_word": null or None, "header": "no" if said["names"] is None else "yes"}
-    return _write(path, "csv", found, options, {**said, **style})
+    return _write(to, "csv", found, {**said, **style})
 
 
 @takes
@@ -123,8 +124,9 @@ def write_jsonl(
     {"id":1,"name":"Ann"}
     {"id":2,"name":null}
     """
+    to = output(path, options)
     said = {"names": _names(names), "decimals": _digits(digits)}
-    return _write(path, "jsonl", _columns(data), options, said)
+    return _write(to, "jsonl", _columns(data), said)
 
 
 @takes
@@ -147,8 +149,9 @@ def write_arrow(
     >>> swath.read_arrow("out.arrow").columns
     ['x', 'y']
     """
+    to = output(path, options)
     said = {"names": _names(names)}
-    return _write(path, "arrow", _columns(data), options, said)
+    return _write(to, "arrow", _columns(data), said)
 
 
 def _names(names: Any) -> list[str] | None:
@@ -172,11 +175,11 @@ def _columns(data: Any) -> Tables:
     return found
 
 
-def _write(path: Any, form: Any, found: Tables, options: WriteOptions, said: dict[str, Any]) -> int:
+def _write(to: OutputPlace, form: Any, found: Tables, said: dict[str, Any]) -> int:
     if said["names"] is None:
         said = {**said, "names": found.names}
     try:
-        size, nulls = write_tables(path, form, found.data, leave(options), said)
+        size, nulls = write_tables(to, form, found.data, said)
     except Error as error:
         is_type = error.reason == "Unsupported" and " is of type " in str(error)
         if not is_type and "missing as a whole" not in str(error):
@@ -188,7 +191,7 @@ def _write(path: Any, form: Any, found: Tables, options: WriteOptions, said: dic
     return size
 
 
-def _write_array(path: Any, array: Any, options: WriteOptions, said: dict[str, Any]) -> int:
+def _write_array(to: OutputPlace, array: Any, said: dict[str, Any]) -> int:
     """Numbers of one type, as they are in memory."""
     from swath._numpy import np
 
@@ -203,7 +206,7 @@ def _write_array(path: Any, array: Any, options: WriteOptions, said: dict[str, A
         array = array.astype(np.float32)
     # In this machine's byte order, and contiguous.
     array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
-    return write_array(path, array.dtype.name, array, array.shape[1], leave(options), said=said)
+    return write_array(to, array.dtype.name, array, array.shape[1], said=said)
 
 
 # Arrays that are written as they are.

@@ -1,13 +1,13 @@
 //! Tables as text and as Arrow files; arrays as they are in memory.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyDict;
 use swath_formats::table::{BatchForm, BatchWriteOptions, Value};
 
 use super::Table;
@@ -16,19 +16,18 @@ use super::typed::texts;
 use crate::bytes::Borrowed;
 use crate::error::Failure;
 use crate::how::Watch;
-use crate::input::path;
-use crate::output::Leave;
+use crate::output::OutputPlace;
 use crate::words::word;
 use crate::work::Takes;
 
 /// The options of the library for those that Python has, in its words, and who watches.
 fn options(
     form: BatchForm,
-    leave: &Bound<'_, PyTuple>,
+    output: &OutputPlace,
     said: &Bound<'_, PyDict>,
 ) -> PyResult<(BatchWriteOptions, Watch)> {
-    let (output, watch) = Leave::watched(leave)?;
-    let mut options = BatchWriteOptions::new().with_form(form).with_output(output);
+    let (options, watch) = output.watched(said.py())?;
+    let mut options = BatchWriteOptions::new().with_form(form).with_output(options);
     for (word, value) in said.iter().filter(|(_, value)| !value.is_none()) {
         let texts = texts(&value)?;
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -40,21 +39,20 @@ fn options(
 
 /// Writes an array of numbers: `swath.write_csv` makes the arguments.
 #[pyfunction]
-#[pyo3(signature = (path, dtype, values, columns, leave, *, said))]
+#[pyo3(signature = (output, dtype, values, columns, *, said))]
 pub(crate) fn write_array(
     py: Python<'_>,
-    #[pyo3(from_py_with = path)] path: PathBuf,
+    output: &OutputPlace,
     dtype: &str,
     values: Borrowed,
     columns: usize,
-    leave: &Bound<'_, PyTuple>,
     said: &Bound<'_, PyDict>,
 ) -> PyResult<u64> {
-    let (options, watch) = options(BatchForm::Csv, leave, said)?;
+    let (options, watch) = options(BatchForm::Csv, output, said)?;
     macro_rules! write_as {
         ($($name:literal => $kind:ty),+ $(,)?) => {
             match dtype {
-                $($name => written::<$kind>(py, &options, &watch, path, columns, &values),)+
+                $($name => written::<$kind>(py, &options, &watch, &output.path, columns, &values),)+
                 _ => Err(PyTypeError::new_err(format!("a table of {dtype} cannot be written"))),
             }
         };
@@ -69,7 +67,7 @@ fn written<T: Value>(
     py: Python<'_>,
     options: &BatchWriteOptions,
     watch: &Watch,
-    path: PathBuf,
+    path: &Path,
     columns: usize,
     values: &Borrowed,
 ) -> PyResult<u64> {
@@ -147,24 +145,23 @@ fn beside(py: Python<'_>, tables: &[&Table]) -> PyResult<(SchemaRef, Vec<RecordB
 #[pyfunction]
 pub(crate) fn write_tables(
     py: Python<'_>,
-    #[pyo3(from_py_with = path)] path: PathBuf,
+    output: &OutputPlace,
     form: &str,
     data: Data<'_>,
-    leave: &Bound<'_, PyTuple>,
     said: &Bound<'_, PyDict>,
 ) -> PyResult<(u64, u64)> {
     let form = word("form", form, BatchForm::WORDS)?;
-    let form = match (form, BatchForm::of_name(&path)) {
+    let form = match (form, BatchForm::of_name(&output.path)) {
         (BatchForm::Arrow, Some(BatchForm::ArrowStream)) => BatchForm::ArrowStream,
         _ => form,
     };
-    let (options, watch) = options(form, leave, said)?;
+    let (options, watch) = options(form, output, said)?;
     if data.is_empty() {
         let text = "a table without columns cannot be written; try: pass a column";
         return Err(PyValueError::new_err(text));
     }
     let SchemaBatches { schema, batches } = data.taken(py)?;
-    let written =
-        watch.run(py, Takes::Time, move || options.write_batches(path, &schema, batches))?;
+    let written = watch
+        .run(py, Takes::Time, move || options.write_batches(&output.path, &schema, batches))?;
     Ok((written.bytes_out, written.not_finite))
 }
