@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import fcntl
 import json
 import multiprocessing
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -252,6 +254,19 @@ def test_what_a_killed_client_left_is_swept(text: Path, tmp_path: Path) -> None:
         plan.part(1).writer()
     with pytest.raises(ValueError, match="older_than=-1"):
         job.sweep(tmp_path, -1)
+    # A neighbour's plan under a lease is not opened, which would wait for the lease.
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "JOB").write_bytes(b"{}")
+    if os.geteuid() == 0:
+        os.chown(other, 65534, 65534)
+        before = signal.signal(signal.SIGIO, signal.SIG_IGN)
+        with open(other / "JOB", "r+b") as held:
+            fcntl.fcntl(held, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+            assert job.sweep(tmp_path, 0) == []
+            assert fcntl.fcntl(held, fcntl.F_GETLEASE) == fcntl.F_WRLCK
+        signal.signal(signal.SIGIO, before)
+    shutil.rmtree(other)
     gone, kept = (job.plan(text, tmp_path / name) for name in ("a", "b"))
     Path(kept.folder, "notes").write_text("mine")
     with pytest.raises(swath.InvalidError, match="notes in it is not of the job") as caught:

@@ -23,7 +23,8 @@ from typing import Any
 import pytest
 
 import swath
-from swath._sources import FoundPath
+from swath._compressed import refuse_compressed
+from swath._sources import FoundPath, open_at_once
 
 numpy = pytest.importorskip("numpy")
 
@@ -189,6 +190,8 @@ def test_a_file_under_the_lease_of_another_process_is_waited_for(tmp_path: Path)
         lambda: swath.read([path, path]),
         lambda: swath.ingest(tmp_path),
         lambda: swath.read_csv(FoundPath(path)),
+        lambda: os.close(open_at_once(path)),
+        lambda: refuse_compressed([path]),
     ):
         with subprocess.Popen([sys.executable, "-c", holder, path], stdout=subprocess.PIPE) as process:
             assert process.stdout is not None

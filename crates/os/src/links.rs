@@ -5,6 +5,7 @@
 //! a link     the kernel follows it: what it may not follow is an error      -> what it reaches
 //!            its text leads to the next folder and name
 //! the end    must be what the kernel reached; otherwise something was swapped: start again
+//! strangers  whose links were followed must be able to write where the path led
 //! ```
 //!
 //! Following only the texts would bypass the kernel's rules, and would miss a link that is
@@ -32,6 +33,7 @@ const ATTEMPTS: usize = 16;
 /// Bytes of a path, without the zero at its end, that the kernel takes at one time.
 const LONGEST: usize = 4095;
 const STICKY_FOR_ALL: u32 = 0o1002;
+const OTHERS_WRITE: u32 = 0o022;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -83,7 +85,9 @@ pub fn open_long(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
 ///
 /// A link in a sticky, world-writable folder is followed only if it belongs to this process's
 /// user or to the folder's owner. This is the rule of the sysctl `fs.protected_symlinks`,
-/// applied whatever its setting, and not only at the end of the path.
+/// applied whatever its setting, and not only at the end of the path. In any other folder that
+/// this process's user shares, another user's link is followed only to a folder in which that user may
+/// replace the name: the link gives its owner no power over the files of this process's user.
 ///
 /// # Errors
 ///
@@ -91,35 +95,83 @@ pub fn open_long(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
 /// are swapped repeatedly.
 pub fn locate(path: &Path) -> io::Result<Located> {
     for _ in 0..ATTEMPTS {
-        if let Some(located) = follow(path)? {
-            return Ok(located);
+        let mut strangers = Strangers::default();
+        if let Some(located) = follow(path, &mut strangers)? {
+            return strangers.check(located);
         }
     }
     Err(Errno::STALE.into())
 }
 
+/// User and group of links that other users put into folders that they share with this process's user.
+#[derive(Debug, Default)]
+struct Strangers(Vec<(u32, u32)>);
+
+impl Strangers {
+    /// Notes the owner of a `link` in `folder`, whose facts these are.
+    fn note(&mut self, folder: impl AsFd, facts: &Stat, link: &Stat) {
+        let user = geteuid();
+        if [user.as_raw(), 0].contains(&link.st_uid) {
+            return;
+        }
+        // A folder of its owner's alone, which this user has chosen to go through.
+        let is_shared = match user.is_root() {
+            true => facts.st_mode & OTHERS_WRITE != 0,
+            false => names::may_write(folder, OsStr::new(".")).is_ok(),
+        };
+        if is_shared || link.st_uid != facts.st_uid {
+            self.0.push((link.st_uid, link.st_gid));
+        }
+    }
+
+    /// Refuses what one of them could not replace.
+    fn check(&self, at: Located) -> io::Result<Located> {
+        if self.0.is_empty() {
+            return Ok(at);
+        }
+        let folder = fstat(&at.folder)?;
+        let there = names::look(&at.folder, &at.name)?;
+        let may_replace = |&(user, group): &(u32, u32)| {
+            let is_owner = folder.st_uid == user && folder.st_mode & 0o200 != 0;
+            let is_member = folder.st_gid == group && folder.st_mode & 0o020 != 0;
+            let is_sticky = folder.st_mode & 0o1000 != 0;
+            let is_kept = is_sticky && there.is_some_and(|there| there.st_uid != user);
+            is_owner || ((is_member || folder.st_mode & 0o002 != 0) && !is_kept)
+        };
+        match self.0.iter().all(may_replace) {
+            true => Ok(at),
+            false => Err(Errno::ACCESS.into()),
+        }
+    }
+}
+
 /// Returns `None` if something was swapped on the way.
-fn follow(path: &Path) -> io::Result<Option<Located>> {
-    let mut at = open(CWD, path, Path::new(""))?;
-    let Some(text) = text_of(&at)? else { return Ok(Some(at)) };
+fn follow(path: &Path, strangers: &mut Strangers) -> io::Result<Option<Located>> {
+    let mut at = open(CWD, path, Path::new(""), strangers)?;
+    let Some(text) = text_of(&at, strangers)? else { return Ok(Some(at)) };
     let reached = reach(&at)?;
     let mut text = Some(text);
     for _ in 0..=MOST_LINKS {
-        let Some(link) = text else { return arrived(path, at, reached) };
-        at = match open(&at.folder, &link, &at.path) {
+        let Some(link) = text else { return arrived(path, at, reached, strangers) };
+        at = match open(&at.folder, &link, &at.path, strangers) {
             // A link text of the kernel that is not a path.
             Err(error) if error.kind() == io::ErrorKind::NotFound && reached.is_some() => {
-                return open(CWD, path, Path::new("")).map(Some);
+                return open(CWD, path, Path::new(""), strangers).map(Some);
             }
             opened => opened?,
         };
-        text = text_of(&at)?;
+        text = text_of(&at, strangers)?;
     }
     Err(Errno::LOOP.into())
 }
 
 /// The end of the texts, if it is what the kernel has reached.
-fn arrived(path: &Path, at: Located, reached: Option<Stat>) -> io::Result<Option<Located>> {
+fn arrived(
+    path: &Path,
+    at: Located,
+    reached: Option<Stat>,
+    strangers: &mut Strangers,
+) -> io::Result<Option<Located>> {
     let found = names::look(&at.folder, &at.name)?;
     match (found, reached) {
         (None, None) => Ok(Some(at)),
@@ -128,25 +180,30 @@ fn arrived(path: &Path, at: Located, reached: Option<Stat>) -> io::Result<Option
         }
         // A link that leads nowhere, and yet can be followed: one of the kernel's own, to a pipe
         // or a file without a name. The link itself is what is there.
-        (None, Some(_)) => open(CWD, path, Path::new("")).map(Some),
+        (None, Some(_)) => open(CWD, path, Path::new(""), strangers).map(Some),
         (Some(_), None) => Ok(None),
     }
 }
 
 /// Opens the folder above the last name of `path`, which begins `from` a folder at `base`.
-fn open(from: impl AsFd, path: &Path, base: &Path) -> io::Result<Located> {
+fn open(
+    from: impl AsFd,
+    path: &Path,
+    base: &Path,
+    strangers: &mut Strangers,
+) -> io::Result<Located> {
     let (above, name) = match (path.parent(), path.file_name()) {
         (Some(above), Some(name)) => (above, name),
         _ => (path, OsStr::new(".")),
     };
     let here = if above.as_os_str().is_empty() { Path::new(".") } else { above };
-    let folder = way::open(from, here)?;
+    let folder = way::open(from, here, strangers)?;
     let (folder, path) = (File::from(folder), base.join(above));
     Ok(Located { folder, name: name.to_owned(), path })
 }
 
 /// The text of the link that is there; `None` if it is not a link.
-fn text_of(at: &Located) -> io::Result<Option<PathBuf>> {
+fn text_of(at: &Located, strangers: &mut Strangers) -> io::Result<Option<PathBuf>> {
     match retry_on_intr(|| readlinkat(&at.folder, &at.name, Vec::new())) {
         Err(Errno::INVAL | Errno::NOENT) => return Ok(None),
         read => drop(read?),
@@ -159,17 +216,23 @@ fn text_of(at: &Located) -> io::Result<Option<PathBuf>> {
     if FileType::from_raw_mode(facts.st_mode) != FileType::Symlink {
         return Ok(None);
     }
-    text_held(&at.folder, &link, &facts).map(Some)
+    text_held(&at.folder, &link, &facts, strangers).map(Some)
 }
 
 /// The text of an opened link in `folder`, if it may be followed: the rule of
 /// `fs.protected_symlinks`.
-fn text_held(folder: impl AsFd, link: impl AsFd, facts: &Stat) -> io::Result<PathBuf> {
-    let folder = fstat(folder)?;
-    let is_shared = folder.st_mode & STICKY_FOR_ALL == STICKY_FOR_ALL;
-    if is_shared && ![geteuid().as_raw(), folder.st_uid].contains(&facts.st_uid) {
+fn text_held(
+    folder: impl AsFd,
+    link: impl AsFd,
+    facts: &Stat,
+    strangers: &mut Strangers,
+) -> io::Result<PathBuf> {
+    let above = fstat(&folder)?;
+    let is_shared = above.st_mode & STICKY_FOR_ALL == STICKY_FOR_ALL;
+    if is_shared && ![geteuid().as_raw(), above.st_uid].contains(&facts.st_uid) {
         return Err(Errno::ACCESS.into());
     }
+    strangers.note(folder, &above, facts);
     let text = retry_on_intr(|| readlinkat(&link, "", Vec::new()))?;
     Ok(PathBuf::from(OsString::from_vec(text.into_bytes())))
 }
@@ -259,6 +322,67 @@ mod tests {
             end(&link).expect("my own");
             fs::remove_file(&link).expect("removed");
         }
+    }
+
+    /// `private` is its owner's alone; the folder of the link is open to all, and not sticky.
+    #[test]
+    fn a_strangers_link_leads_only_where_its_owner_may_replace_the_name() {
+        if !geteuid().is_root() {
+            return swath_reference::skip("root", "only root makes links of others");
+        }
+        let root = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| root.path().join(name);
+        let set = |name: &str, mode| {
+            fs::set_permissions(path(name), fs::Permissions::from_mode(mode)).expect("mine");
+        };
+        let own = |name: &str, user| {
+            std::os::unix::fs::lchown(path(name), Some(user), Some(user)).expect("root may");
+        };
+        fs::create_dir(path("shared")).expect("made");
+        fs::create_dir(path("private")).expect("made");
+        fs::write(path("private/secret"), b"").expect("written");
+        set("shared", 0o777);
+        symlink("../private/secret", path("shared/out")).expect("linked");
+        symlink("../private", path("shared/sub")).expect("linked");
+        let check = |is_followed: bool, what: &str| {
+            for way in ["shared/out", "shared/sub/secret"] {
+                match end(&path(way)) {
+                    Ok(_) => assert!(is_followed, "{what}: {way}"),
+                    Err(error) => {
+                        let kind = error.kind();
+                        assert_eq!(kind, io::ErrorKind::PermissionDenied, "{what}: {error}");
+                        assert!(!is_followed, "{what}: {way}");
+                    }
+                }
+            }
+        };
+        check(true, "my own");
+        for link in ["shared/out", "shared/sub"] {
+            own(link, 12);
+        }
+        // Owner and mode of the folder of the file, and the owner of the file.
+        for (owner, mode, file, is_followed) in [
+            (0, 0o700, 0, false),
+            (0, 0o755, 0, false),
+            (0, 0o775, 0, false),
+            (13, 0o775, 13, false),
+            (0, 0o777, 0, true),
+            (0, 0o1777, 0, false),
+            (0, 0o1777, 12, true),
+            (12, 0o755, 0, true),
+            (12, 0o555, 0, false),
+        ] {
+            own("private", owner);
+            own("private/secret", file);
+            set("private", mode);
+            check(is_followed, &format!("{owner} {mode:o} {file}"));
+        }
+        own("private", 0);
+        set("private", 0o755);
+        own("shared", 12);
+        check(false, "a folder of his that others may write to");
+        set("shared", 0o755);
+        check(true, "a folder that only he may write to");
     }
 
     /// The kernel checks only the last name.

@@ -286,11 +286,11 @@ pub fn sync_folder(folder: &File) -> io::Result<()> {
 ///
 /// The errors of faccessat2(2): `EACCES`, `EROFS` on a read-only file system, `ETXTBSY` for a program
 /// that is running.
-pub fn may_write(folder: &File, name: &OsStr) -> io::Result<()> {
+pub fn may_write(folder: impl AsFd, name: &OsStr) -> io::Result<()> {
     // With the effective ids, as open(2) would; kernels that lack the flag use the real ones.
     let flags = AtFlags::EACCESS | AtFlags::SYMLINK_NOFOLLOW;
-    Ok(match accessat(folder, name, Access::WRITE_OK, flags) {
-        Err(Errno::NOSYS) => accessat(folder, name, Access::WRITE_OK, AtFlags::empty()),
+    Ok(match accessat(&folder, name, Access::WRITE_OK, flags) {
+        Err(Errno::NOSYS) => accessat(&folder, name, Access::WRITE_OK, AtFlags::empty()),
         answered => answered,
     }?)
 }

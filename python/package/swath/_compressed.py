@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from swath._errors import unreadable
+from swath._sources import open_at_once
 
 # Bytes at the beginning of a file that say so.
 HEAD = 10
@@ -32,6 +33,6 @@ def refuse_compressed(paths: Iterable[Any]) -> None:
     """Fails for a compressed file."""
     for path in map(os.fsdecode, paths):
         if os.path.isfile(path):
-            # It may become a pipe in this moment, for whose writer this would wait.
-            with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+            # It may become a pipe in this moment.
+            with open(open_at_once(path), "rb") as file:
                 refuse(path, file.read(HEAD) or b"")

@@ -21,6 +21,21 @@ class FoundPath(str):
     is_found_by_swath = True
 
 
+def open_at_once(path: Any) -> int:
+    """Opens a file without waiting for the other end of a pipe; another process's lease on it is waited for."""
+    flags = os.O_RDONLY | os.O_CLOEXEC
+    try:
+        return os.open(path, flags | os.O_NONBLOCK)
+    except BlockingIOError:
+        held = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        try:
+            if not stat.S_ISREG(os.fstat(held).st_mode):
+                raise
+            return os.open(f"/proc/self/fd/{held}", flags)
+        finally:
+            os.close(held)
+
+
 def files_of(source: Any, verify: Any = None) -> list[Any]:
     """The sources of a table. With ``verify``, a list names copies of one file instead."""
     if verify is not None:

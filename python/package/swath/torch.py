@@ -26,6 +26,7 @@ from typing import Any, Generic, TypeVar, overload
 
 import swath
 from swath._errors import unreadable
+from swath._sources import open_at_once
 
 _R = TypeVar("_R")
 
@@ -181,7 +182,7 @@ class RecordDataset(Generic[_R]):
         items: list[Any] = [None] * len(indices)
         for file, wanted in places.items():
             plan = [(offset, self.width, 0) for _, offset in wanted]
-            with open(os.open(self.paths[file], os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
+            with open(open_at_once(self.paths[file]), "rb") as opened:
                 if _state_of(os.fstat(opened.fileno())) != self._states[file]:
                     what, hint = "it has changed since the dataset was made", "make the dataset again"
                     raise unreadable("Changed", os.fsdecode(self.paths[file]), what, hint)

@@ -15,7 +15,7 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, retry_on_intr};
 
-use super::{MOST_LINKS, text_held};
+use super::{MOST_LINKS, Strangers, text_held};
 
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 const HELD: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
@@ -32,7 +32,11 @@ enum Step {
 /// # Errors
 ///
 /// The errors of open(2), including `EACCES` for a link that must not be followed.
-pub(super) fn open(from: impl AsFd, path: &Path) -> io::Result<OwnedFd> {
+pub(super) fn open(
+    from: impl AsFd,
+    path: &Path,
+    strangers: &mut Strangers,
+) -> io::Result<OwnedFd> {
     let opened = match open_without_links(&from, path, OFlags::RDONLY) {
         // Names may still be created in it.
         Err(Errno::ACCESS) => open_without_links(&from, path, OFlags::PATH),
@@ -42,7 +46,7 @@ pub(super) fn open(from: impl AsFd, path: &Path) -> io::Result<OwnedFd> {
         // There is a link; or this kernel lacks the call, or a filter forbids it; or the path is longer than
         // the kernel takes at one time.
         Err(Errno::LOOP | Errno::NOSYS | Errno::PERM | Errno::NAMETOOLONG) => {
-            to_be_read(walk(&from, path)?)
+            to_be_read(walk(&from, path, strangers)?)
         }
         opened => Ok(opened?),
     }
@@ -74,14 +78,14 @@ fn open_at(
 }
 
 /// Goes from folder to folder, holding each one while the next name is inspected.
-fn walk(from: impl AsFd, path: &Path) -> io::Result<OwnedFd> {
+fn walk(from: impl AsFd, path: &Path, strangers: &mut Strangers) -> io::Result<OwnedFd> {
     let mut at = open_at(from, ".", HELD | FOLDER)?;
     // The next one is the last.
     let mut names = Vec::new();
     push(&mut names, path);
     let mut links = 0;
     while let Some(name) = names.pop() {
-        match step(&at, &name)? {
+        match step(&at, &name, strangers)? {
             Step::Folder(folder) => at = folder,
             Step::Link(_) if links == MOST_LINKS => return Err(Errno::LOOP.into()),
             Step::Link(text) => {
@@ -97,7 +101,7 @@ fn push(names: &mut Vec<OsString>, path: &Path) {
     names.extend(path.iter().rev().map(OsStr::to_owned));
 }
 
-fn step(at: &OwnedFd, name: &OsStr) -> io::Result<Step> {
+fn step(at: &OwnedFd, name: &OsStr, strangers: &mut Strangers) -> io::Result<Step> {
     // Also an automount, which is mounted only when it is opened as a folder.
     match open_at(at, name, HELD | FOLDER | OFlags::NOFOLLOW) {
         Err(Errno::NOTDIR | Errno::LOOP) => {}
@@ -112,5 +116,5 @@ fn step(at: &OwnedFd, name: &OsStr) -> io::Result<Step> {
         // One of the kernel's own links, whose text need not be a path: `/proc/self/fd/3`.
         return Ok(Step::Folder(open_at(at, name, HELD | FOLDER)?));
     }
-    text_held(at, &link, &facts).map(Step::Link)
+    text_held(at, &link, &facts, strangers).map(Step::Link)
 }

@@ -166,7 +166,8 @@ impl Plan {
     }
 
     /// Returns the report of the commit, if the target has its bytes: looks at each byte if the length is right.
-    /// A file of another user is not ours, unless the commit may have replaced one.
+    /// A file of another user is not ours: where a commit gave one to the owner of the file that it replaced, it is
+    /// made again.
     fn found_at_target(
         &self,
         folder: &dyn FsFolder,
@@ -177,7 +178,7 @@ impl Plan {
         let committed = self.report(chosen, PlacedBytes::default());
         let there = located.folder.facts(&located.name).map_err(failed)?;
         let owners = [geteuid().as_raw(), folder.own_facts().map_err(failed)?.owner];
-        let is_ours = |it: &Facts| self.may_replace || owners.contains(&it.owner);
+        let is_ours = |it: &Facts| owners.contains(&it.owner);
         let is_it = |it: &Facts| it.kind == FileKind::File && it.len == committed.bytes;
         if !there.is_some_and(|there| is_it(&there) && is_ours(&there)) {
             return Ok(None);

@@ -76,7 +76,6 @@ pub(super) fn check_place(fs: &dyn Fs, path: &Path, planned: &Path) -> Result<()
 
 /// Whether users other than this one and root can move what is at `path`, or a folder above it.
 fn can_be_moved(fs: &dyn Fs, path: &Path) -> bool {
-    const OTHERS_SEARCH: u32 = 0o011;
     let user = geteuid().as_raw();
     let mut above: Vec<&Path> =
         path.ancestors().filter(|it| it.file_name().is_some()).collect();
@@ -85,9 +84,7 @@ fn can_be_moved(fs: &dyn Fs, path: &Path) -> bool {
         let Ok(facts) = fs.locate(path).and_then(|at| at.folder.own_facts()) else {
             return can;
         };
-        // Nobody else gets there.
-        let is_closed = facts.mode & OTHERS_SEARCH == 0 && facts.owner == user;
-        !is_closed && (can || !facts.keeps_names_of(user))
+        can || !facts.keeps_names_of(user)
     })
 }
 

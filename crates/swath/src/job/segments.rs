@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rustix::io::Errno;
+use swath_os::access::Access;
 use swath_os::advise::{FileAdvice, advise_file};
 use swath_plan::extent::Extent;
 use swath_plan::segment::manifest::{Manifest, ManifestExtent, Segment};
@@ -179,9 +180,12 @@ impl Plan {
         let manifest = folder.facts(MANIFEST.as_ref());
         let opened = manifest.and_then(|facts| match facts {
             Some(facts) => {
-                let group = folder.open(MANIFEST.as_ref())?.access()?.group();
+                // Files need not have the group of their folder.
+                let files = folder.open(MANIFEST.as_ref())?.access()?.group();
+                let files = Access::new(facts.mode, files);
+                let group = folder.access()?.group();
                 let inputs = self.access_of_inputs().in_group(group);
-                folder.set_mode(mode_of_folder(facts.mode & inputs))
+                folder.set_mode(mode_of_folder(files.in_group(group) & inputs))
             }
             None => Ok(()),
         });

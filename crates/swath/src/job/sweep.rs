@@ -158,7 +158,7 @@ struct JobCandidate<'p> {
 }
 
 impl<'p> JobCandidate<'p> {
-    /// `None` if it is not the folder of a job, or cannot be opened: then it is not ours to judge.
+    /// `None` if it cannot be the folder of a job, or cannot be opened: then it is not ours to judge.
     fn open(parent: &Arc<dyn FsFolder>, name: &OsStr, path: &'p Path) -> Result<Option<Self>> {
         let own = parent.facts(name);
         let own = own.map_err(|error| Error::io(Operation::Inspect, path, error))?;
@@ -172,9 +172,7 @@ impl<'p> JobCandidate<'p> {
         let has = |name: &str| entries.iter().any(|(it, _)| it == name);
         let is_rest =
             files::is_hidden_folder(name) && entries.iter().all(|(it, _)| files::is_ours(it));
-        // A file of this name may be anything: only its first bytes are read.
-        let is_job = || has(files::PLAN) && files::has_plan(&*folder).unwrap_or(false);
-        if !is_rest && !is_job() {
+        if !is_rest && !has(files::PLAN) {
             return Ok(None);
         }
         let place = FolderPlace { parent: Arc::clone(parent), name: name.to_owned(), path };
@@ -201,6 +199,11 @@ impl<'p> JobCandidate<'p> {
             drop(lock);
             self.place.empty(&*self.folder, &self.place.name)?;
             return Ok(Some(self.is_committed));
+        }
+        // A file of this name may be anything: only its first bytes are read. Of another user, it may be one that
+        // opens late.
+        if !files::has_plan(&*self.folder).unwrap_or(false) {
+            return Ok(None);
         }
         let plan = match Plan::open_with(path, output.clone()) {
             Ok(plan) => plan,

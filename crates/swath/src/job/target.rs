@@ -29,7 +29,12 @@ impl TargetPlace {
         let inside = if is_link { target.canonicalize().ok() } else { None };
         let inside = inside.as_deref().unwrap_or(target).parent().and_then(local_inode_at);
         let number = located.folder.own_facts().map(|facts| facts.identity.1).ok();
-        let folder = inside.filter(|inode| Some(inode.number) == number);
+        if inside.is_some_and(|inode| Some(inode.number) != number) {
+            return Err(Error::new(Operation::Create, Reason::Changed, target)
+                .detail("its path led to two folders while the job was planned")
+                .hint("pass a path whose folders only you can rename"));
+        }
+        let folder = inside;
         Ok(Self { name: PathBuf::from(&located.name), is_link, folder })
     }
 

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -153,6 +154,25 @@ fn another_file_of_the_same_length_and_checksum_is_not_what_was_committed() {
     assert_eq!(error.io_kind(), ErrorKind::AlreadyExists, "{error}");
     fs::write(bench.output(), &right).expect("written");
     assert_eq!(plan.commit(&done).expect("found").bytes, right.len() as u64);
+}
+
+/// It could be given other bytes after it was looked at.
+#[test]
+fn a_neighbours_file_with_the_bytes_of_a_commit_that_was_killed_is_not_its_output() {
+    if !rustix::process::geteuid().is_root() {
+        return swath_reference::skip("root", "only root has another user for a neighbour");
+    }
+    let bench = Bench::new("a\nb\n");
+    let plan = bench.plan(&JobOptions::new());
+    let done = all(&plan);
+    killed(&plan, &done);
+    fs::write(bench.output(), serial("a\nb\n")).expect("written");
+    let planted = fs::File::open(bench.output()).expect("there");
+    chown(bench.output(), Some(65534), None).expect("as root");
+    plan.commit(&done).expect("committed");
+    assert_eq!(fs::read(bench.output()).expect("read"), serial("a\nb\n"));
+    let inode = |facts: std::io::Result<fs::Metadata>| facts.expect("there").ino();
+    assert_ne!(inode(fs::metadata(bench.output())), inode(planted.metadata()));
 }
 
 #[test]

@@ -88,6 +88,34 @@ fn what_another_user_has_put_there_or_may_change_is_not_obeyed() {
     assert_eq!(fs::read(bench.output()).expect("there"), serial(&lines(10)));
 }
 
+/// Each is in a closed folder of its owner's, which a neighbour can move as a whole.
+#[test]
+fn two_jobs_whose_closed_folders_were_exchanged_are_not_obeyed() {
+    let bench = Bench::new(&lines(10));
+    let set_mode = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("set");
+    };
+    let shared = bench.path("shared");
+    fs::create_dir(&shared).expect("made");
+    set_mode(&shared, 0o777);
+    let plans = ["first", "second"].map(|name| {
+        fs::create_dir(shared.join(name)).expect("made");
+        set_mode(&shared.join(name), 0o700);
+        let options = JobOptions::new().with_folder(shared.join(name).join("job"));
+        options.plan([bench.input()], bench.path(name)).expect("planned")
+    });
+    for (from, to) in [("first", "apart"), ("second", "first"), ("apart", "second")] {
+        fs::rename(shared.join(from), shared.join(to)).expect("moved");
+    }
+    for plan in plans {
+        let error = job::open(plan.folder()).expect_err("another job");
+        assert_eq!(error.reason(), Reason::Invalid, "{error}");
+        assert!(error.to_string().contains("other users can move folders here"), "{error}");
+    }
+    set_mode(&shared, 0o755);
+    job::open(shared.join("first/job")).expect("only its owner can have moved it");
+}
+
 #[test]
 fn an_existing_folder_is_never_taken() {
     let bench = Bench::new(&lines(10));
