@@ -17,18 +17,30 @@ impl BindMount {
     ///
     /// If the folders cannot be made.
     pub fn new(folder: &Path, options: &[&str]) -> Option<Self> {
-        let mount = Self { folder: folder.to_owned() };
-        for path in [mount.below(), mount.seen()] {
+        Self::by(folder, |below, seen| {
+            let mut command = Command::new("bindfs");
+            command.args(options).args([below, seen]);
+            command
+        })
+    }
+
+    /// As [`new`](Self::new), by the command that `mount` makes of the two folders, both empty.
+    ///
+    /// # Panics
+    ///
+    /// As [`new`](Self::new).
+    pub fn by(folder: &Path, mount: impl FnOnce(&Path, &Path) -> Command) -> Option<Self> {
+        let mounted = Self { folder: folder.to_owned() };
+        for path in [mounted.below(), mounted.seen()] {
             fs::create_dir(path).expect("room");
         }
-        let mut command = Command::new("bindfs");
-        command.args(options).arg(mount.below()).arg(mount.seen());
+        let mut command = mount(&mounted.below(), &mounted.seen());
         let refused = match command.output() {
-            Ok(output) if output.status.success() => return Some(mount),
+            Ok(output) if output.status.success() => return Some(mounted),
             Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
-            Err(error) => format!("bindfs: {error}"),
+            Err(error) => format!("{}: {error}", command.get_program().display()),
         };
-        std::mem::forget(mount);
+        std::mem::forget(mounted);
         crate::skip("fuse", refused.trim());
         None
     }

@@ -50,6 +50,7 @@ impl Access {
     /// The errors of fstat(2) and fgetxattr(2).
     pub fn of(file: &File) -> io::Result<Self> {
         let list = grown(|buffer| fgetxattr(file, ACCESS_LIST, buffer));
+        let list = answered(list, |name| fgetxattr(file, name, &mut [0]));
         let facts = file.metadata()?;
         Self::with_list(facts.mode(), facts.gid(), list)
     }
@@ -61,6 +62,7 @@ impl Access {
     /// The errors of stat(2) and getxattr(2).
     pub fn at(path: &Path) -> io::Result<Self> {
         let list = grown(|buffer| getxattr(path, ACCESS_LIST, buffer));
+        let list = answered(list, |name| getxattr(path, name, &mut [0]));
         let facts = path.metadata()?;
         Self::with_list(facts.mode(), facts.gid(), list)
     }
@@ -166,9 +168,29 @@ pub(crate) fn grown(
     }
 }
 
+/// The answer about an attribute. Programs of FUSE that have none, rclone among them, may report each as a failure of
+/// the device: also one that no file has.
+pub(crate) fn answered<T>(
+    answer: rustix::io::Result<T>,
+    ask: impl FnOnce(&str) -> rustix::io::Result<usize>,
+) -> rustix::io::Result<T> {
+    match answer {
+        Err(Errno::IO) if ask("user.swath.none") == Err(Errno::IO) => Err(Errno::OPNOTSUPP),
+        answer => answer,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failure_is_an_answer_only_if_each_attribute_fails_alike() {
+        let failed: rustix::io::Result<usize> = Err(Errno::IO);
+        assert_eq!(answered(failed, |_| Err(Errno::IO)), Err(Errno::OPNOTSUPP));
+        assert_eq!(answered(failed, |_| Err(Errno::NODATA)), failed);
+        assert_eq!(answered(Ok(3), |_| unreachable!()), Ok(3));
+    }
 
     #[test]
     fn another_group_gets_what_the_group_and_all_others_had() {

@@ -13,7 +13,7 @@ use rustix::fs::{
 use rustix::io::{Errno, retry_on_intr};
 use rustix::path::Arg;
 
-use crate::access::{ACCESS_LIST, Access, grown};
+use crate::access::{ACCESS_LIST, Access, answered, grown};
 
 /// The set-user-id and set-group-id bits.
 const SET_ID: u32 = 0o6000;
@@ -95,11 +95,12 @@ fn chown(file: &File, owner: Option<u32>, group: Option<u32>) -> io::Result<bool
 
 fn copy_extended(from: &File, to: &File) -> io::Result<()> {
     let path = path_of(from);
-    let names = match grown(|buffer| match listxattr(&path, &mut *buffer) {
+    let listed = grown(|buffer| match listxattr(&path, &mut *buffer) {
         // `/proc` is not mounted.
         Err(Errno::NOENT) => flistxattr(from, buffer),
         listed => listed,
-    }) {
+    });
+    let names = match answered(listed, |name| getxattr(&path, name, &mut [0])) {
         Ok(names) => names,
         Err(error) if may_be_left_out(error) => return Ok(()),
         Err(error) => return Err(error.into()),
@@ -140,11 +141,12 @@ fn path_of(file: &File) -> String {
 }
 
 fn attribute(file: &File, name: impl Arg + Copy) -> rustix::io::Result<Vec<u8>> {
-    grown(|buffer| match getxattr(path_of(file), name, &mut *buffer) {
+    let got = grown(|buffer| match getxattr(path_of(file), name, &mut *buffer) {
         // `/proc` is not mounted.
         Err(Errno::NOENT) => fgetxattr(file, name, buffer),
         got => got,
-    })
+    });
+    answered(got, |name| getxattr(path_of(file), name, &mut [0]))
 }
 
 fn may_be_left_out(error: Errno) -> bool {

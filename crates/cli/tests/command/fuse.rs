@@ -4,7 +4,7 @@
 use std::fs::{FileTimes, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use swath_reference::fuse::BindMount;
@@ -231,4 +231,61 @@ fn a_mount_that_widens_permissions_lets_in_nobody_else_without_a_note() {
         let is_wider = report.contains("this file system adds 004");
         assert_eq!(is_wider, mode(&seen) != given, "{report}");
     }
+}
+
+/// rclone answers every question about attributes, and every request for a second name, as if its device had failed.
+#[test]
+fn rclone_is_read_and_written_to() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mount = BindMount::by(folder.path(), |below, seen| {
+        let mut command = Command::new("rclone");
+        command.args([
+            "mount",
+            "--daemon",
+            "--vfs-cache-mode",
+            "writes",
+            "--vfs-write-back",
+            "0s",
+        ]);
+        command.args(["--config", "/dev/null", "--cache-dir"]).arg(folder.path().join("cache"));
+        command.args([below, seen]);
+        command
+    });
+    let Some(mount) = mount else { return };
+    let bytes = "0123456789\n".repeat(30_000);
+    std::fs::write(folder.path().join("source"), &bytes).expect("room");
+    std::fs::write(mount.below().join("there"), "old").expect("room");
+    let path = |name: &str| String::from(word(&mount.seen().join(name)));
+    let source = folder.path().join("source");
+    for target in ["there", "new"] {
+        done(&["cp", word(&source), &path(target)]);
+        let back = folder.path().join("back");
+        done(&["cp", &path(target), word(&back)]);
+        assert_eq!(std::fs::read_to_string(&back).expect("there"), bytes, "{target}");
+    }
+}
+
+/// archivemount answers that it has renamed a file over another one, and has not.
+#[test]
+fn an_archive_that_replaces_nothing_is_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mount = BindMount::by(folder.path(), |below, seen| {
+        std::fs::write(below.join("there"), "the old bytes").expect("room");
+        let archive = folder.path().join("archive.tar");
+        let mut pack = Command::new("tar");
+        pack.arg("-cf").arg(&archive).arg("-C").arg(below).arg("there");
+        assert!(pack.status().is_ok_and(|status| status.success()));
+        let mut command = Command::new("archivemount");
+        command.args([&archive, seen]);
+        command
+    });
+    let Some(mount) = mount else { return };
+    let source = folder.path().join("source");
+    std::fs::write(&source, "new bytes").expect("room");
+    let there = mount.seen().join("there");
+    let output = run(["cp", word(&source), word(&there)]);
+    assert_eq!(code(&output), 2, "{output:?}");
+    assert!(stderr(&output).contains("shows 13 bytes where 9 were written"), "{output:?}");
+    done(&["cp", word(&source), word(&mount.seen().join("new"))]);
+    assert_eq!(std::fs::read(mount.seen().join("new")).expect("there"), b"new bytes");
 }

@@ -22,7 +22,7 @@ use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
 use swath_os::access::Access;
 use swath_os::copy::{self, Transfer};
-use swath_os::file_system::{FileSystem, file_system};
+use swath_os::file_system::{FileSystem, file_system, is_remote};
 use swath_os::{allocate, attributes, holes, limits, links, names};
 
 use crate::sink::fs::{Facts, FileKind, Fs, FsFile, FsFolder, Located};
@@ -117,7 +117,15 @@ impl FsFile for LocalFile {
             return Err(unsupported());
         }
         self.has_reserved.store(true, Ordering::Relaxed);
-        allocate::reserve(&self.file, offset, len)
+        match allocate::reserve(&self.file, offset, len) {
+            // A union such as mergerfs moves a full file to another disk only when it is written to.
+            Err(error)
+                if error.kind() == io::ErrorKind::StorageFull && is_remote(&self.file) =>
+            {
+                Err(unsupported())
+            }
+            reserved => reserved,
+        }
     }
 
     fn make_hole(&self, offset: u64, len: u64) -> io::Result<()> {

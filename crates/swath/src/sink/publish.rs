@@ -20,20 +20,18 @@
 //! rename is left to do; and after a rename the name must lead to the new file.
 
 mod attributes;
+mod naming;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
-use rustix::io::Errno;
 use swath_plan::fallback::Fallback;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
 use crate::sink::existing::{
-    DraftBase, DraftOptions, Durability, KEPT, Replace, cannot_link, explained, inspect,
-    is_kept_by_its_owner, is_lost, is_new_there, is_no_length, is_unsupported, mounted,
-    still_there, taken,
+    DraftBase, DraftOptions, Durability, inspect, is_new_there, is_no_length, still_there,
 };
 use crate::sink::fs::{Facts, FsFile, FsFolder};
 use crate::source::FileTimes;
@@ -48,6 +46,8 @@ pub(crate) struct Candidate {
     hidden: OsString,
     /// Whether the hidden name refers to the file, or may.
     is_hidden: bool,
+    /// Its length, as it was set last.
+    len: Option<u64>,
     /// Whether it is the target itself.
     is_in_place: bool,
     /// Whether a server or a program stores it, as found out before it gets its name.
@@ -137,6 +137,7 @@ impl Candidate {
             is_hidden: false,
             is_in_place: false,
             is_remote: false,
+            len: None,
             is_fixed: false,
             mode: None,
             model: None,
@@ -224,197 +225,22 @@ impl Candidate {
 
     /// Sets its length, even if that is its length already: setting it frees what was reserved past it; but not
     /// if the file grows by it, so then it is set twice. Returns what was known before.
-    fn cut(&self, len: u64) -> io::Result<Facts> {
+    fn cut(&mut self, len: u64) -> io::Result<Facts> {
         let facts = self.file.facts()?;
         if facts.len < len {
             self.file.set_len(len)?;
         }
         match self.file.set_len(len) {
             // A server that sets no length has reserved nothing past it.
-            Err(error) if facts.len == len && is_no_length(&error) => Ok(facts),
-            set => set.map(|()| facts),
+            Err(error) if facts.len == len && is_no_length(&error) => {}
+            set => set?,
         }
-    }
-
-    /// Fails where the commit could give no name that is free; finds out with another name.
-    pub(crate) fn check_new_name(&self, claim: &Claim) -> Result<()> {
-        let other = claim.scratch();
-        if !self.is_hidden {
-            return Ok(());
+        self.len = Some(len);
+        match self.is_remote.then(|| self.file.facts()).transpose()? {
+            // As with s3fs, for a file that is open twice.
+            Some(now) if now.len != len => Err(other_len(now.len, len)),
+            _ => Ok(facts),
         }
-        let is_moved = |moved: &io::Result<()>| {
-            moved.is_ok() || self.stands_under(&other).is_ok_and(|is_there| is_there)
-        };
-        let mut given = self.folder.rename_new(&self.hidden, &other);
-        if is_unsupported(&given) {
-            given = self.folder.link(&*self.file, &other);
-            if is_moved(&given) {
-                given = self.folder.remove(&other).and(given);
-            } else if given.as_ref().is_err_and(cannot_link) {
-                return given.map_err(|error| self.no_new_name(claim, &error));
-            }
-        } else if is_moved(&given) {
-            // Spilled bytes may get that name.
-            given = self.folder.rename(&other, &self.hidden).and(given);
-        }
-        match given {
-            // Another user's file is under the name of the test.
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-            given => given.map_err(|error| claim.error(Operation::Create, error)),
-        }
-    }
-
-    fn no_new_name(&self, claim: &Claim, error: &io::Error) -> Error {
-        let what = "here a file cannot get a name only if it is free: no hard links, or none to files of other users";
-        let hint = "allow what is there to be replaced (`--force`, or no `--no-clobber`), or mount it so that new files are yours (sshfs: `-o idmap=user`)";
-        self.not_named(claim, explained(error, what)).hint(hint)
-    }
-
-    /// Gives a name that is free; `false` if something has appeared there that may be replaced.
-    fn create(&mut self, claim: &Claim, replace: Replace) -> Result<bool> {
-        let mut given = if self.is_hidden {
-            self.folder.rename_new(&self.hidden, &claim.name)
-        } else {
-            self.folder.link(&*self.file, &claim.name)
-        };
-        if self.is_hidden && given.is_ok() {
-            self.is_hidden = false;
-            return self.confirm(claim).map(|()| true);
-        }
-        if self.is_hidden && is_unsupported(&given) {
-            // Both names for a moment; the hidden one is removed when the candidate is dropped.
-            given = self.folder.link(&*self.file, &claim.name);
-        }
-        if self.is_hidden
-            && given.as_ref().is_err_and(cannot_link)
-            && replace == Replace::Allowed
-        {
-            return self.rename(claim).map(|()| true);
-        }
-        match given {
-            Ok(()) => Ok(true),
-            Err(error) if self.is_hidden && cannot_link(&error) => {
-                Err(self.no_new_name(claim, &error))
-            }
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-                Err(self.not_named(claim, error))
-            }
-            // Possibly our own link: the reply was lost, and the call repeated.
-            Err(error) if self.stands(claim).unwrap_or(true) => {
-                Err(claim.outcome_unknown(error))
-            }
-            // FUSE and file servers remember names that have been removed elsewhere.
-            Err(_)
-                if replace == Replace::Allowed
-                    && self.is_hidden
-                    && matches!(self.folder.facts(&claim.name), Ok(None)) =>
-            {
-                self.rename(claim).map(|()| true)
-            }
-            Err(_) if replace == Replace::Allowed => Ok(false),
-            Err(_) => Err(taken(&claim.path)),
-        }
-    }
-
-    /// Takes the place of `seen`; `false` if that is no longer there.
-    fn replace(&mut self, claim: &Claim, seen: &Facts) -> Result<bool> {
-        if !self.is_hidden {
-            self.hide(claim).map_err(|error| claim.error(Operation::Commit, error))?;
-        }
-        // Long after the first look, because of the sync. A file that appears between this look
-        // and the rename is replaced.
-        let there = self.folder.facts(&claim.name);
-        let there = there.map_err(|error| claim.error(Operation::Inspect, error))?;
-        if !there.is_some_and(|there| there.are_of_one_file(seen)) {
-            return Ok(false);
-        }
-        let renamed = self.rename(claim);
-        // Where the server replaces no file, sshfs moves the old one away first.
-        let is_gone = || matches!(self.folder.facts(&claim.name), Ok(None));
-        if self.is_remote && renamed.is_err() && is_gone() {
-            return Err(claim.answer_lost(ErrorKind::NotFound.into()));
-        }
-        renamed.map(|()| true)
-    }
-
-    /// Renames the hidden name over the target.
-    fn rename(&mut self, claim: &Claim) -> Result<()> {
-        match self.folder.rename(&self.hidden, &claim.name) {
-            Ok(()) => {
-                self.is_hidden = false;
-                self.confirm(claim)
-            }
-            Err(error) => Err(self.not_named(claim, error)),
-        }
-    }
-
-    /// Gives the hidden name, or the name to use instead.
-    fn hide(&mut self, claim: &Claim) -> io::Result<()> {
-        // Before the reply, which may be lost: then the name is removed anyway.
-        self.is_hidden = true;
-        match self.folder.link(&*self.file, &self.hidden) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                self.hidden = claim.instead_of(std::mem::take(&mut self.hidden))?;
-                self.folder.link(&*self.file, &self.hidden)
-            }
-            linked => linked,
-        }
-    }
-
-    /// The renamed file is the one that was under the hidden name then.
-    fn confirm(&self, claim: &Claim) -> Result<()> {
-        match self.stands(claim) {
-            Ok(true) => Ok(()),
-            Ok(false) => {
-                Err(claim.changed("another program has put something else in its place"))
-            }
-            Err(error) => Err(claim.outcome_unknown(error)),
-        }
-    }
-
-    /// The error of a step that should have given the name.
-    fn not_named(&self, claim: &Claim, error: io::Error) -> Error {
-        // sshfs takes a file for another one under a name that it has not given itself, and remembers names.
-        if is_lost(&error) && self.is_remote {
-            return claim.answer_lost(error);
-        }
-        match self.stands(claim) {
-            Ok(false)
-                if self.is_hidden
-                    && (error.kind() == ErrorKind::NotFound
-                        || !self.stands_under(&self.hidden).unwrap_or(true)) =>
-            {
-                claim.changed("another program has moved the temporary file")
-            }
-            Ok(false) if error.kind() == ErrorKind::ResourceBusy => {
-                mounted(&claim.path, &error)
-            }
-            Ok(false)
-                if error.kind() == ErrorKind::PermissionDenied
-                    && is_kept_by_its_owner(claim, &*self.file) =>
-            {
-                claim.error(Operation::Commit, error).hint(KEPT)
-            }
-            Ok(false) if self.is_remote && Errno::from_io_error(&error) == Some(Errno::PERM) => {
-                claim.error(Operation::Commit, error).hint(
-                    "mount it with `-o workaround=rename` if it is sshfs: its server replaces no file by a rename",
-                )
-            }
-            Ok(false) => claim.error(Operation::Commit, error),
-            // It reported a failure although the name is given; or the result is unknown.
-            Ok(true) | Err(_) => claim.outcome_unknown(error),
-        }
-    }
-
-    /// Whether the target is this file.
-    fn stands(&self, claim: &Claim) -> io::Result<bool> {
-        self.stands_under(&claim.name)
-    }
-
-    fn stands_under(&self, name: &OsStr) -> io::Result<bool> {
-        let there = self.folder.facts(name)?;
-        let ours = self.file.facts()?.identity;
-        Ok(there.is_some_and(|there| there.identity == ours))
     }
 
     /// Syncs the name, and then what only the file itself knows about it.
@@ -422,6 +248,10 @@ impl Candidate {
         let settled = self.folder.sync().and_then(|()| self.file.sync());
         settled.map_err(|error| claim.outcome_unknown(error))
     }
+}
+
+fn other_len(there: u64, len: u64) -> io::Error {
+    io::Error::other(format!("the file system shows {there} bytes where {len} were written"))
 }
 
 /// Cuts the candidate to `len` bytes and gives it the name of the claim's target. `before` is
