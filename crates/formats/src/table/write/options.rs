@@ -1,4 +1,4 @@
-//! How batches are written: every option, with its default.
+//! The options for writing batches, with their defaults.
 
 use std::path::Path;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub enum BatchForm {
     Tsv,
     /// One JSON object per line.
     JsonLines,
-    /// Text whose columns are at fixed positions of each line. It is read, but not written.
+    /// Text with columns at fixed positions of each line. Read, but not written.
     Fixed,
     /// Arrow's file format.
     Arrow,
@@ -40,8 +40,8 @@ impl BatchForm {
     ];
 
     /// Returns the form for the extension of a name, in any case: `.csv`; `.tsv`; `.jsonl` or
-    /// `.ndjson`; `.arrow`, `.feather` or `.ipc`; `.arrows`. An extension of a compressed stream
-    /// after it does not count.
+    /// `.ndjson`; `.arrow`, `.feather` or `.ipc`; `.arrows`. Ignores an extension of compression
+    /// after it.
     ///
     /// ```
     /// use swath_formats::table::BatchForm;
