@@ -1,14 +1,14 @@
-//! Where a path leads: to an open folder, and a name in it.
+//! Resolves a path: to an open folder, and a name in it.
 //!
 //! ```text
 //! path       the folder above its last name is opened; links on the way obey the rules below
-//! a link     the kernel follows it: what it may not follow is an error      -> what it reaches
+//! a link     the kernel follows it, or returns an error if it may not       -> the file it reaches
 //!            its text leads to the next folder and name
-//! the end    must be what the kernel reached; otherwise something was swapped: start again
+//! the end    must be the file that the kernel reached; otherwise something was swapped: retry
 //! ```
 //!
-//! Following only the texts would bypass the kernel's rules, and would miss a link that is
-//! swapped between two looks.
+//! Following only the texts would bypass the kernel's rules, and would miss a link that is swapped
+//! between two looks.
 
 mod way;
 
@@ -25,11 +25,11 @@ use rustix::process::geteuid;
 
 use crate::names;
 
-/// As many as the kernel itself follows.
+/// The kernel's own limit.
 const MOST_LINKS: usize = 40;
-/// How often links may be swapped while they are followed.
+/// The most times that links may be swapped while they are followed.
 const ATTEMPTS: usize = 16;
-/// Bytes of a path, without the zero at its end, that the kernel takes at one time.
+/// Bytes of a path, without the terminating zero, that the kernel takes at one time.
 const LONGEST: usize = 4095;
 const STICKY_FOR_ALL: u32 = 0o1002;
 
@@ -45,8 +45,8 @@ pub struct Located {
     pub path: PathBuf,
 }
 
-/// Opens what is at `path`, whose links the kernel follows. It may be longer than the 4,095 bytes that the kernel
-/// takes at one time: then the folders on the way are opened one after the other.
+/// Opens the file at `path`, whose links the kernel follows. It may be longer than the 4,095 bytes
+/// that the kernel takes at one time: then the folders on the way are opened one after another.
 ///
 /// # Errors
 ///
@@ -69,7 +69,7 @@ pub fn open_long(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     let mut at: Option<OwnedFd> = None;
     loop {
         let from = at.as_ref().map_or(CWD, AsFd::as_fd);
-        // A name that is too long by itself is the kernel's to refuse.
+        // The kernel refuses a name that is too long by itself.
         let piece =
             rest.get(..LONGEST).and_then(|most| most.iter().rposition(|&it| it == b'/'));
         let Some(end) = piece.filter(|&end| end > 0) else { return open(from, rest, flags) };
@@ -79,11 +79,11 @@ pub fn open_long(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     }
 }
 
-/// Follows the links of an absolute path, also to a name that does not exist yet.
+/// Follows the links of an absolute path, even to a name that does not exist yet.
 ///
-/// A link in a sticky, world-writable folder is followed only if it belongs to this process's
-/// user or to the folder's owner. This is the rule of the sysctl `fs.protected_symlinks`,
-/// applied whatever its setting, and not only at the end of the path.
+/// A link in a sticky, world-writable folder is followed only if it belongs to this process's user
+/// or to the folder's owner. This is the rule of the sysctl `fs.protected_symlinks`, applied
+/// whatever its setting, and not only at the end of the path.
 ///
 /// # Errors
 ///
@@ -98,7 +98,7 @@ pub fn locate(path: &Path) -> io::Result<Located> {
     Err(Errno::STALE.into())
 }
 
-/// Returns `None` if something was swapped on the way.
+/// Follows once; returns `None` if something was swapped on the way.
 fn follow(path: &Path) -> io::Result<Option<Located>> {
     let mut at = open(CWD, path, Path::new(""))?;
     let Some(text) = text_of(&at)? else { return Ok(Some(at)) };
@@ -107,7 +107,7 @@ fn follow(path: &Path) -> io::Result<Option<Located>> {
     for _ in 0..=MOST_LINKS {
         let Some(link) = text else { return arrived(path, at, reached) };
         at = match open(&at.folder, &link, &at.path) {
-            // A link text of the kernel that is not a path.
+            // One of the kernel's links, whose text is not a path.
             Err(error) if error.kind() == io::ErrorKind::NotFound && reached.is_some() => {
                 return open(CWD, path, Path::new("")).map(Some);
             }
@@ -118,7 +118,7 @@ fn follow(path: &Path) -> io::Result<Option<Located>> {
     Err(Errno::LOOP.into())
 }
 
-/// The end of the texts, if it is what the kernel has reached.
+/// Returns the end of the texts, if it is the file that the kernel reached.
 fn arrived(path: &Path, at: Located, reached: Option<Stat>) -> io::Result<Option<Located>> {
     let found = names::look(&at.folder, &at.name)?;
     match (found, reached) {
@@ -126,14 +126,15 @@ fn arrived(path: &Path, at: Located, reached: Option<Stat>) -> io::Result<Option
         (Some(found), Some(reached)) => {
             Ok(((found.st_dev, found.st_ino) == (reached.st_dev, reached.st_ino)).then_some(at))
         }
-        // A link that leads nowhere, and yet can be followed: one of the kernel's own, to a pipe
-        // or a file without a name. The link itself is what is there.
+        // A link that leads nowhere, yet can be followed: one of the kernel's own, to a pipe or a
+        // file without a name. The link itself is the end.
         (None, Some(_)) => open(CWD, path, Path::new("")).map(Some),
         (Some(_), None) => Ok(None),
     }
 }
 
-/// Opens the folder above the last name of `path`, which begins `from` a folder at `base`.
+/// Opens the folder above the last name of `path`, which is relative to the folder `from` at
+/// `base`.
 fn open(from: impl AsFd, path: &Path, base: &Path) -> io::Result<Located> {
     let (above, name) = match (path.parent(), path.file_name()) {
         (Some(above), Some(name)) => (above, name),
@@ -145,7 +146,7 @@ fn open(from: impl AsFd, path: &Path, base: &Path) -> io::Result<Located> {
     Ok(Located { folder, name: name.to_owned(), path })
 }
 
-/// The text of the link that is there; `None` if it is not a link.
+/// Returns the text of the link at this place; `None` if it is not a link.
 fn text_of(at: &Located) -> io::Result<Option<PathBuf>> {
     match retry_on_intr(|| readlinkat(&at.folder, &at.name, Vec::new())) {
         Err(Errno::INVAL | Errno::NOENT) => return Ok(None),
@@ -162,7 +163,7 @@ fn text_of(at: &Located) -> io::Result<Option<PathBuf>> {
     text_held(&at.folder, &link, &facts).map(Some)
 }
 
-/// The text of an opened link in `folder`, if it may be followed: the rule of
+/// Returns the text of an opened link in `folder`, if it may be followed: the rule of
 /// `fs.protected_symlinks`.
 fn text_held(folder: impl AsFd, link: impl AsFd, facts: &Stat) -> io::Result<PathBuf> {
     let folder = fstat(folder)?;
@@ -174,7 +175,7 @@ fn text_held(folder: impl AsFd, link: impl AsFd, facts: &Stat) -> io::Result<Pat
     Ok(PathBuf::from(OsString::from_vec(text.into_bytes())))
 }
 
-/// Returns the file that the kernel reaches through all links; `None` if nothing is there.
+/// Returns the file that the kernel reaches through all links; `None` if there is none.
 fn reach(at: &Located) -> io::Result<Option<Stat>> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     match retry_on_intr(|| openat(&at.folder, &at.name, flags, Mode::empty())) {
@@ -190,7 +191,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    /// Where a path leads, as a path.
+    /// Returns the end of a path, as a path.
     fn end(path: &Path) -> io::Result<PathBuf> {
         locate(path).map(|at| at.path.join(at.name))
     }
@@ -321,7 +322,7 @@ mod tests {
         );
     }
 
-    /// `folder` is found as the kernel finds it, and can be listed.
+    /// Checks that `folder` is resolved as by the kernel, and can be listed.
     fn check_folder(folder: &Path) {
         use std::os::unix::fs::MetadataExt;
         let there = fs::metadata(folder).expect("there");
