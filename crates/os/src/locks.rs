@@ -66,12 +66,12 @@ impl Condvar {
         Self(sync::Condvar::new())
     }
 
-    /// Unlocks `guard`, waits to be woken, and locks it again.
+    /// Unlocks `guard`, waits for a notification, and locks it again.
     pub fn wait<'m, T>(&self, guard: MutexGuard<'m, T>) -> MutexGuard<'m, T> {
         self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits as long as `condition` holds.
+    /// Waits while `condition` holds.
     pub fn wait_while<'m, T>(
         &self,
         guard: MutexGuard<'m, T>,
@@ -80,7 +80,7 @@ impl Condvar {
         self.0.wait_while(guard, condition).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits to be woken, for `most` at most.
+    /// Waits for a notification, at most for `most`.
     pub fn wait_timeout<'m, T>(
         &self,
         guard: MutexGuard<'m, T>,
@@ -89,7 +89,7 @@ impl Condvar {
         self.0.wait_timeout(guard, most).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits as long as `condition` holds, for `most` at most.
+    /// Waits while `condition` holds, at most for `most`.
     pub fn wait_timeout_while<'m, T>(
         &self,
         guard: MutexGuard<'m, T>,
@@ -100,12 +100,12 @@ impl Condvar {
         waited.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes one thread that waits.
+    /// Wakes one waiting thread.
     pub fn notify_one(&self) {
         self.0.notify_one();
     }
 
-    /// Wakes all threads that wait.
+    /// Wakes all waiting threads.
     pub fn notify_all(&self) {
         self.0.notify_all();
     }
