@@ -127,8 +127,8 @@ pub fn read(source: impl Into<Source>) -> Result<AnyCoo> {
 ///
 /// # Errors
 ///
-/// The errors of [`read`]; also if the file is too short for its number of rows: the offsets of the rows
-/// would take more than 64 MiB and more than 16 times the file's length.
+/// The errors of [`read`]; also if the file is too short for its number of rows: the offsets of the
+/// rows would take more than 64 MiB and more than 16 times the file's length.
 pub fn read_rows(source: impl Into<Source>) -> Result<AnyCsr> {
     MatrixOptions::new().read_rows(source)
 }

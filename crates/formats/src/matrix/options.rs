@@ -204,7 +204,7 @@ impl MatrixOptions {
         /// The format of the text. Default: [`MatrixFormat::Auto`].
         with_format(format: MatrixFormat);
 
-        /// Which deviations from the format are accepted. Default: [`Strictness::Permissive`].
+        /// The deviations from the format that are accepted. Default: [`Strictness::Permissive`].
         with_strictness(strictness: Strictness);
 
         /// The number of the first row and column in the file. Default: [`Base::Auto`].

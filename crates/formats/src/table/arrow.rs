@@ -1,4 +1,5 @@
-//! Arrow files and streams, read batch by batch; [`write_batches`](crate::table::write_batches) writes them.
+//! Reads Arrow files and streams batch by batch; [`write_batches`](crate::table::write_batches)
+//! writes them.
 //!
 //! ```text
 //! file ── batches ── RecordBatch, RecordBatch, …      columns of any types
@@ -44,7 +45,8 @@ const MAGIC: &[u8] = b"ARROW1";
 ///
 /// # Errors
 ///
-/// The errors of [`batches()`], except errors in the values; [`FormatReason::UnknownFormat`] for a stream.
+/// The errors of [`batches()`], except errors in the values; [`FormatReason::UnknownFormat`] for a
+/// stream.
 pub fn info(source: impl Into<Source>) -> Result<ArrowInfo> {
     ArrowOptions::new().info(source)
 }
@@ -57,7 +59,8 @@ pub struct ArrowInfo {
     pub rows: u64,
     /// The names of its columns.
     pub names: Vec<String>,
-    /// The types of its columns, as [`ColumnType::word_of`](crate::table::ColumnType::word_of) names them.
+    /// The types of its columns, in the words of
+    /// [`ColumnType::word_of`](crate::table::ColumnType::word_of).
     pub types: Vec<String>,
     /// The metadata of the whole table, by key.
     pub metadata: BTreeMap<String, String>,

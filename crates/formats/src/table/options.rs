@@ -282,8 +282,9 @@ impl BatchOptions {
     /// the format has no time, and a timestamp in microseconds if it has.
     ///
     /// `epoch_s`, `epoch_ms`, `epoch_us` and `epoch_ns` are numbers of seconds, milliseconds,
-    /// microseconds and nanoseconds since the start of 1970 in UTC, with as many decimals as make whole
-    /// nanoseconds. The type is then a timestamp in UTC, or one without a zone if that is given.
+    /// microseconds and nanoseconds since the start of 1970 in UTC, with as many decimals as make
+    /// whole nanoseconds. The type is then a timestamp in UTC, or one without a zone if that is
+    /// given.
     #[must_use]
     pub fn with_formats<K: Into<ColumnKey>, F: Into<String>>(
         mut self,
@@ -428,7 +429,7 @@ impl BatchOptions {
         /// record.
         with_fields(fields: usize);
 
-        /// Which columns of text become dictionaries. Default: those whose type is given.
+        /// The text columns that become dictionaries. Default: those whose type is given.
         with_dictionary(dictionary: Dictionary);
     }
 

@@ -161,7 +161,7 @@ impl Dictionary {
         &[("given", Self::Told), ("all", Self::All)];
 }
 
-/// Which lines are comments.
+/// The lines that are comments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) enum CommentRule {
     /// Lines that begin with `#`, if the other lines are numbers.

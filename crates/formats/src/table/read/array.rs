@@ -139,8 +139,8 @@ impl BatchOptions {
     ///
     /// # Errors
     ///
-    /// The errors of [`read_array`](Self::read_array); [`FormatReason::Invalid`] unless `out` has exactly as
-    /// many values as the table. [`shape`](Self::shape) returns that number.
+    /// The errors of [`read_array`](Self::read_array); [`FormatReason::Invalid`] unless `out` has
+    /// exactly as many values as the table. [`shape`](Self::shape) returns that number.
     pub fn read_array_into<T: Value>(
         &self,
         source: impl Into<Source>,

@@ -19,7 +19,7 @@ pub(in crate::table) struct RecordShape {
     pub(in crate::table) ragged: Ragged,
     /// The columns of JSON.
     pub(in crate::table) keys: Option<Arc<Keys>>,
-    /// Where columns of fixed width are.
+    /// The places of columns of fixed width.
     pub(in crate::table) layout: Option<Arc<FixedLayout>>,
     /// Whether the first record after the names has one field more than there are names.
     pub(in crate::table) lacks_name: bool,

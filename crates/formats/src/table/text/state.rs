@@ -5,9 +5,9 @@
 //! begins    Start     Quoted      Start
 //! ```
 //!
-//! A newline inside quotes does not end a record. Which newlines those are depends on everything
-//! before, but only through the state at the start of a block. There are at most three states, so
-//! each worker follows all that are possible, and passes on the true one when the blocks before are
+//! A newline inside quotes does not end a record. Whether it is inside depends on all text before,
+//! but only through the state at the start of a block. There are at most three states, so each
+//! worker follows all that are possible, and passes on the true one when the blocks before are
 //! known. Only quotes and escapes are examined.
 
 use swath_simd::{CutMarks, Positions, Quoting};

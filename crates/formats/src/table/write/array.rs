@@ -45,8 +45,8 @@ impl BatchWriteOptions {
     ///
     /// # Errors
     ///
-    /// The errors of [`write_batches`](Self::write_batches); [`FormatReason::Invalid`] for values that do not
-    /// divide into rows.
+    /// The errors of [`write_batches`](Self::write_batches); [`FormatReason::Invalid`] for values
+    /// that do not divide into rows.
     pub fn write_array<T: Value>(
         &self,
         output: impl Into<Output>,

@@ -68,7 +68,7 @@ impl BatchForm {
     }
 }
 
-/// Which fields are quoted. A missing value never is.
+/// The fields that are quoted. A missing value never is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Quoting {
@@ -176,7 +176,7 @@ impl BatchWriteOptions {
         /// The byte that separates fields. Default: `,`, in a `.tsv` the tab.
         with_delimiter(delimiter: u8);
 
-        /// Which fields are quoted. Default: [`Quoting::Minimal`].
+        /// The fields that are quoted. Default: [`Quoting::Minimal`].
         with_quoting(quoting: Quoting);
 
         /// The end of a line. Default: [`LineEnd::Newline`].
