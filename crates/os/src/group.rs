@@ -141,8 +141,8 @@ fn leave_terminal() {
     // SAFETY: the path ends with a zero.
     let terminal = unsafe { libc::open(c"/dev/tty".as_ptr(), FLAGS) };
     if terminal >= 0 {
-        // SAFETY: the request has no argument. The process does not lead its session: it has just been
-        // forked. So no other process loses the terminal.
+        // SAFETY: the request has no argument. The process does not lead its session: it has just
+        // been forked. So no other process loses the terminal.
         unsafe { libc::ioctl(terminal, libc::TIOCNOTTY) };
         // SAFETY: it was opened here, and is not used again.
         unsafe { libc::close(terminal) };

@@ -46,8 +46,8 @@ pub fn next_data(file: &File, within: Range<u64>) -> io::Result<Option<Range<u64
     }
 }
 
-/// Makes `len` bytes of `file` at `offset` a hole: they read as zeros, and their whole blocks take no
-/// space. The length does not change.
+/// Makes `len` bytes of `file` at `offset` a hole: they read as zeros, and their whole blocks take
+/// no space. The length does not change.
 ///
 /// # Errors
 ///

@@ -87,8 +87,8 @@ pub fn open_long(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
 ///
 /// # Errors
 ///
-/// The errors of open(2), including `EACCES` for a link that must not be followed; `ESTALE` if links
-/// are swapped repeatedly.
+/// The errors of open(2), including `EACCES` for a link that must not be followed; `ESTALE` if
+/// links are swapped repeatedly.
 pub fn locate(path: &Path) -> io::Result<Located> {
     for _ in 0..ATTEMPTS {
         if let Some(located) = follow(path)? {

@@ -87,7 +87,8 @@ pub(super) unsafe fn populate(start: NonNull<u8>, len: usize) -> io::Result<()> 
 ///
 /// # Safety
 ///
-/// The range is a mapping of the caller's, and nothing reads it until it is populated or written again.
+/// The range is a mapping of the caller's, and nothing reads it until it is populated or written
+/// again.
 pub(super) unsafe fn offer(start: NonNull<u8>, len: usize) -> io::Result<()> {
     // SAFETY: as the caller vouches.
     Ok(unsafe { madvise(start.as_ptr().cast(), len, Advice::LinuxFree) }?)
