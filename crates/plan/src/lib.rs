@@ -4,7 +4,7 @@
 //! facts, wishes → policy → decision → scheduler ⇄ engine (elsewhere)
 //! ```
 //!
-//! Nothing here opens, reads, waits or looks at a clock, so every case can be tested with integers.
+//! Nothing here opens, waits, or reads files or clocks, so every case can be tested with integers.
 //! Checksums, residency and time are passed in.
 
 // Invariants:
