@@ -137,7 +137,7 @@ impl Store {
         made.map_err(|error| Error::new(what(), &self.folder, hint).caused_by(error))
     }
 
-    /// Fails if the path leads through a link that another user has put into a folder such as `/tmp`.
+    /// Fails if the path leads through a link that another user put into a folder such as `/tmp`.
     fn refuse_strangers_links(&self) -> Result<()> {
         match links::locate(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
