@@ -54,7 +54,7 @@ pub(super) fn columns(
 fn found(start: &TextPlace<'_>, dialect: &Dialect) -> Columns {
     /// The maximum number of records of a sample, besides the first.
     const RECORDS: usize = 1000;
-    /// A record is in the sample if it begins within this many bytes after the end of the first one.
+    /// A record is in the sample if it begins at most this many bytes after the end of the first.
     const BYTES: usize = 1 << 20;
     let mut place = start.clone();
     let mut lines: Vec<Vec<char>> = Vec::new();

@@ -1,8 +1,9 @@
 //! Days and moments in other forms: the part of strftime(3) that tables use.
 //!
-//! `%Y` has four digits, from year 1, `%m`, `%d`, `%H`, `%M`, `%S` and `%y` one or two, each after any number of
-//! spaces; `%.f` is a point and one to nine digits, `%b` the first three letters of a month in English,
-//! `%3f`, `%6f` and `%9f` are as many digits of a fraction, `%z` is `+HHMM`, `+HH:MM`, `+HH` at the end of the text, or `Z`.
+//! `%Y` has four digits, from year 1, `%m`, `%d`, `%H`, `%M`, `%S` and `%y` one or two, each after
+//! any number of spaces; `%.f` is a point and one to nine digits, `%b` the first three letters of a
+//! month in English, `%3f`, `%6f` and `%9f` are as many digits of a fraction, `%z` is `+HHMM`,
+//! `+HH:MM`, `+HH` at the end of the text, or `Z`.
 
 use super::time::{DAY, Moment, TimeRest, days};
 
