@@ -1,8 +1,9 @@
-//! Batteries: tests that try as many cases as there is time for.
+//! Batteries: tests that try as many cases as time allows.
 //!
-//! A case follows from its seed. A push tries a slice of a battery, from a seed that follows from the
-//! commit, so that each push tries other cases; `cargo xtask torture` tries the battery at its full size.
-//! A case that failed once is listed in `reference/failed-seeds.txt` with its test; each run tries it first.
+//! A case is determined by its seed. A push tries a slice of a battery, starting at a seed that is
+//! derived from the commit, so that each push tries other cases; `cargo xtask torture` tries the
+//! whole battery. A case that failed once is listed in `reference/failed-seeds.txt` with its test;
+//! each run tries it first.
 //!
 //! | Variable | Meaning |
 //! | --- | --- |
@@ -25,25 +26,25 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The seeds that failed once, and why.
+/// The seeds that failed once, and the reasons.
 const FAILED: &str = include_str!("../failed-seeds.txt");
 
-/// How many cases a push tries, and how many `torture` tries.
+/// The numbers of cases that a push and `torture` try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatterySize {
-    /// Cases of a push.
+    /// The number of cases of a push.
     pub slice: u64,
-    /// Cases of `torture`.
+    /// The number of cases of `torture`.
     pub full: u64,
 }
 
-/// The cases of one battery, in the order in which they are tried: seeds, or the items of a list. Dropped, it
+/// The cases of one battery, in the order of trial: seeds, or the items of a list. When dropped, it
 /// appends its line; after a panic it also prints the command that repeats the case.
 #[derive(Debug)]
 pub struct Battery<T = u64> {
     name: &'static str,
     first: u64,
-    /// Each with its seed, or its place in the list; those that failed once come first.
+    /// The cases, each with its seed or list index; those that failed once come first.
     cases: std::vec::IntoIter<(u64, T)>,
     is_list: bool,
     until: Option<SystemTime>,
@@ -53,7 +54,7 @@ pub struct Battery<T = u64> {
 }
 
 impl BatterySize {
-    /// Returns how many cases this run tries.
+    /// Returns the number of cases of this run.
     #[must_use]
     pub fn count(self) -> u64 {
         if is_full() { self.full } else { self.slice }
@@ -61,7 +62,7 @@ impl BatterySize {
 }
 
 impl Battery {
-    /// A battery of seeded cases. `xtask/src/torture/attacks.rs` lists the names.
+    /// Returns a battery of seeded cases. `xtask/src/torture/attacks.rs` lists the names.
     #[must_use]
     pub fn new(name: &'static str, size: BatterySize) -> Battery {
         let count = size.count();
@@ -72,8 +73,9 @@ impl Battery {
 }
 
 impl<T> Battery<T> {
-    /// A battery of about `slice` of `items`, others for each seed and spread over all of them; in `torture`
-    /// all of them. The number of an item that failed once is its place in the list.
+    /// Returns a battery of about `slice` of `items`, spread over all of them and different for
+    /// each seed; in `torture`, of all items. The number of an item that failed once is its list
+    /// index.
     pub fn of_list(
         name: &'static str,
         slice: usize,
@@ -103,19 +105,19 @@ impl<T> Battery<T> {
         }
     }
 
-    /// Returns how many cases were begun.
+    /// Returns the number of cases begun.
     #[must_use]
     pub fn tried(&self) -> u64 {
         self.tried
     }
 
     fn is_over(&self) -> bool {
-        // One case at least: a run that had no time for it would prove nothing.
+        // At least one case: a run without any would prove nothing.
         self.tried > 0 && self.until.is_some_and(|until| SystemTime::now() >= until)
     }
 
-    /// The command that tries the case again, after a panic. If all cases were drawn before one failed, those
-    /// from the first seed on come again.
+    /// Returns the command that repeats the case, for a panic. If all cases were drawn before one
+    /// failed, it repeats those starting at the first seed.
     fn how_to_repeat(&self) -> String {
         let (test, number) = (test(), self.current.unwrap_or(self.first));
         let variable = if self.is_list {
@@ -127,7 +129,7 @@ impl<T> Battery<T> {
             Ok(package) if test != UNNAMED => {
                 format!("{variable} cargo test --package {package} -- --exact {test}")
             }
-            // A thread of the test's own.
+            // A thread that the test started.
             _ => format!("cargo xtask torture --only {} --seed {number}", self.name),
         };
         format!("case {number} failed; to repeat it: {repeat}")
@@ -136,7 +138,7 @@ impl<T> Battery<T> {
 
 const UNNAMED: &str = "main";
 
-/// The path of the test that runs: its thread has that name.
+/// Returns the path of the running test, which is the name of its thread.
 fn test() -> String {
     std::thread::current().name().unwrap_or(UNNAMED).to_owned()
 }
@@ -194,7 +196,7 @@ fn failed_seeds(list: &str, test: &str) -> Vec<u64> {
     of_test.map(|seed| seed.expect("a test, a number, what failed")).collect()
 }
 
-/// Appends `text` to the file that `variable` names, if it names one. One write: tests run in parallel.
+/// Appends `text` to the file that `variable` names, if any. Writes once: tests run in parallel.
 pub(crate) fn append(variable: &str, text: &str) {
     if let Some(path) = std::env::var_os(variable) {
         let file = OpenOptions::new().append(true).create(true).open(path);

@@ -3,18 +3,18 @@
 /// One line of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// Index of the file.
+    /// The index of the file.
     pub file: usize,
-    /// Offset of its first byte.
+    /// The offset of its first byte.
     pub start: usize,
-    /// Offset after its last byte; not before `start`.
+    /// The offset after its last byte; at least `start`.
     pub end: usize,
-    /// How urgent it is: 0 first.
+    /// The urgency: 0 comes first.
     pub class: u32,
 }
 
-/// Study A's plan: `chunks` chunks of `len / chunks` bytes, the last one with the remainder; in
-/// `classes` classes, one after the other.
+/// Returns study A's plan: `chunks` chunks of `len / chunks` bytes, the last one with the
+/// remainder; in `classes` classes, one after the other.
 pub fn by_position(len: usize, chunks: usize, classes: usize) -> Vec<Chunk> {
     let chunks = chunks.min(len).max(1);
     let classes = classes.min(chunks).max(1);
@@ -29,7 +29,7 @@ pub fn by_position(len: usize, chunks: usize, classes: usize) -> Vec<Chunk> {
     plan
 }
 
-/// The classes of a plan, the most urgent first.
+/// Returns the classes of a plan, the most urgent first.
 pub fn classes(plan: &[Chunk]) -> Vec<u32> {
     let mut classes: Vec<u32> = plan.iter().map(|chunk| chunk.class).collect();
     classes.sort_unstable();
@@ -37,7 +37,7 @@ pub fn classes(plan: &[Chunk]) -> Vec<u32> {
     classes
 }
 
-/// For each file, the bytes that the plan lists, each once, by their offset.
+/// Returns, for each file, the bytes that the plan lists, each once, by offset.
 pub fn whole(files: &[Vec<u8>], plan: &[Chunk]) -> Vec<Vec<u8>> {
     let mut whole = Vec::new();
     for (file, bytes) in files.iter().enumerate() {
@@ -51,7 +51,7 @@ pub fn whole(files: &[Vec<u8>], plan: &[Chunk]) -> Vec<Vec<u8>> {
     whole
 }
 
-/// The chunks of a class, in the order of the plan: the index of the line, and its bytes.
+/// Returns the chunks of a class, in the order of the plan: the index of the line, and the bytes.
 pub fn of_class<'f>(
     files: &'f [Vec<u8>],
     plan: &[Chunk],
@@ -66,8 +66,8 @@ pub fn of_class<'f>(
     chunks
 }
 
-/// Whether every class began after the one `window` before it was complete, in `order`; `events`
-/// are `(class, begun)`, with `begun` false when it was complete.
+/// Whether every class began after the class `window` places before it in `order` was complete;
+/// `events` are `(class, begun)`, with `begun` false for completion.
 pub fn holds_window(order: &[u32], window: usize, events: &[(u32, bool)]) -> bool {
     let mut complete: Vec<u32> = Vec::new();
     for &(class, begun) in events {

@@ -1,21 +1,22 @@
-//! A folder that FUSE shows at another place.
+//! A folder that FUSE shows at a second path.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// See the [module](self). Unmounted when it is dropped.
+/// See the [module](self). Unmounted when dropped.
 pub struct BindMount {
     folder: PathBuf,
 }
 
 impl BindMount {
-    /// Makes the folders `below` and `seen` in `folder`, and shows the first at the second, by bindfs with these
-    /// options. `None`, with a [line](crate::skip) that it was skipped, if this machine cannot.
+    /// Creates the folders `below` and `seen` in `folder`, and shows the first at the second by
+    /// bindfs with these options. `None`, with a [line](crate::skip) about the skip, if this
+    /// machine cannot.
     ///
     /// # Panics
     ///
-    /// If the folders cannot be made.
+    /// If the folders cannot be created.
     pub fn new(folder: &Path, options: &[&str]) -> Option<Self> {
         Self::by(folder, |below, seen| {
             let mut command = Command::new("bindfs");
@@ -45,12 +46,12 @@ impl BindMount {
         None
     }
 
-    /// The folder itself.
+    /// Returns the original folder.
     pub fn below(&self) -> PathBuf {
         self.folder.join("below")
     }
 
-    /// Where FUSE shows it.
+    /// Returns the folder at which FUSE shows it.
     pub fn seen(&self) -> PathBuf {
         self.folder.join("seen")
     }

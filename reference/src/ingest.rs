@@ -1,4 +1,4 @@
-//! Many files, the slow and obvious way: one after the other, each read completely.
+//! Reads many files in the slow and obvious way: one after the other, each completely.
 
 use std::fs;
 use std::io;
@@ -17,8 +17,8 @@ pub fn read_all(paths: &[PathBuf]) -> Vec<Read> {
 }
 
 /// Returns every regular file below `folder`: in the order of their names' bytes, the files of a
-/// folder before those of its subfolders. Links to files count as files; links to folders are
-/// ignored, as are pipes and sockets.
+/// folder before those of its subfolders. Links to files count as files; links to folders, pipes
+/// and sockets are ignored.
 ///
 /// # Errors
 ///
@@ -35,9 +35,9 @@ pub fn walk(folder: &Path) -> io::Result<Vec<PathBuf>> {
             folders.push(path);
         }
     }
-    // Compared as a whole: everything before the last slash is the same for all of them.
+    // Compares whole paths: all of them have the same parent.
     files.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
-    // A slash follows each name: "a" comes before "a-b" because '/' is not compared.
+    // A slash follows each name, but is not compared: "a" comes before "a-b".
     folders.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
     for folder in folders {
         files.extend(walk(&folder)?);
@@ -52,7 +52,7 @@ pub fn first_not_utf8(bytes: &[u8]) -> Option<usize> {
     while at < bytes.len() {
         let len = (1..=4).find(|&len| {
             bytes.get(at..at + len).is_some_and(|part| {
-                // One character, and no more than that.
+                // Exactly one character.
                 std::str::from_utf8(part).is_ok_and(|text| text.chars().count() == 1)
             })
         });

@@ -7,7 +7,7 @@ pub enum Json {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number, as it is written.
+    /// A number, in its original form.
     Number(String),
     /// Text.
     String(String),
@@ -17,10 +17,10 @@ pub enum Json {
     Object(Vec<(String, Json)>),
 }
 
-/// The deepest nesting.
+/// The maximum depth of nesting.
 const DEEPEST: usize = 127;
 
-/// The value of `text`, if it is a single one.
+/// Returns the value of `text`, if it is a single one.
 #[must_use]
 pub fn parse(text: &str) -> Option<Json> {
     let mut rest = JsonRest(text);
@@ -42,7 +42,7 @@ impl JsonRest<'_> {
         Some(letter)
     }
 
-    /// Takes `word` if it comes next.
+    /// Takes `word` if it is next.
     fn take(&mut self, word: &str) -> bool {
         match self.0.strip_prefix(word) {
             Some(rest) => {
@@ -172,7 +172,7 @@ impl JsonRest<'_> {
             self.digits()?;
         }
         let number = &all[..all.len() - self.0.len()];
-        // A number too large for a double is not a number to other readers either.
+        // Other readers also reject a number too large for a double.
         number.parse::<f64>().ok().filter(|value| value.is_finite())?;
         Some(Json::Number(number.to_owned()))
     }

@@ -1,8 +1,8 @@
-//! The slow, obvious version of each promise: the oracle in tests.
+//! The slow, obvious version of each promise: the oracle of the tests.
 //!
-//! Everything here is short enough to be checked by reading it, and uses only `std`, nothing of
-//! the crates that it judges. Speed does not matter. [`bytes`] makes the inputs, [`read`],
-//! [`sum`] and [`count`] the right answers.
+//! Everything here is short enough to be verified by reading, and uses only `std`, not the crates
+//! that it tests. Speed does not matter. [`bytes`] makes the inputs; [`read`], [`sum`] and
+//! [`count`] return the right answers.
 //!
 //! ```
 //! # fn main() -> std::io::Result<()> {
@@ -39,16 +39,16 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::process::Output;
 
-/// Bytes of one read: few, so that most files take many reads.
+/// The number of bytes per read: few, so that most files need many reads.
 const STEP: usize = 1000;
 
-/// Returns `len` bytes of the file at `path` from `offset` on; `None` means to the end.
+/// Returns `len` bytes of the file at `path` starting at `offset`; `None` means to the end.
 ///
-/// An `offset` at or past the end is fine as long as no byte is wanted from there.
+/// An `offset` at or past the end is valid if no byte is requested.
 ///
 /// # Errors
 ///
-/// `UnexpectedEof` if the file ends before `len` bytes; otherwise those of `std`.
+/// `UnexpectedEof` if the file ends before `len` bytes; otherwise the errors of `std`.
 pub fn read(path: impl AsRef<Path>, offset: u64, len: Option<u64>) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(offset))?;
@@ -80,7 +80,7 @@ pub fn sum(bytes: &[u8]) -> u64 {
     sum
 }
 
-/// Returns how often `byte` occurs in `bytes`.
+/// Returns the number of occurrences of `byte` in `bytes`.
 #[must_use]
 pub fn count(bytes: &[u8], byte: u8) -> u64 {
     let mut count = 0;
@@ -95,8 +95,8 @@ pub fn count(bytes: &[u8], byte: u8) -> u64 {
 /// Returns a source of numbers that look random and depend only on `seed`.
 ///
 /// Steele, Lea and Flood, *Fast splittable pseudorandom number generators* (2014), with the
-/// constants of Vigna's `splitmix64.c`. Written out here as well as in `swath_plan::random`: the
-/// code under test must not choose its own inputs.
+/// constants of Vigna's `splitmix64.c`. A second copy besides `swath_plan::random`: the code under
+/// test must not choose its own inputs.
 pub fn splitmix(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed;
     move || {
@@ -108,7 +108,7 @@ pub fn splitmix(seed: u64) -> impl FnMut() -> u64 {
     }
 }
 
-/// Returns `len` bytes that are the same for the same `seed`, on every machine.
+/// Returns `len` bytes that depend only on `seed`, on every machine.
 ///
 /// The first bytes do not depend on `len`.
 #[must_use]
@@ -122,8 +122,8 @@ pub fn bytes(seed: u64, len: usize) -> Vec<u8> {
     bytes
 }
 
-/// The bytes of an access control list: of each entry its tag (1 owner, 2 a user, 4 group, 16 mask, 32 all others),
-/// permissions and user.
+/// Returns the bytes of an access control list: for each entry its tag (1 owner, 2 a user, 4 group,
+/// 16 mask, 32 all others), permissions and user.
 pub fn access_list(entries: &[(u16, u16, u32)]) -> Vec<u8> {
     let version = 2_u32.to_le_bytes().to_vec();
     entries.iter().fold(version, |mut list, (tag, may, id)| {
@@ -141,19 +141,19 @@ pub fn access_list(entries: &[(u16, u16, u32)]) -> Vec<u8> {
 ///
 /// # Panics
 ///
-/// If the record cannot be written: a skip must not go unnoticed.
+/// If the record cannot be written: a skip must not remain unnoticed.
 pub fn skip(capability: &str, reason: impl Display) {
     let line = format!("{capability}: {reason}").replace('\n', " ");
     eprintln!("SKIPPED {line}");
     battery::append("SWATH_SKIPS", &format!("{line}\n"));
 }
 
-/// Checks that a test program that was started for one test has run it, and that it passed: a program
-/// that knows no such test succeeds too.
+/// Checks that a test program that was started for one test has run it, and that it passed: a
+/// program without such a test succeeds too.
 ///
 /// # Panics
 ///
-/// If the program failed, or ran another number of tests than one.
+/// If the program failed, or did not run exactly one test.
 pub fn assert_one_passed(output: &Output) {
     let said = String::from_utf8_lossy(&output.stdout);
     let passed = output.status.success() && said.contains(" 1 passed; 0 failed");
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
     use std::path::PathBuf;
 
-    /// A file that is removed when the test ends, whether it passed or not.
+    /// A file that is removed when the test ends, passed or failed.
     struct Scratch(PathBuf);
 
     impl Scratch {

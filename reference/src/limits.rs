@@ -9,12 +9,12 @@ use seccompiler::{
     SeccompFilter, SeccompRule, TargetArch, apply_filter,
 };
 
-/// After this time, what is waited for will not come.
+/// The timeout for events.
 const PATIENCE: Duration = Duration::from_secs(100);
 
-/// Runs `work` on a thread that can start processes, but no other thread, as at a full
-/// `pids.max` or `ulimit -u`. The processes it starts cannot start threads either. `None`, with
-/// a skip, if no filter may be set.
+/// Runs `work` on a thread that can start processes, but no threads, like at a full `pids.max` or
+/// `ulimit -u`. Its processes cannot start threads either. `None`, with a skip, if no filter can be
+/// set.
 ///
 /// # Panics
 ///
@@ -42,8 +42,8 @@ pub fn without_threads<R: Send + 'static>(
     }
 }
 
-/// `clone` of a thread fails as if there were too many; `clone3`, whose flags a filter cannot
-/// see, as if it did not exist, so that `clone` is called instead.
+/// Makes `clone` of a thread fail like with too many threads, and `clone3`, whose flags a filter
+/// cannot read, like a missing call, so that `clone` is called instead.
 fn refuse_threads() -> Result<(), Error> {
     const CLONE_THREAD: u64 = libc::CLONE_THREAD as u64;
     let of_thread = SeccompCondition::new(

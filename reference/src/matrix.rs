@@ -9,24 +9,24 @@
 /// A value: its real and its imaginary part.
 pub type MatrixValue = [f64; 2];
 
-/// A matrix, as stored in its file.
+/// A matrix in the form of its file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
-    /// Number of rows.
+    /// The number of rows.
     pub rows: u64,
-    /// Number of columns.
+    /// The number of columns.
     pub columns: u64,
     /// `real`, `integer`, `unsigned-integer`, `complex` or `pattern`.
     pub field: String,
     /// `general`, `symmetric`, `skew-symmetric` or `hermitian`.
     pub symmetry: String,
-    /// The stored entries, in the order of the file: row and column from 0, and the words of the
-    /// value.
+    /// The stored entries, in the order of the file: row and column, counted from 0, and the words
+    /// of the value.
     pub stored: Vec<(u64, u64, Vec<String>)>,
 }
 
 impl Matrix {
-    /// Returns all entries: each one followed by its mirror image, if it has one.
+    /// Returns all entries, each followed by its mirror image, if it has one.
     #[must_use]
     pub fn entries(&self) -> Vec<(u64, u64, MatrixValue)> {
         let mut entries = Vec::new();
@@ -56,15 +56,14 @@ impl Matrix {
     }
 }
 
-/// Where each row begins among the entries, which are sorted by row, in their order within a
-/// row.
+/// Returns the starts of the rows, and the entries, sorted by row and otherwise in their order.
 #[must_use]
 pub fn by_row(
     rows: u64,
     entries: &[(u64, u64, MatrixValue)],
 ) -> (Vec<u64>, Vec<(u64, MatrixValue)>) {
     let mut entries = entries.to_vec();
-    // Equal rows keep their order.
+    // Stable: equal rows keep their order.
     entries.sort_by_key(|entry| entry.0);
     let mut offsets = vec![0; usize::try_from(rows).expect("memory") + 1];
     for entry in &entries {
@@ -76,11 +75,11 @@ pub fn by_row(
     (offsets, entries.into_iter().map(|(_, column, value)| (column, value)).collect())
 }
 
-/// Reads Matrix Market, comments between entries included.
+/// Reads Matrix Market, including comments between entries.
 ///
 /// # Errors
 ///
-/// In words, if it is not one.
+/// A description, if the text is not Matrix Market.
 pub fn market(text: &str) -> Result<Matrix, String> {
     let mut lines = text.split('\n').filter(|line| !line.trim().is_empty());
     let banner = lines.next().ok_or("empty")?.to_lowercase();
@@ -88,7 +87,7 @@ pub fn market(text: &str) -> Result<Matrix, String> {
     let [name, "matrix", layout, field, symmetry] = words[..] else {
         return Err("banner".to_owned());
     };
-    // A number that is its own conjugate.
+    // Each number is its own conjugate.
     let is_real_hermitian = symmetry == "hermitian" && field != "complex";
     let symmetry = if is_real_hermitian { "symmetric" } else { symmetry };
     if !name.starts_with('%') || name.trim_start_matches('%') != "matrixmarket" {
@@ -167,7 +166,7 @@ fn is_value(word: &str, field: &str) -> bool {
     }
 }
 
-/// Whether a word is a number, and not a whole one that no double is.
+/// Whether a word is a number, except for a whole number that no double equals.
 fn is_real(word: &str) -> bool {
     let digits = word.trim_start_matches(['+', '-']);
     let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -177,18 +176,18 @@ fn is_real(word: &str) -> bool {
     })
 }
 
-/// Whether there is a 64-bit type that holds all integers.
+/// Whether one 64-bit type holds all integers.
 fn have_one_type(matrix: &Matrix) -> bool {
     let all = || matrix.stored.iter().flat_map(|(_, _, words)| words);
     all().all(|word| word.parse::<i64>().is_ok())
         || all().all(|word| word.parse::<u64>().is_ok())
 }
 
-/// Reads edges whose ids begin at `base`; there are as many vertices as the largest id implies.
+/// Reads edges whose ids begin at `base`; the largest id determines the number of vertices.
 ///
 /// # Errors
 ///
-/// In words, if there are no edges, or a line is not an edge.
+/// A description, if there are no edges, or a line is not an edge.
 pub fn edges(text: &str, base: u64) -> Result<Matrix, String> {
     let mut stored = Vec::new();
     let mut vertices = 0;

@@ -1,10 +1,9 @@
-//! Several copies of a file, some bytes of which cannot be read: the result that is still
-//! expected.
+//! Several copies of a file, some bytes of which cannot be read: the expected result.
 
 /// A copy: the byte at each offset, `None` if it cannot be read. A missing copy is empty.
 pub type Copy = Vec<Option<u8>>;
 
-/// The bytes of one chunk of a copy, if all of them can be read.
+/// Returns the bytes of one chunk of a copy, if all of them can be read.
 fn chunk_of(copy: &Copy, start: usize, end: usize) -> Option<Vec<u8>> {
     if end > copy.len() {
         return None;
@@ -12,8 +11,8 @@ fn chunk_of(copy: &Copy, start: usize, end: usize) -> Option<Vec<u8>> {
     copy[start..end].iter().copied().collect()
 }
 
-/// Returns whether `copies`, compared with the right bytes chunk by chunk, provide them: whether
-/// each chunk is right in one of them.
+/// Whether `copies`, compared with the right bytes chunk by chunk, provide them: each chunk is
+/// right in at least one copy.
 #[must_use]
 pub fn is_readable_by_manifest(right: &[u8], copies: &[Copy], chunk_size: usize) -> bool {
     let mut start = 0;

@@ -1,8 +1,8 @@
-//! Doubles as text, digit by digit, as one would do it on paper.
+//! Doubles as text, digit by digit, like on paper.
 
 /// Returns the text of C's `%.Nf`; NaN is `nan`.
 ///
-/// The double is written out exactly, as whole units of `10^-1074`, and then rounded once.
+/// The double is written exactly, in whole units of `10^-1074`, and then rounded once.
 #[must_use]
 pub fn fixed(value: f64, decimals: usize) -> String {
     if value.is_nan() {
@@ -51,7 +51,7 @@ fn multiply(digits: &mut Vec<u8>, by: u8) {
     }
 }
 
-/// Removes the lowest `count` digits: to nearest, ties to even.
+/// Removes the lowest `count` digits; rounds to nearest, ties to even.
 fn round(digits: &mut Vec<u8>, count: usize) {
     let kept = digits.split_off(count);
     let cut = std::mem::replace(digits, kept);

@@ -1,7 +1,7 @@
 //! Option contracts, one line after the other: their terms, and their prices.
 //!
 //! ```text
-//! 2                                                      how many follow
+//! 2                                                      the number of contracts
 //! 42.00 40.00 0.1000 0.00 0.20 0.50 C 0.00 4.759422      S K r q vol T kind dividends reference
 //! 42.00 40.00 0.1000 0.00 0.20 0.50 P 0.00 0.808599
 //! ```
@@ -66,8 +66,8 @@ fn polynomial(x: f64) -> f64 {
     if x < 0.0 { above } else { 1.0 - above }
 }
 
-/// By the Taylor series around 0 divided by the density, whose terms are all positive; far out,
-/// nothing is left that a double next to 1 could show.
+/// Computes the Taylor series around 0 divided by the density, whose terms are all positive; far
+/// from 0, the remainder is too small for a double near 1.
 fn series(x: f64) -> f64 {
     if x.abs() > 9.0 {
         return if x < 0.0 { 0.0 } else { 1.0 };
@@ -81,15 +81,16 @@ fn series(x: f64) -> f64 {
 }
 
 /// Returns the contracts of a whole file, each with its reference price; otherwise the number of
-/// the line, from 1, on which something is wrong.
+/// the first faulty line, counted from 1.
 ///
-/// Lines end with `\n` or `\r\n`, except that the last one need not; fields are separated by
-/// blanks and tabs. Lines may be empty only after as many contracts as the first line announces.
+/// Lines end with `
+/// ` or `\r
+/// `, which the last one may lack; fields are separated by blanks and tabs. Lines may be empty only
+/// after the number of contracts that the first line announces.
 ///
 /// # Errors
 ///
-/// The first line that is not as described here; the line after the last one if some are
-/// missing.
+/// The first line that differs from this format; the line after the last one if lines are missing.
 pub fn parse(text: &[u8]) -> Result<Vec<(Contract, f64)>, u64> {
     let mut lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
     if lines.last().is_some_and(|last| last.is_empty()) {
@@ -122,7 +123,7 @@ pub fn parse(text: &[u8]) -> Result<Vec<(Contract, f64)>, u64> {
     }
 }
 
-/// The words of a line; `None` if it is not text.
+/// Returns the words of a line; `None` if it is not text.
 fn fields(line: &[u8]) -> Option<Vec<String>> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let line = std::str::from_utf8(line).ok()?;
@@ -153,13 +154,14 @@ fn contract(fields: &[String]) -> Option<(Contract, f64)> {
     Some((contract, number(reference)?))
 }
 
-/// A finite number in decimal notation.
+/// Parses a finite number in decimal notation.
 fn number(text: &str) -> Option<f64> {
     let is_plain = text.bytes().all(|byte| b"0123456789+-.eE".contains(&byte));
     text.parse().ok().filter(|it: &f64| is_plain && it.is_finite())
 }
 
-/// Returns a line made from `bits`: mostly as programs write it, in `odd` of 100 fields anything that is allowed.
+/// Returns a line made from `bits`: mostly in the usual form of programs, but in `odd` of 100
+/// fields any allowed form.
 pub fn line(bits: &mut impl FnMut() -> u64, odd: u64) -> String {
     let mut below = |limit: u64| bits() % limit;
     let mut number = |least: u64, most: u64, decimals: u64| {

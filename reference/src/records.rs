@@ -1,15 +1,15 @@
 //! Records, byte by byte.
 
-/// Where one record ends and the next one begins.
+/// The rule that separates records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// After each byte of this value.
     Byte(u8),
-    /// After every this many bytes.
+    /// After this many bytes.
     Fixed(usize),
     /// After each delimiter that is not between two quotes.
     Quoted {
-        /// The byte that opens and closes.
+        /// The byte that opens and closes quotes.
         quote: u8,
         /// The byte that ends a record.
         delimiter: u8,
@@ -20,8 +20,7 @@ pub enum Cut {
 ///
 /// # Errors
 ///
-/// With the offset of what has no end: a quote that is never closed, or a last record that is
-/// too short.
+/// The offset of an unclosed quote, or of a last record that is too short.
 pub fn split(bytes: &[u8], cut: Cut) -> Result<Vec<&[u8]>, usize> {
     let mut records = Vec::new();
     let mut start = 0;
@@ -56,11 +55,11 @@ pub fn split(bytes: &[u8], cut: Cut) -> Result<Vec<&[u8]>, usize> {
 /// Adjacent records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// From 0; numbers of blocks in which no record begins are skipped.
+    /// The number of the block, from 0; blocks in which no record begins are skipped.
     pub index: u64,
-    /// Offset of its first byte.
+    /// The offset of its first byte.
     pub offset: u64,
-    /// Whole records.
+    /// The bytes of whole records.
     pub bytes: Vec<u8>,
 }
 
@@ -69,7 +68,7 @@ pub struct Block {
 ///
 /// # Errors
 ///
-/// As [`split`].
+/// Like [`split`].
 pub fn blocks(bytes: &[u8], cut: Cut, size: usize) -> Result<Vec<Block>, usize> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut offset = 0;

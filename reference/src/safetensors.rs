@@ -1,4 +1,4 @@
-//! Files of tensors: every member of the header inspected, one after the other.
+//! Files of tensors: inspects every member of the header, one after the other.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,13 +9,13 @@ use crate::json::{Json, parse};
 /// The fault of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileFault {
-    /// It ends before the header or the data do.
+    /// It ends within the header or the data.
     Truncated,
-    /// A number in the header is more than can be counted, or than is allowed.
+    /// A number in the header exceeds the range or the limit.
     TooLarge,
-    /// It does not begin as such a file does.
+    /// It does not begin like a file of tensors.
     Unknown,
-    /// Anything else.
+    /// Any other fault.
     Malformed,
 }
 
@@ -26,9 +26,9 @@ pub struct Tensor {
     pub name: String,
     /// The type of its elements, as in the header.
     pub dtype: String,
-    /// Elements along each axis.
+    /// The number of elements along each axis.
     pub shape: Vec<u64>,
-    /// Offset of its first byte in the file.
+    /// The offset of its first byte in the file.
     pub offset: u64,
     /// Its bytes.
     pub bytes: Vec<u8>,
@@ -43,7 +43,7 @@ pub struct File {
     pub tensors: Vec<Tensor>,
 }
 
-/// Bits of the element types that exist.
+/// The element types, with their bits.
 pub const DTYPES: &[(&str, u64)] = &[
     ("BOOL", 8),
     ("F4", 4),
@@ -73,7 +73,7 @@ pub const DTYPES: &[(&str, u64)] = &[
 ///
 /// # Errors
 ///
-/// The errors of reading; inside the result, what is wrong with the file.
+/// The errors of reading; inside the result, the fault of the file.
 pub fn read(path: impl AsRef<Path>) -> io::Result<Result<File, FileFault>> {
     Ok(decode(&std::fs::read(path)?))
 }
@@ -203,7 +203,7 @@ fn tensors(mut said: Vec<Said>, data: &[u8], base: u64) -> Result<Vec<Tensor>, F
     Ok(tensors)
 }
 
-/// The bytes of a file with these tensors, as the format's own library writes it.
+/// Returns the bytes of a file with these tensors, in the form of the format's own library.
 #[must_use]
 pub fn encode(metadata: &BTreeMap<String, String>, tensors: &[Tensor]) -> Vec<u8> {
     let rank = |tensor: &Tensor| DTYPES.iter().position(|(word, _)| *word == tensor.dtype);
@@ -239,7 +239,7 @@ pub fn encode(metadata: &BTreeMap<String, String>, tensors: &[Tensor]) -> Vec<u8
     file
 }
 
-/// A string as JSON.
+/// Returns a string as JSON.
 #[must_use]
 pub fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");

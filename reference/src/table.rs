@@ -1,10 +1,10 @@
 //! Numeric tables, line by line and field by field.
 
-/// How the text is written.
+/// The rules of the text.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// The byte between fields; `None` for any number of spaces and tabs, which are ignored at
-    /// both ends of a line.
+    /// The byte between fields; `None` for any number of spaces and tabs, which are ignored at both
+    /// ends of a line.
     pub delimiter: Option<char>,
     /// Whether the first line of data is a header, whatever it contains.
     pub header: bool,
@@ -24,8 +24,8 @@ pub struct Cells {
 ///
 /// # Errors
 ///
-/// The number of the first line, from 1, that has a different number of fields from the first
-/// one, a carriage return that is not at its end, or a field that `is_right` rejects.
+/// The number of the first line, from 1, in which the number of fields differs from the first line,
+/// a carriage return is not at the end, or `is_right` rejects a field.
 pub fn cells(
     text: &str,
     rules: Rules,

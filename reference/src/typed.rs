@@ -1,12 +1,12 @@
-//! Tables of typed columns, as the design page says, line by line and byte by byte.
+//! Tables of typed columns by the design page, line by line and byte by byte.
 //!
 //! ```text
 //! bytes    decode    the encoding, byte order marks
-//! lines    records   where records and fields end; quotes, escapes, comments; fixed, widths
-//! sample   sniff     what separates fields, and whether there is a header
-//! header   names     names of columns, each its own; which columns are wanted
-//! records  rows      ragged ones; how many are wanted
-//! field    kind      what it is: number, time, told
+//! lines    records   ends of records and fields; quotes, escapes, comments; fixed, widths
+//! sample   sniff     the delimiter, and whether there is a header
+//! header   names     unique names of columns; the selected columns
+//! records  rows      ragged ones; the number of rows
+//! field    kind      its kind: number, time, told
 //! column   join      the type of all its fields, then column: its values
 //! ```
 //!
@@ -71,21 +71,21 @@ use widths::Columns;
 pub struct Table {
     /// The delimiter of fields.
     pub delimiter: Between,
-    /// Where columns of fixed width are.
+    /// The places of columns of fixed width.
     pub fixed: Vec<Span>,
-    /// How many records are names.
+    /// The number of records that are names.
     pub header: usize,
     /// The encoding, never `Auto`.
     pub encoding: Encoding,
-    /// How many records there are.
+    /// The number of records.
     pub rows: usize,
-    /// Columns, in the order that was wanted.
+    /// The columns, in the requested order.
     pub columns: Vec<Column>,
-    /// Names that the header does not have so.
+    /// The names that differ from those in the header.
     pub renamed: Vec<Renamed>,
     /// Records that were left out.
     pub set_aside: SetAside,
-    /// Records with fields that do not count.
+    /// The number of records with ignored fields.
     pub dropped: usize,
     /// The number of values that became U+FFFD.
     pub replaced: usize,
@@ -97,7 +97,7 @@ pub struct Table {
 ///
 /// The first fault in the order of the text.
 pub fn read(bytes: &[u8], options: &Options) -> Result<Table, Fault> {
-    // Text in UTF-32, which is not read.
+    // Text in UTF-32 is not supported.
     if bytes.starts_with(b"\xff\xfe\0\0") {
         return Err(Fault::new(Wrong::Encoding, 0, 0));
     }
@@ -105,10 +105,10 @@ pub fn read(bytes: &[u8], options: &Options) -> Result<Table, Fault> {
     if options.fields.is_some_and(|count| count == 0 || options.form != Form::Separated) {
         return Err(Fault::of_options());
     }
-    // Bytes count from the first one of the text until here.
+    // Byte offsets count from the first byte of the text up to here.
     let options = fixed::meant(&shifted(options, first));
     let mut table = read_text(&text, &options).map_err(|fault| match fault.wrong {
-        // It is of no place.
+        // A fault without a place.
         _ if fault.line == 0 => fault,
         _ => Fault { byte: fault.byte + first, ..fault },
     })?;
@@ -116,7 +116,7 @@ pub fn read(bytes: &[u8], options: &Options) -> Result<Table, Fault> {
     Ok(table)
 }
 
-/// Whether a text without quotes is a value of another type than text, or a number of any form.
+/// Whether a text without quotes is a value of a type other than text, or a number of any form.
 #[must_use]
 pub fn is_value(text: &str) -> bool {
     let (options, text) = (Options::default(), text.as_bytes().to_vec());
@@ -151,7 +151,7 @@ fn read_text(text: &[u8], options: &Options) -> Result<Table, Fault> {
     united.read(vec![first], options).map_err(|(_, fault)| fault)
 }
 
-/// Skips lines that the options skip and Excel's `sep=;`, and finds what separates fields.
+/// Skips the lines that the options skip, and Excel's `sep=;`, and finds the delimiter.
 fn open<'t>(text: &'t [u8], options: &Options) -> Result<(TextPlace<'t>, Dialect), Fault> {
     let mut place = TextPlace::start(text);
     for _ in 0..options.skip_rows {
@@ -183,7 +183,7 @@ fn dialect_of(
 ) -> Result<Dialect, Fault> {
     if options.form == Form::Fixed {
         let mut dialect = Dialect::new(options, Between::Nothing);
-        // The lines that are skipped do not depend on which columns there are.
+        // The skipped lines do not depend on the columns.
         dialect.fixed = Some(Columns::new(vec![(0, None)]));
         let has_further = options.ragged == Ragged::Drop;
         let columns = fixed::columns(place, &dialect, options)?;
@@ -194,7 +194,7 @@ fn dialect_of(
     Ok(Dialect::new(options, between))
 }
 
-/// Takes the line `sep=;` and returns what it says.
+/// Takes the line `sep=;` and returns its delimiter.
 fn take_sep(place: &mut TextPlace<'_>) -> Option<Between> {
     let mut after = place.clone();
     match after.take_line()? {
@@ -208,7 +208,7 @@ fn take_sep(place: &mut TextPlace<'_>) -> Option<Between> {
     }
 }
 
-/// Takes the records that are names.
+/// Takes the records of names.
 fn take_header(
     place: &mut TextPlace<'_>,
     dialect: &Dialect,
@@ -238,7 +238,7 @@ fn take_header(
     Ok(header)
 }
 
-/// How many columns there are: as many as the first record has fields, unless the options say it.
+/// Returns the number of columns: that of the options, otherwise that of the first record.
 fn count_columns(
     header: &[Record],
     mut place: TextPlace<'_>,
@@ -255,12 +255,12 @@ fn count_columns(
     Ok(of_options(dialect, options).unwrap_or(first))
 }
 
-/// How many columns there are, whatever records have.
+/// Returns the number of columns that the options determine.
 fn of_options(dialect: &Dialect, options: &Options) -> Option<usize> {
     options.fields.or(dialect.fixed.as_ref().map(|columns| columns.spans.len()))
 }
 
-/// Lines of a header may be padded, but are never set aside.
+/// Checks a line of a header, which may be padded, but is never set aside.
 fn check_header(record: &Record, columns: usize, options: &Options) -> Result<(), Fault> {
     let ragged = match options.ragged {
         Ragged::SetAside => Ragged::Error,
@@ -269,7 +269,7 @@ fn check_header(record: &Record, columns: usize, options: &Options) -> Result<()
     rows::belongs(record, columns, ragged).map(|_| ())
 }
 
-/// All names are UTF-8.
+/// Checks that all names are UTF-8.
 fn check_names(record: &Record) -> Result<(), Fault> {
     match record.fields.iter().find(|field| std::str::from_utf8(&field.text).is_err()) {
         Some(field) => Err(Fault::new(Wrong::Encoding, record.line, field.at)),
@@ -277,7 +277,7 @@ fn check_names(record: &Record) -> Result<(), Fault> {
     }
 }
 
-/// The columns to read, with what was given of them.
+/// Returns the columns to read, with the options for them.
 fn readings(options: &Options, names: &[String]) -> Result<Vec<Reading>, Fault> {
     let wanted = names::wanted(options, names)?;
     let mut told = vec![None; names.len()];

@@ -21,18 +21,18 @@ pub enum Cell {
     Date(i64),
     /// An instant, counted in parts of a second from 1970-01-01.
     Instant {
-        /// How many of these.
+        /// The number of parts of a second.
         count: i64,
-        /// 0, 3, 6 or 9: of these, 10 to that power are a second.
+        /// 0, 3, 6 or 9: a second has 10 to this power parts.
         decimals: u32,
         /// Whether the instant is in UTC.
         is_zoned: bool,
     },
     /// A time of day, in parts of a second.
     Time {
-        /// How many of these since midnight.
+        /// The number of parts since midnight.
         count: i64,
-        /// The decimals of an instant.
+        /// The decimals, like those of an instant.
         decimals: u32,
     },
     /// A text.
@@ -43,23 +43,23 @@ pub enum Cell {
     Object(Vec<(String, Cell)>),
 }
 
-/// Which fields are quoted.
+/// The fields that are quoted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quoted {
-    /// Texts that would otherwise be read as something else.
+    /// Texts that would otherwise be read as another type.
     Some,
-    /// All that is not missing.
+    /// All fields that are not missing.
     All,
 }
 
-/// How a table with separated fields is written.
+/// The form of a table with separated fields.
 #[derive(Clone, Debug)]
 pub struct SeparatedForm {
-    /// Between two fields.
+    /// The character between two fields.
     pub delimiter: char,
-    /// Which fields are quoted.
+    /// The fields that are quoted.
     pub quoted: Quoted,
-    /// After each row.
+    /// The text after each row.
     pub end: &'static str,
     /// The word for a missing value.
     pub missing: String,
@@ -132,7 +132,7 @@ fn needs_quotes(text: &str, columns: usize, form: &SeparatedForm) -> bool {
         || ([4, 5].contains(&text.len()) && text.to_ascii_lowercase().starts_with("sep="))
 }
 
-/// Writes a table as JSON Lines; returns how many numbers became `null`.
+/// Writes a table as JSON Lines; returns the number of numbers that became `null`.
 #[must_use]
 pub fn json_lines(names: &[String], rows: &[Vec<Cell>]) -> (String, u64) {
     let (mut text, mut lost) = (String::new(), 0);
@@ -191,7 +191,7 @@ fn string(text: &str) -> String {
     out
 }
 
-/// A value without anything around it.
+/// Returns a value without anything around it.
 ///
 /// # Panics
 ///
@@ -215,8 +215,8 @@ pub fn plain(cell: &Cell) -> String {
     }
 }
 
-/// Lays out the shortest digits, given as `d.ddde-dd`: with an exponent below 10^-5 and from
-/// 10^`large` on.
+/// Formats the shortest digits, given as `d.ddde-dd`: with an exponent below 10^-5 and for at least
+/// 10^`large`.
 fn float(value: f64, shortest: &str, large: i32) -> String {
     if value.is_nan() {
         return "nan".to_owned();
@@ -248,7 +248,7 @@ fn float(value: f64, shortest: &str, large: i32) -> String {
     format!("{sign}{text}")
 }
 
-/// Counts years, then months, from 1970 on.
+/// Returns a date by counting years, then months, from 1970.
 fn date(mut days: i64) -> String {
     let is_leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let len = |year| if is_leap(year) { 366 } else { 365 };

@@ -27,7 +27,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// All of them.
+    /// All verdicts.
     pub const ALL: [Self; 3] = [Self::Valid, Self::Permissive, Self::Invalid];
 
     fn word(self) -> &'static str {
@@ -42,13 +42,13 @@ impl Verdict {
 /// An input and its right answer.
 #[derive(Clone, Debug)]
 pub struct Vector {
-    /// The name of its file, whose extension may tell the format.
+    /// The name of its file, whose extension may indicate the format.
     pub name: String,
     /// The bytes.
     pub input: Vec<u8>,
     /// The right answer, as described in `vectors/README.md`.
     pub answer: String,
-    /// How it is read, where not by default.
+    /// The options to read it with, if not the defaults.
     pub options: Option<Json>,
     /// The rule that it shows.
     pub rule: Option<String>,
@@ -68,7 +68,7 @@ impl Vector {
     }
 }
 
-/// The vectors of a format that have this verdict, in the order of the table.
+/// Returns the vectors of a format with this verdict, in the order of the table.
 ///
 /// # Panics
 ///
@@ -86,7 +86,7 @@ pub fn vectors(format: &str, verdict: Verdict) -> Vec<Vector> {
         .collect()
 }
 
-/// A row: the input is `text`, or `hex` if it is not text.
+/// Parses a row: the input is `text`, or `hex` if it is not text.
 fn vector(row: Json) -> Option<Vector> {
     let Json::Object(members) = row else { return None };
     let string = |wanted: &str| {

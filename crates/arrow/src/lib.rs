@@ -1,11 +1,11 @@
-//! Arrow data of another library, taken through Arrow's C interface and checked before it is used.
+//! Arrow data of another library, imported through Arrow's C interface and checked before use.
 //!
 //! ```text
 //! stream or array → pointers and counts (shape.rs) → arrow-rs → buffers, offsets, keys, UTF-8 → ArrayRef
 //! ```
 //!
-//! Properties that cannot be inspected, such as the length of a buffer, remain the contract of the interface.
-//! Arrow's crates panic on some damaged data; that becomes an error too.
+//! Properties that cannot be inspected, such as the length of a buffer, are guaranteed only by the
+//! interface. Arrow's crates panic on some damaged data; that becomes an error too.
 
 mod shape;
 mod stream;

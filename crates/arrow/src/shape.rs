@@ -1,14 +1,14 @@
-//! Whether the structures of another library can be looked at.
+//! Checks whether the structures of another library can be read.
 //!
-//! Arrow's crates take it for granted that they have the shape that the interface says, and panic, or
-//! follow a pointer that is NULL, where they have not. What cannot be seen, such as the length of a
-//! buffer, remains the contract of the interface.
+//! Arrow's crates assume that they have the shape that the interface defines; otherwise they panic,
+//! or follow a pointer that is NULL. Properties that cannot be inspected, such as the length of a
+//! buffer, are guaranteed only by the interface.
 
 use std::ffi::{CStr, c_char, c_void};
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 
-/// Structures within structures.
+/// The maximum depth of nested structures.
 const MOST_DEEP: usize = 64;
 
 /// `struct ArrowSchema` of the header.
@@ -40,10 +40,10 @@ struct Array {
     private_data: *const c_void,
 }
 
-/// The fault of a shape, if it has one.
+/// The result of a check: the fault of a shape, if any.
 type ShapeCheck = Result<(), &'static str>;
 
-/// Looks at a schema, which is what a library gave.
+/// Checks a schema that a library returned.
 pub(crate) fn schema(schema: &FFI_ArrowSchema) -> ShapeCheck {
     // SAFETY: both are the structure of the interface.
     let schema = unsafe { &*std::ptr::from_ref(schema).cast::<Schema>() };
@@ -77,7 +77,7 @@ fn of_schema(schema: &Schema, depth: usize) -> ShapeCheck {
     }
 }
 
-/// How many children a type has at least; structs and unions may have none.
+/// Returns the minimum number of children of a type; structs and unions may have none.
 fn least_children(format: &[u8]) -> i64 {
     match format {
         [b'+', b's' | b'u', ..] => 0,
@@ -87,7 +87,7 @@ fn least_children(format: &[u8]) -> i64 {
     }
 }
 
-/// Looks at an array of a type at which [`schema`] has looked.
+/// Checks an array of a type that [`schema`] has checked.
 pub(crate) fn array(array: &FFI_ArrowArray, schema: &FFI_ArrowSchema) -> ShapeCheck {
     // SAFETY: both are the structure of the interface.
     let array = unsafe { &*std::ptr::from_ref(array).cast::<Array>() };
@@ -126,7 +126,7 @@ fn of_array(array: &Array, schema: &Schema) -> ShapeCheck {
     }
 }
 
-/// Pointers in an array of C.
+/// Returns the pointers in a C array.
 ///
 /// # Safety
 ///

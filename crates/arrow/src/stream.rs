@@ -12,7 +12,7 @@ use swath_os::panics::caught;
 
 use crate::shape;
 
-/// Why the data of another library cannot be used.
+/// The reason why the data of another library cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArrowFault {
@@ -22,7 +22,7 @@ pub enum ArrowFault {
     /// A function of the stream has failed.
     #[error("`{function}` of the stream returned errno {errno}{}", after_colon(.text))]
     Refused {
-        /// Which one.
+        /// The name of the function.
         function: &'static str,
         /// The error number that the stream returned.
         errno: i32,
@@ -32,7 +32,7 @@ pub enum ArrowFault {
     /// The data contradict the interface or their own type.
     #[error("the {what} is not as Arrow's C interface says: {why}")]
     Wrong {
-        /// The schema, or the array.
+        /// The checked structure: the schema, or the array.
         what: &'static str,
         /// The fault.
         why: String,
@@ -53,7 +53,7 @@ impl From<ArrowFault> for ArrowError {
 }
 
 impl ArrowFault {
-    /// The fault that became this error, or an error with this cause.
+    /// Returns the fault that became this error, or that caused it.
     pub fn of<'e>(mut error: &'e (dyn StdError + 'static)) -> Option<&'e Self> {
         loop {
             if let Some(ArrowError::ExternalError(inner)) = error.downcast_ref() {
@@ -64,8 +64,8 @@ impl ArrowFault {
     }
 }
 
-/// A stream that belongs to us, with the type of its arrays. Each array is checked, whatever the other library
-/// has done.
+/// A stream that we own, with the type of its arrays. Each array is checked, whatever the other
+/// library has checked.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -108,7 +108,7 @@ impl ArrowStream {
         }
     }
 
-    /// The type of its arrays: a struct for tables.
+    /// Returns the type of its arrays: a struct for tables.
     #[must_use]
     pub fn field(&self) -> &Field {
         &self.field
@@ -134,11 +134,11 @@ impl Iterator for ArrowStream {
     }
 }
 
-/// Takes one array with its type.
+/// Imports one array with its type.
 ///
 /// # Safety
 ///
-/// By the interface the array is of this type, and its buffers are as long as that says.
+/// By the interface the array is of this type, and its buffers have the lengths that this implies.
 ///
 /// # Errors
 ///
@@ -169,7 +169,7 @@ fn array_of(
     let wrong = |why: &dyn Display| ArrowFault::Wrong { what: "array", why: why.to_string() };
     shape::array(&array, kind).map_err(|why| wrong(&why))?;
     let make = || {
-        // SAFETY: by the interface the array is of the type that the schema says.
+        // SAFETY: by the interface the array is of the schema's type.
         let data = unsafe { from_ffi_and_data_type(array, field.data_type().clone()) }?;
         data.validate_full()?;
         Ok::<_, ArrowError>(make_array(data))
@@ -180,7 +180,7 @@ fn array_of(
     }
 }
 
-/// Which of its functions failed, and why.
+/// Returns the failed function, and the reason.
 fn refused(
     stream: &mut FFI_ArrowArrayStream,
     function: &'static str,

@@ -1,7 +1,7 @@
 //! Checksums of whole inputs, in the form that the standard tools print.
 //!
 //! ```text
-//! CRC-32C, BLAKE3  chunk by chunk on all workers; those of two parts combine into one
+//! CRC-32C, BLAKE3  chunk by chunk on all workers; the results of two parts combine into one
 //! XXH3             block after block, while the next ones are read
 //! ```
 //!
@@ -54,12 +54,12 @@ impl Algorithm {
 pub struct Checksum {
     /// The bytes of the checksum, most significant first.
     pub digest: Vec<u8>,
-    /// Number of bytes that were summed.
+    /// Number of bytes summed.
     pub bytes: u64,
     /// Time from the call to the result.
     pub elapsed: Duration,
-    /// How the file was read. `None` for XXH3, which reads ahead and takes one block after another, and for
-    /// BLAKE3 with a chunk size that is not a power of two.
+    /// How the file was read. `None` for XXH3, which reads ahead and takes one block after another,
+    /// and for BLAKE3 if the chunk size is not a power of two.
     pub report: Option<Report>,
 }
 
@@ -86,7 +86,7 @@ impl Checksum {
     }
 }
 
-/// Computes the checksum of `source`. Keeps only the chunks that are being read in memory.
+/// Computes the checksum of `source`. Keeps only the chunks being read in memory.
 ///
 /// ```
 /// use swath_formats::checksum::{Algorithm, checksum};
@@ -134,8 +134,8 @@ impl ChecksumOptions {
     setters! {
         /// How to read the source, and which bytes of it.
         with_read(read: ReadOptions);
-        /// Whether other checksums are computed at the same time, so that no core is idle: then XXH3 does not have
-        /// cached bytes read ahead.
+        /// Whether other checksums are computed at the same time, so that no core is idle: then
+        /// XXH3 does not read cached bytes ahead.
         with_one_of_many(is_one_of_many: bool);
     }
 
@@ -192,12 +192,13 @@ fn crc32c(source: Source, options: &ReadOptions) -> Result<Checksum> {
     Ok(scanned(checksum.to_be_bytes().to_vec(), folded.report))
 }
 
-/// Makes the checksum from the results of chunks on all workers.
+/// Returns the checksum of a scan by all workers.
 fn scanned(digest: Vec<u8>, report: Report) -> Checksum {
     Checksum { digest, bytes: report.bytes, elapsed: report.elapsed, report: Some(report) }
 }
 
-/// Passes every block to `update`, in order, while the next ones are read; if `is_ahead`, also those in the page cache.
+/// Passes every block to `update`, in order, while the next ones are read; if `is_ahead`, cached
+/// blocks are read ahead too.
 fn feed(
     source: Source,
     options: &ReadOptions,
@@ -207,7 +208,7 @@ fn feed(
     let start = Instant::now();
     let mut reader = options.reader(source)?;
     if is_ahead {
-        // This thread has enough to do with what it takes.
+        // Copying would take time from this thread, which computes.
         reader.keep_ahead();
     }
     let path = reader.path().to_owned();

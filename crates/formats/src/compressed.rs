@@ -5,12 +5,12 @@
 //! frames  |frame|frame  |frame|index|           each is independent; written in order
 //! ```
 //!
-//! Independent frames (zstd), members (gzip) or streams (bzip2) can be written and read by any
-//! worker, and standard tools read a sequence of them as one file. Those tools cannot find the
-//! frames, though: zstd has an index for that (the *seekable format*), gzip gets an index of our
-//! own in fields that other tools skip, and bzip2's blocks are found by their marks.
+//! Any worker can write and read an independent frame (zstd), member (gzip) or stream (bzip2), and
+//! standard tools read a sequence of them as one file. Those tools cannot find the frames, though:
+//! zstd has an index for that (the *seekable format*), gzip gets an index of our own in fields that
+//! other tools skip, and bzip2's blocks are found by their marks.
 //!
-//! The output depends neither on the number of workers nor on how the input arrives.
+//! The output depends on neither the number of workers nor the way the input arrives.
 //!
 //! ```
 //! use swath_formats::compressed::{self, Format};
@@ -60,7 +60,7 @@ pub use decode::{DecompressOptions, Decompressed, decompress};
 pub use encode::{CompressOptions, Compressed, compress};
 pub use seekable::Seekable;
 
-/// The largest block size. Several workers can read whatever is written here.
+/// The largest block size: several workers can read whatever is written here.
 pub const MOST_BLOCK: u64 = 32 << 20;
 /// The smallest block size, so that a file does not consist of headers.
 pub const LEAST_BLOCK: u64 = 4 << 10;
@@ -108,8 +108,8 @@ impl Format {
         }
     }
 
-    /// Whether this is how a compressed file begins and no text does. The letters of bzip2 alone are
-    /// not enough.
+    /// Whether a compressed file can begin like this and no text does. The letters of bzip2 alone
+    /// are not enough.
     pub(crate) fn is_certain(head: &[u8]) -> bool {
         match Self::detect(head) {
             Some(Self::Bzip2) => {
@@ -136,8 +136,8 @@ impl Format {
         signs.iter().any(fits)
     }
 
-    /// Whether a stream with these first bytes begins with a frame that one worker decodes, as those
-    /// have that the usual tools write: then more workers only hand it around.
+    /// Whether a stream with these first bytes begins with a frame that must be decoded in order,
+    /// like those of the usual tools: more workers would only pass it around.
     #[cfg(feature = "arrow")]
     pub(crate) fn is_in_order(head: &[u8]) -> bool {
         match Self::detect(head) {

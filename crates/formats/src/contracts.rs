@@ -7,10 +7,11 @@
 //! S     K     r      q    vol  T           reference
 //! ```
 //!
-//! The first line is the number of contracts that follow. Lines end with `\n` or `\r\n`, optional
-//! after the last one. Fields are separated by spaces and tabs; lines after the last contract must
-//! be blank. q is the continuous dividend yield. The dividends after the kind must be 0, since the
-//! formula has no discrete ones. The last field is the right price, for comparison.
+//! The first line is the number of contracts. Lines end with `
+//! ` or `\r
+//! `, optional after the last one. Fields are separated by spaces and tabs; lines after the last
+//! contract must be blank. q is the continuous dividend yield. The dividends after the kind must be
+//! 0, since the formula has no discrete ones. The last field is the right price, for comparison.
 //!
 //! The output is the same for any number of workers and any block size.
 //!
@@ -111,7 +112,7 @@ pub struct Priced {
     pub fallbacks: Vec<Fallback>,
 }
 
-/// The time that threads spent on each phase, summed over all threads that were at work.
+/// The time that threads spent on each phase, summed over all working threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Phases {
@@ -147,7 +148,7 @@ impl PriceOptions {
         /// core.
         with_read(read: ReadOptions);
 
-        /// How to write the prices. An output that was created before keeps its own options.
+        /// How to write the prices. An existing `Output` keeps its own options.
         with_output(output: OutputOptions);
     }
 
@@ -212,7 +213,7 @@ struct PriceJob<'j> {
     read: &'j ReadOptions,
 }
 
-/// Its result.
+/// The result of a pricing job.
 #[derive(Debug, Default)]
 struct PricingOutcome {
     contracts: u64,

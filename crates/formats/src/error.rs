@@ -1,4 +1,4 @@
-//! The fault of a stream, and its byte.
+//! Errors: the fault of a stream, and its place.
 
 use std::fmt::{self, Write};
 use std::io;
@@ -13,7 +13,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FormatReason {
-    /// Reading or writing failed; [`Error::library`] says how.
+    /// Reading or writing failed; [`Error::library`] returns the cause.
     Library,
     /// The bytes are damaged, or were crafted to do harm.
     Corrupt,
@@ -157,7 +157,7 @@ impl Error {
         })
     }
 
-    /// Replaces the hint; "" keeps the one that belongs to the reason.
+    /// Replaces the hint; "" keeps the one for the reason.
     pub(crate) fn hint(self, hint: &'static str) -> Self {
         self.saying(|stream| {
             if !hint.is_empty() {
@@ -201,8 +201,8 @@ impl Error {
         }
     }
 
-    /// Returns the byte that the error is about: of a text, the offending byte; of a compressed
-    /// stream, the first byte of a frame, member or block.
+    /// Returns the byte of the error: in a text, the offending byte; in a compressed stream, the
+    /// first byte of a frame, member or block.
     pub fn offset(&self) -> Option<u64> {
         match &self.0 {
             Inner::Library(error) => error.extent().map(swath::Extent::offset),
@@ -210,7 +210,7 @@ impl Error {
         }
     }
 
-    /// Returns the line of the text that the error is about, counted from 1.
+    /// Returns the line of the error in the text, counted from 1.
     pub fn line(&self) -> Option<u64> {
         match &self.0 {
             Inner::Library(_) => None,
@@ -235,7 +235,7 @@ impl Error {
     }
 }
 
-/// An error of the library about a source of this crate becomes the error of that source.
+/// Turns a library error about a source of this crate into the error of that source.
 impl From<swath::Error> for Error {
     fn from(error: swath::Error) -> Self {
         let cause =
@@ -248,7 +248,7 @@ impl From<swath::Error> for Error {
     }
 }
 
-/// An error of a source of this crate, on its way through the library.
+/// An error of a source of this crate, wrapped to pass through the library.
 #[derive(Debug)]
 struct Told {
     text: String,
@@ -270,7 +270,7 @@ impl fmt::Display for Told {
 impl std::error::Error for Told {}
 
 impl Error {
-    /// Passes it through the library, which gets it from a source of this crate.
+    /// Wraps the error to pass through the library, which gets it from a source of this crate.
     #[cfg(feature = "arrow")]
     pub(crate) fn into_source(self) -> io::Error {
         let text = self.to_string();
@@ -278,10 +278,10 @@ impl Error {
     }
 }
 
-/// A message quotes at most this many bytes.
+/// The most bytes that a message quotes.
 const MOST_SHOWN: usize = 80;
 
-/// Returns the first bytes of a text as a message shows them, cut between characters. Control
+/// Returns the first bytes of a text as shown in messages, cut between characters. Control
 /// characters and bytes that are not UTF-8 are escaped.
 pub(crate) fn shown(bytes: &[u8]) -> String {
     let mut end = bytes.len().min(MOST_SHOWN);

@@ -1,15 +1,16 @@
-//! Recognises files by their first bytes that a reader does not take, and says which reader does.
+//! Recognises files that a reader does not accept by their first bytes, and names the reader that
+//! does.
 
 use std::path::Path;
 
 use crate::compressed::Format;
 use crate::error::{Error, FormatReason};
 
-/// This many first bytes show what a file is.
+/// The number of first bytes that show the kind of a file.
 pub(crate) const HEAD: u64 = 18;
 
-/// The kind of file that the first bytes show, and how to read it. Text, and numbers without a header, are of no
-/// known kind.
+/// The kind of a file by its first bytes, and how to read it. Text, and numbers without a header,
+/// have no known kind.
 ///
 /// ```
 /// use swath_formats::FileFormat;
@@ -21,7 +22,7 @@ pub(crate) const HEAD: u64 = 18;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileFormat {
-    /// As in "this is a Parquet file".
+    /// The name, as in "this is a Parquet file".
     pub name: &'static str,
     /// The hint.
     pub hint: &'static str,
@@ -49,7 +50,7 @@ impl FileFormat {
         Self::without_text(head)
     }
 
-    /// The kinds that are neither text nor a compressed one.
+    /// Returns the kind if it is neither text nor compressed.
     fn without_text(head: &[u8]) -> Option<Self> {
         // A plausible length, then an object, perhaps after white space.
         let has_tensors = head.split_first_chunk::<8>().is_some_and(|(len, text)| {
@@ -63,14 +64,15 @@ impl FileFormat {
     }
 }
 
-/// Whether `head` begins with `sign`. Where that is letters, and could be text, a control byte follows.
+/// Whether `head` begins with `sign`. If the sign is letters, which could be text, a control byte
+/// must follow.
 fn begins(head: &[u8], sign: &[u8]) -> bool {
     let is_text = sign.iter().all(u8::is_ascii_graphic);
     let follows = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
     head.strip_prefix(sign).is_some_and(|rest| !is_text || rest.first().is_some_and(follows))
 }
 
-/// How a file begins, what it is, and what to try.
+/// The first bytes of a file, its kind, and a hint.
 type Sign = (&'static [u8], &'static str, &'static str);
 
 /// Files that are not text.
@@ -124,7 +126,7 @@ pub(crate) fn refused(path: &Path, head: &[u8]) -> Option<Error> {
     Some(Error::reading(path, FormatReason::UnknownFormat, detail).at(0).hint(hint))
 }
 
-/// Returns the error for a file that a reader of UTF-8 and UTF-16 cannot take.
+/// Returns the error for a file that a reader of UTF-8 and UTF-16 does not accept.
 #[cfg(feature = "arrow")]
 pub(crate) fn refused_unless_utf_16(path: &Path, head: &[u8]) -> Option<Error> {
     let is_utf_16 = |sign: &[u8]| sign == b"\xff\xfe" || sign == b"\xfe\xff";
@@ -135,7 +137,7 @@ pub(crate) fn refused_unless_utf_16(path: &Path, head: &[u8]) -> Option<Error> {
     }
 }
 
-/// Returns the error for a file that is not `wanted`, and says what it is if its first bytes show that.
+/// Returns the error for a file that is not `wanted`; it names the kind that the first bytes show.
 pub(crate) fn not(path: &Path, wanted: &str, head: &[u8]) -> Error {
     let unknown = |detail| Error::reading(path, FormatReason::UnknownFormat, detail).at(0);
     match FileFormat::detect(head) {
@@ -146,7 +148,7 @@ pub(crate) fn not(path: &Path, wanted: &str, head: &[u8]) -> Error {
     }
 }
 
-/// Refuses a name that promises another format: those who read the file go by it.
+/// Refuses a name that promises another format: programs that read the file rely on the name.
 #[cfg(feature = "arrow")]
 pub(crate) fn check_name(path: &Path) -> crate::error::Result<()> {
     const OTHERS: [(&str, &str); 9] = [
@@ -171,7 +173,7 @@ pub(crate) fn check_name(path: &Path) -> crate::error::Result<()> {
     }
 }
 
-/// The hint for Matrix Market where something else is read.
+/// The hint for Matrix Market files given to other readers.
 pub(crate) const MARKET: &str = "read it with `matrix::read` (Python: `swath.read_mtx`)";
 
 const BANNER: &[u8] = b"%%MatrixMarket";

@@ -1,11 +1,11 @@
-//! The input of every reader: a source that is opened once, and its text if it is compressed.
+//! The input of every reader: a source opened once, and its text if it is compressed.
 //!
 //! ```text
 //! graph.mtx      the file itself, read as often as needed
 //! graph.mtx.gz   ── decompressed once by all workers ──▶ memory, read as often as needed
-//! table.csv.gz   ── as often as needed ──▶ some memory, read in order   (flow.rs)
+//! table.csv.gz   ── as often as needed ──▶ part in memory, read in order   (flow.rs)
 //! a pipe         ── read once ──────────────────────▶ memory, likewise
-//! bytes of a tar ── those that the options select ──▶ memory, likewise
+//! bytes of a tar ── those selected by options ────▶ memory, likewise
 //! ```
 //!
 //! The first bytes decide the format, not the name. Errors give lines and bytes of the decompressed
@@ -39,15 +39,15 @@ pub(crate) use flaws::Flaws;
 #[cfg(feature = "arrow")]
 use flow::{Flow, Unpacked};
 
-/// This many first bytes tell the format of a file.
+/// The number of first bytes that show the format of a file.
 pub(crate) const HEAD: usize = 18;
 
-/// Inputs with fewer compressed bytes than this are decompressed without another thread.
+/// Inputs with fewer compressed bytes than this are decompressed on the caller's thread.
 #[cfg(feature = "arrow")]
 const SHORT: u64 = if cfg!(test) { 1 } else { 64 << 10 };
 
 /// Opens a source for readers that go back and forth in it. A source that can only be read in order
-/// is read into memory first, as `read` says.
+/// is first read into memory, with the options `read`.
 pub(crate) fn open(source: Source, read: &ReadOptions) -> Result<OpenedText> {
     let input = Input::open(source)?;
     check_whole(&input, read)?;
@@ -72,7 +72,7 @@ fn part(source: Source, read: &ReadOptions) -> Result<OpenedText> {
     OpenedText::of_memory(Bytes::Read(bytes), input.name())
 }
 
-/// Bytes in memory as a source.
+/// Returns bytes in memory as a source.
 #[cfg(feature = "arrow")]
 pub(crate) fn memory(bytes: Vec<u8>, name: &Path) -> Result<Source> {
     Ok(OpenedText::of_memory(Bytes::Decompressed(bytes), name)?.source())
@@ -103,7 +103,7 @@ impl OpenedText {
         Ok(Self { input: Input::open(Source::custom(Arc::new(memory)))?, len })
     }
 
-    /// The name in messages.
+    /// Returns the name in messages.
     pub(crate) fn path(&self) -> &Path {
         self.input.name()
     }
@@ -114,20 +114,20 @@ impl OpenedText {
     }
 }
 
-/// Where the bytes of a text are.
+/// The place of a text's bytes.
 enum Body {
     Opened(OpenedText),
     #[cfg(feature = "arrow")]
     Flow(Arc<Flow>),
 }
 
-/// Returns the error for a file with these first bytes, if a reader does not take it.
+/// Returns the error for a file with these first bytes, if a reader does not accept it.
 type HeadCheck = fn(&Path, &[u8]) -> Option<Error>;
 
 /// Text that is read more than once.
 pub(crate) struct InputText {
     body: Body,
-    /// For the first bytes of a longer text: becomes true when more of it is needed.
+    /// For the first bytes of a longer text: set when more of it is needed.
     #[cfg(feature = "arrow")]
     cut: Option<Arc<AtomicBool>>,
     /// Bytes that could not be decoded, if the text was in another encoding.
@@ -136,14 +136,14 @@ pub(crate) struct InputText {
 }
 
 impl InputText {
-    /// Opens a source, or the part of it that `read` selects, and, if it is compressed, decompresses
-    /// it as `read` says.
+    /// Opens a source, or the part of it that `read` selects, and decompresses it with these
+    /// options if it is compressed.
     pub(crate) fn open(source: Source, read: &ReadOptions) -> Result<Self> {
         Self::open_unless(source, read, foreign::refused)
     }
 
-    /// Opens a source, or the part of it that `read` selects. If it is compressed, it is kept in
-    /// memory decompressed.
+    /// Opens a source, or the part of it that `read` selects. Keeps the decompressed text of a
+    /// compressed one in memory.
     fn open_unless(source: Source, read: &ReadOptions, refused: HeadCheck) -> Result<Self> {
         let (opened, is_packed) = opened_unless(source, read, refused)?;
         let body = match is_packed {
@@ -163,7 +163,7 @@ impl InputText {
         }
     }
 
-    /// The name in messages.
+    /// Returns the name in messages.
     pub(crate) fn path(&self) -> &Path {
         match &self.body {
             Body::Opened(opened) => opened.path(),
@@ -172,7 +172,8 @@ impl InputText {
         }
     }
 
-    /// Length of the text in bytes; `u64::MAX` until a long compressed one has been read to its end.
+    /// Returns the length of the text in bytes; `u64::MAX` until a long compressed text has been
+    /// read to its end.
     pub(crate) fn len(&self) -> u64 {
         match &self.body {
             Body::Opened(opened) => opened.len,
@@ -181,7 +182,7 @@ impl InputText {
         }
     }
 
-    /// The text as a source for the library.
+    /// Returns the text as a source for the library.
     pub(crate) fn source(&self) -> Source {
         match &self.body {
             Body::Opened(opened) => opened.source(),
@@ -191,7 +192,7 @@ impl InputText {
     }
 }
 
-/// Opens a source unless `refused` returns an error for its first bytes; says whether it is
+/// Opens a source unless `refused` returns an error for its first bytes; also returns whether it is
 /// compressed.
 fn opened_unless(
     source: Source,
@@ -209,7 +210,7 @@ fn opened_unless(
     }
 }
 
-/// Returns the error for a file that is so short that nothing but its name shows that it was compressed.
+/// Returns the error for a file so short that only its name shows that it was compressed.
 fn cut_before_its_sign(path: &Path, file: &[u8]) -> Option<Error> {
     let is_cut = !file.is_empty()
         && !Format::is_certain(file)
@@ -224,8 +225,8 @@ fn cut_before_its_sign(path: &Path, file: &[u8]) -> Option<Error> {
 
 #[cfg(feature = "arrow")]
 impl InputText {
-    /// Opens a source for a reader that takes UTF-16 too. Of a long compressed text, only the first
-    /// bytes and those around what is read are in memory: `kept` bytes before it.
+    /// Opens a source for a reader that accepts UTF-16 too. Of a long compressed text, only the
+    /// first bytes and those around the reading position are in memory: `kept` bytes before it.
     pub(crate) fn open_encoded(
         source: Source,
         read: &ReadOptions,
@@ -259,12 +260,12 @@ impl InputText {
         Ok(bytes)
     }
 
-    /// Reads them after those that are there.
+    /// Appends up to `most` bytes; fewer at the end.
     pub(crate) fn add_some(&self, from: u64, most: u64, bytes: &mut Vec<u8>) -> Result<()> {
         let left = self.len().saturating_sub(from).min(most);
         let (known, more) = (bytes.len(), usize::try_from(left).unwrap_or(usize::MAX));
         let options = ReadOptions::new().with_workers(1).with_offset(from);
-        // Who reads more than a few bytes looks at them with as much memory.
+        // A reader of more than a few bytes needs as much memory again to examine them.
         let is_room = bytes.try_reserve_exact(more).is_ok() && room_for(2 * more).is_ok();
         is_room.then_some(()).ok_or_else(|| {
             let detail = "there is not enough memory for its first bytes";
@@ -280,7 +281,7 @@ impl InputText {
         read.map(drop).map_err(|error| Error::from_io(error, self.path()))
     }
 
-    /// Checks a compressed stream up to far after a byte of its text. Other texts are right.
+    /// Checks a compressed stream to far beyond a byte of its text. Other texts need no check.
     pub(crate) fn check_stream(&self, offset: u64) -> Result<()> {
         match &self.body {
             Body::Opened(_) => Ok(()),
@@ -288,13 +289,13 @@ impl InputText {
         }
     }
 
-    /// Another text under the same name.
+    /// Returns another text under the same name.
     pub(crate) fn replaced(&self, bytes: Vec<u8>) -> Result<Self> {
         let opened = OpenedText::of_memory(Bytes::Decompressed(bytes), self.path())?;
         Ok(Self { body: Body::Opened(opened), cut: self.cut.clone(), flaws: None })
     }
 
-    /// Returns the text in UTF-8.
+    /// Returns the text decoded to UTF-8.
     pub(crate) fn decoded(&self, bytes: Vec<u8>, flaws: Flaws) -> Result<Self> {
         Ok(Self { flaws: Some(Arc::new(flaws)), ..self.replaced(bytes)? })
     }
@@ -304,8 +305,8 @@ impl InputText {
         self.flaws.as_deref()
     }
 
-    /// A text in memory for a reader that takes UTF-16 too. If it is `cut`, these are the first bytes
-    /// of a longer text.
+    /// Returns a text in memory for a reader that accepts UTF-16 too. If it is `cut`, these are the
+    /// first bytes of a longer text.
     pub(crate) fn in_memory(
         bytes: Arc<Vec<u8>>,
         path: &Path,
@@ -327,7 +328,7 @@ impl InputText {
         self.cut.is_some()
     }
 
-    /// A reader has come to the end: of first bytes, more are needed.
+    /// Records that a reader came to the end: if only the first bytes are here, more are needed.
     pub(crate) fn reached_end(&self) {
         if let Some(is_short) = &self.cut {
             // Relaxed: it is read by the thread that called the reader, after it has returned.
@@ -336,7 +337,7 @@ impl InputText {
     }
 }
 
-/// The name of a file without the extension of its compression.
+/// Returns the name of a file without the extension of its compression.
 pub(crate) fn plain_name(path: &Path) -> PathBuf {
     match Format::of_name(path) {
         Some(_) => path.with_extension(""),
@@ -442,25 +443,25 @@ fn compressed_twice(path: &Path) -> Error {
     error.hint("decompress it to a file first, with `swath decompress`")
 }
 
-/// The bytes decompressed so far.
+/// The bytes decompressed.
 #[derive(Clone, Default)]
 struct Growing(Arc<Mutex<Grown>>);
 
-/// Bytes whose buffer doubles while there is memory.
+/// Bytes in a buffer that doubles as long as there is memory.
 #[derive(Default)]
 pub(crate) struct Grown {
     pub(crate) bytes: Vec<u8>,
-    /// This many bytes could not be allocated.
+    /// The number of bytes that could not be allocated.
     refused: Option<usize>,
 }
 
-/// Growing by this much or more first checks how much memory the machine has left.
+/// Growth from which the available memory is checked first.
 const LARGE: usize = 4 << 20;
-/// The memory of decoders and threads besides: beyond its limit, a control group is killed.
+/// Memory for decoders and threads: a control group is killed beyond its limit.
 const BESIDE: u64 = 12 << 20;
 
 impl Grown {
-    /// Makes room for at least `more` bytes.
+    /// Reserves room for at least `more` bytes.
     pub(crate) fn grow(&mut self, more: usize) -> Option<()> {
         let (len, room) = (self.bytes.len(), self.bytes.capacity());
         if len.checked_add(more)? <= room {
@@ -476,7 +477,7 @@ impl Grown {
         if more > left {
             return None;
         }
-        // Leave some for other allocations.
+        // Leaves some for other allocations.
         self.bytes.try_reserve_exact(usual.min(left / 2).max(more)).ok()
     }
 }

@@ -1,4 +1,4 @@
-//! Formats on top of Swath. They use its public items only, which shows that those suffice.
+//! Formats on top of Swath. They use only its public items, which shows that those suffice.
 //!
 //! ```text
 //! checksum     CRC-32C, XXH3 and BLAKE3 of whole inputs
@@ -12,9 +12,8 @@
 // Invariants:
 // - It uses only public items of `swath`; vector code is in `simd`.
 // - A source is opened once, as `swath::Input`, and everything is read through that (`input.rs`).
-// - Results depend neither on workers nor on blocks; nothing is allocated because a header says
-//   so.
-// - A text is read exactly, or an error gives path, line and byte: a number is never guessed.
+// - Results depend on neither workers nor blocks; no allocation trusts a length in a header.
+// - A text is read exactly, or an error gives path, line and byte: no number is guessed.
 
 #![forbid(unsafe_code)]
 

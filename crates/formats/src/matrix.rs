@@ -25,9 +25,9 @@
 //! ```
 //!
 //! Ids start at 0 in memory, whatever the file uses. The result is the same for any number of
-//! workers and any block size. Nothing is allocated on the word of a header: lines are counted
-//! first. A number that does not fit, an id out of range or a line with too many words is an error
-//! with its line, byte and text.
+//! workers and any block size. Memory is allocated for counted lines, not for a number in a header.
+//! A number that does not fit, an id out of range or a line with too many words is an error with
+//! its line, byte and text.
 
 mod bucket;
 mod compress;
@@ -67,7 +67,7 @@ pub use sparse::{AnyCoo, AnyCsc, AnyCsr, Coo, Csc, Csr};
 pub use value::{Complex, Value, Values};
 pub use write::{Dense, Matrix, MatrixWriteOptions};
 
-/// Returns what the header of a file says, without reading the entries.
+/// Returns the header of a file, without reading the entries.
 ///
 /// ```
 /// use swath_formats::matrix;
@@ -87,7 +87,7 @@ pub fn header(source: impl Into<Source>) -> Result<MatrixHeader> {
     MatrixOptions::new().header(source)
 }
 
-/// Reads the entries as coordinates, in the order of the file unless the options say otherwise.
+/// Reads the entries as coordinates, in the order of the file unless the options request another.
 ///
 /// ```
 /// use swath_formats::matrix::{self, AnyCoo};
@@ -127,8 +127,8 @@ pub fn read(source: impl Into<Source>) -> Result<AnyCoo> {
 ///
 /// # Errors
 ///
-/// The errors of [`read`]; also if the file is too short for its number of rows: the offsets of the rows
-/// would take more than 64 MiB and more than 16 times the file's length.
+/// The errors of [`read`]; also if the file is too short for its number of rows: the offsets of the
+/// rows would take more than 64 MiB and more than 16 times the file's length.
 pub fn read_rows(source: impl Into<Source>) -> Result<AnyCsr> {
     MatrixOptions::new().read_rows(source)
 }

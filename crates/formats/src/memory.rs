@@ -1,12 +1,12 @@
-//! Checks that several allocations fit together. Each alone may fit where their sum does not, and a
-//! full control group kills the process without a message.
+//! Checks that several allocations fit together. Each may fit where their sum does not, and a full
+//! control group kills the process without a message.
 
 use swath::Array;
 
-/// So little is not looked for: the call would take longer than parsing a short file.
+/// Fewer bytes are not checked: the call would take longer than parsing a short file.
 const LITTLE: usize = 1 << 20;
 
-/// Fails where an array of this many bytes would.
+/// Fails if an array of this many bytes could not be allocated.
 pub(crate) fn room_for(bytes: usize) -> swath::Result<()> {
     if bytes < LITTLE {
         return Ok(());

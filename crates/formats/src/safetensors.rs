@@ -63,16 +63,15 @@ use crate::error::Result;
 /// ```
 ///
 /// A source whose name ends in `.json` is the index of a model: its shards are read from the same
-/// folder. Each shard is read by all workers as [`swath::read`] would; small ones are read side by
-/// side. Of a shard of which only some tensors are selected, only those are read, adjacent ones
-/// together.
+/// folder. All workers read each shard, as in [`swath::read`]; small shards are read side by side.
+/// If only some tensors of a shard are selected, only those are read, adjacent ones together.
 ///
 /// # Errors
 ///
-/// The errors of [`TensorHeader::parse`] for any of the files; if a file changes during the call; if a
-/// tensor is in two files, or a selected one is in none;
-/// [`FormatReason::Malformed`](crate::FormatReason::Malformed) if an index lists something that
-/// does not exist; if there is not enough memory.
+/// The errors of [`TensorHeader::parse`] for any of the files; if a file changes during the call;
+/// if a tensor is in two files, or a selected one is in none;
+/// [`FormatReason::Malformed`](crate::FormatReason::Malformed) if an index lists a missing file or
+/// tensor; if there is not enough memory.
 pub fn read<S: Into<Source>>(sources: impl IntoIterator<Item = S>) -> Result<Tensors> {
     TensorOptions::new().read(sources)
 }
@@ -151,8 +150,8 @@ pub fn shards<S: Into<Source>>(sources: impl IntoIterator<Item = S>) -> Result<V
 ///
 /// # Errors
 ///
-/// The errors of [`read`] that concern headers; also if `order` names a tensor that is not selected.
-/// Later errors are returned by the stream.
+/// The errors of [`read`] that concern headers; also if `order` names a tensor that is not
+/// selected. The stream returns later errors.
 pub fn stream<S: Into<Source>>(
     sources: impl IntoIterator<Item = S>,
     order: &TensorOrder,
@@ -173,13 +172,13 @@ pub fn stream<S: Into<Source>>(
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// They are sorted like the format's own library sorts them, by dtype and then by name, so the same
+/// Tensors are sorted as in the format's own library, by dtype and then by name, so the same
 /// tensors in any order give the same bytes.
 ///
 /// # Errors
 ///
-/// [`FormatReason::Invalid`](crate::FormatReason::Invalid) if two have the same name, one is named
-/// `__metadata__`, or the number of bytes does not match the shape;
+/// [`FormatReason::Invalid`](crate::FormatReason::Invalid) if two tensors have the same name, one
+/// is named `__metadata__`, or the number of bytes does not match the shape;
 /// [`FormatReason::TooLarge`](crate::FormatReason::TooLarge) if the header would exceed 100 MB;
 /// whatever writing reports. After an error the file is unchanged.
 pub fn write<'t>(

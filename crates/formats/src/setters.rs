@@ -1,6 +1,6 @@
 //! Setters of options, written as a table.
 
-/// Defines a setter for each line, `with_name(field: Type)`. It stores its argument in the field,
+/// Defines a setter `with_name(field: Type)` for each line. It stores its argument in the field,
 /// which may be an `Option` of the type, and returns the options.
 macro_rules! setters {
     ($($(#[$said:meta])+ $setter:ident($field:ident: $type:ty);)+) => {$(

@@ -1,4 +1,4 @@
-//! Divides one piece of work among threads.
+//! Divides work among threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,8 +13,8 @@ pub(crate) fn workers(wanted: usize) -> usize {
     }
 }
 
-/// Returns how many of the planned workers of an output ran: the first one that was not started is the last
-/// one that was tried.
+/// Returns how many of the planned workers of an output ran: the first one that failed to start is
+/// the last one tried.
 pub(crate) fn started(planned: usize, fallbacks: &[Fallback]) -> usize {
     let first = |it: &Fallback| match it {
         Fallback::WorkerNotStarted { index: Some(index), .. } => usize::try_from(*index).ok(),
@@ -33,7 +33,7 @@ pub(crate) fn share<P: Send, R: Send>(
     share_with(parts, workers, |(): &mut (), part| f(part))
 }
 
-/// Like [`share`], with a value that each thread keeps from one part to the next.
+/// Like [`share`], with a value that each thread keeps from part to part.
 pub(crate) fn share_with<P: Send, R: Send, S: Default>(
     parts: impl IntoIterator<Item = P>,
     workers: usize,
@@ -54,7 +54,7 @@ pub(crate) fn share_with<P: Send, R: Send, S: Default>(
     done.filter_map(|slot| slot.1).collect()
 }
 
-/// Runs `work` on this many threads. Not generic, so that the code that starts threads is compiled
+/// Runs `work` on this many threads. Not generic, so that the code to start threads is compiled
 /// once.
 fn run(workers: usize, work: &(dyn Fn() + Sync)) {
     std::thread::scope(|scope| {

@@ -1,8 +1,8 @@
-//! Contexts and buffers that one worker has finished with and the next can reuse.
+//! Contexts and buffers to reuse once a worker has finished with them.
 
 use swath::machine::Mutex;
 
-/// Holds the items that are not in use. There are as many as were ever in use at the same time.
+/// The items not in use. There are as many as were ever in use at the same time.
 #[derive(Debug)]
 pub(crate) struct Spare<T>(Mutex<Vec<T>>);
 
@@ -11,7 +11,7 @@ impl<T> Spare<T> {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// Takes one, if there is one.
+    /// Takes an item, if there is one.
     pub(crate) fn take(&self) -> Option<T> {
         self.0.lock().pop()
     }

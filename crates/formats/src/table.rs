@@ -5,8 +5,8 @@
 //!           ── read_array ── one array of numbers, row by row ── write_array ──
 //! ```
 //!
-//! Each value is read exactly, or an error has path, line, byte and column. Results depend neither on
-//! workers nor on blocks.
+//! Each value is read exactly, or an error gives path, line, byte and column. Results depend on
+//! neither workers nor blocks.
 //!
 //! ```
 //! use swath_formats::table::{self, ColumnType};

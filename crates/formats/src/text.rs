@@ -1,14 +1,14 @@
-//! Faults in text: where they are, on which line, and what the line says.
+//! Faults in text: their place, their line, and the contents of the line.
 
 use swath::ReadOptions;
 
 use crate::error::{Error, FormatReason};
 use crate::input::InputText;
 
-/// The hint for lines that end with carriage returns only.
+/// The hint for lines that end only with carriage returns.
 const NEWLINES: &str = "end lines with newlines: tr '\\r' '\\n' <OLD >NEW";
 
-/// A fault in the text, and the byte of the file where it is.
+/// A fault in the text, and its byte in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TextFault {
     pub(crate) offset: u64,
@@ -25,8 +25,8 @@ impl TextFault {
         Self { offset, reason: FormatReason::TooLarge, detail: detail.into() }
     }
 
-    /// Turns the fault into an error with its line number and a quote of the line. To count the
-    /// lines, everything before the fault is read once more.
+    /// Turns the fault into an error with its line number and a quote of the line. To count lines,
+    /// reads everything before the fault again.
     pub(crate) fn into_error(self, input: &InputText) -> Error {
         let hint = match self.reason {
             FormatReason::Malformed => "correct the line, or leave it out",

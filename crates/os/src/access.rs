@@ -1,4 +1,4 @@
-//! Who may use a file, for another file that is made of it.
+//! The access that a file grants, for another file made from it.
 
 use std::fs::File;
 use std::io;
@@ -8,10 +8,10 @@ use std::path::Path;
 use rustix::fs::{fgetxattr, getxattr};
 use rustix::io::{Errno, retry_on_intr};
 
-/// The extended attribute that has the access control list of a file.
+/// The extended attribute that holds a file's access control list.
 pub(crate) const ACCESS_LIST: &str = "system.posix_acl_access";
 
-/// Who may use a file: its permissions, and the group they are for.
+/// The access that a file grants: its permissions, and the group they apply to.
 ///
 /// ```
 /// use std::os::unix::fs::PermissionsExt;
@@ -31,19 +31,20 @@ pub struct Access {
 }
 
 impl Access {
-    /// These permissions, of the twelve bits of chmod(2), for members of this group; `None`: of whichever group
-    /// the file has.
+    /// Returns the access of these permissions, the twelve bits of chmod(2), for members of this
+    /// group; `None`: of any group that the file has.
     pub fn new(mode: u32, group: Option<u32>) -> Self {
         Self { mode: mode & 0o7777, group }
     }
 
-    /// Those of a file whose group is not known: for its members only what all others get too.
+    /// Returns the access of a file whose group is unknown: its members get only what all others
+    /// get too.
     pub fn of_unknown_group(mode: u32) -> Self {
         Self::new(with_least(mode & 0o7777, 0o7), None)
     }
 
-    /// Those of an open file. An access control list is treated as if it gave all others, and the group, what each
-    /// of its entries gives.
+    /// Returns the access of an open file. An access control list is treated as if it gave the
+    /// group and all others what each of its entries gives.
     ///
     /// # Errors
     ///
@@ -55,7 +56,7 @@ impl Access {
         Self::with_list(facts.mode(), facts.gid(), list)
     }
 
-    /// Those of the file that a path leads to.
+    /// Returns the access of the file that a path leads to.
     ///
     /// # Errors
     ///
@@ -67,11 +68,11 @@ impl Access {
         Self::with_list(facts.mode(), facts.gid(), list)
     }
 
-    /// Those of a file of this mode, group and access control list.
+    /// Returns the access of a file of this mode, group and access control list.
     ///
     /// # Errors
     ///
-    /// The errors of the list, except those that mean that there is none.
+    /// The errors from reading the list, except those that mean that there is none.
     pub(crate) fn with_list(
         mode: u32,
         group: u32,
@@ -82,14 +83,14 @@ impl Access {
                 Ok(Self::new(mode, Some(group)))
             }
             Ok(list) => Ok(Self::new(with_least(mode, least(&list)), None)),
-            // There may be one.
+            // There may be a list.
             Err(Errno::PERM | Errno::ACCESS) => Ok(Self::new(with_least(mode, 0), None)),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// The group that its permissions are for; `None` if they hold for any, as those of a file that has an access
-    /// control list: its group permissions are a mask.
+    /// Returns the group that the permissions apply to; `None` if they hold for any, as for a file
+    /// with an access control list: its group permissions are a mask.
     pub fn group(self) -> Option<u32> {
         self.group
     }
@@ -105,7 +106,7 @@ impl Access {
         Self { mode: of_both(self) & of_both(other), group }
     }
 
-    /// Whether some user may read, write or run what this allows, but not by `other`.
+    /// Whether some user may read, write or run under this access, but not under `other`.
     pub fn exceeds(self, other: Self) -> bool {
         let both = self.and(other);
         both.in_group(self.group) != self.mode
@@ -116,8 +117,9 @@ impl Access {
         self.in_group(None) != self.mode
     }
 
-    /// The permissions of a file of this group that lets in no more users; `None`: of a file that has an access
-    /// control list. In another group, its members and all others get what both got before.
+    /// Returns the permissions of a file of this group that lets in no more users; `None`: of a
+    /// file with an access control list. If the group differs, its members and all others get what
+    /// both got before.
     pub fn in_group(self, group: Option<u32>) -> u32 {
         match self.group {
             Some(own) if group != Some(own) => with_least(self.mode, 0o7),
@@ -127,19 +129,20 @@ impl Access {
 }
 
 impl From<std::fs::Permissions> for Access {
-    /// For members of whichever group the file has.
+    /// Returns the access for members of any group that the file has.
     fn from(permissions: std::fs::Permissions) -> Self {
         Self::new(permissions.mode(), None)
     }
 }
 
-/// The mode, with what the group, all others and `least` have in common for the group and all others.
+/// Returns the mode, with the permissions common to the group, all others and `least` for both the
+/// group and all others.
 fn with_least(mode: u32, least: u32) -> u32 {
     let all = mode >> 3 & mode & least & 0o7;
     mode & !0o77 | all << 3 | all
 }
 
-/// Returns the access that each entry of an access control list gives, but for its owner's.
+/// Returns the permissions common to all entries of an access control list, except the owner's.
 fn least(list: &[u8]) -> u32 {
     const VERSION: [u8; 4] = [2, 0, 0, 0];
     const OWNER: u16 = 1;
@@ -213,8 +216,8 @@ mod tests {
         }
     }
 
-    /// Each user is the owner, in one of two groups, in both, or in none: what both files let one do, no more and,
-    /// in one group, no less, the new file lets one do.
+    /// Each user is the owner, in one of two groups, in both, or in none: the new file allows a
+    /// user no more than both files do and, within one group, no less.
     #[test]
     fn two_files_allow_what_each_of_them_allows_each_user() {
         let may = |mode: u32, group: u32, user: (bool, bool)| match [user.0, user.1]

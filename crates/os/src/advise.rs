@@ -25,14 +25,13 @@ pub enum FileAdvice {
     DontNeed,
 }
 
-/// Advises on `len` bytes of `file` from `offset` on; a `len` of 0 means to the end.
+/// Advises on `len` bytes of `file`, starting at `offset`; a `len` of 0 means to the end.
 ///
 /// The extent may be past the end of the file, where advice has no effect.
 ///
 /// # Errors
 ///
-/// `InvalidInput` if `offset` or `len` is more than the kernel can count (2^63 - 1); `ESPIPE`
-/// for a pipe.
+/// `InvalidInput` if `offset` or `len` exceeds the kernel's range (2^63 - 1); `ESPIPE` for a pipe.
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {

@@ -1,4 +1,4 @@
-//! Space for bytes before they are written.
+//! Reserves space for bytes before they are written.
 
 use std::fs::File;
 use std::io;

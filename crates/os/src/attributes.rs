@@ -1,4 +1,4 @@
-//! Mode, owner and extended attributes, from one file to the one that replaces it.
+//! Copies mode, owner and extended attributes from a file to its replacement.
 
 use std::ffi::CString;
 use std::fs::{File, Permissions};
@@ -26,14 +26,16 @@ const BOUND_TO_THE_BYTES: [&[u8]; 3] =
 /// of the file `from`, as far as this process may. `from` may be a descriptor that can be neither
 /// read nor written (`O_PATH`); nothing is looked up by its name.
 ///
-/// Attributes that this process may not set are left out, on the safe side: if the group or the access control list
-/// cannot be set, the group and all others get what each of them had. The bits set-user-id and set-group-id, file
-/// capabilities and integrity checksums are always left out: they were given to the old bytes.
+/// Attributes that this process may not set are left out, on the safe side: if the group or the
+/// access control list cannot be set, the group and all others get what each of them had. The bits
+/// set-user-id and set-group-id, file capabilities and integrity checksums are always left out:
+/// they belong to the old bytes.
 ///
 /// # Errors
 ///
-/// The errors of stat(2), fchown(2), fchmod(2) and fsetxattr(2), except those that mean "you may not"
-/// or "not on this file system". `EBADF` if `from` cannot be read and `/proc` is not mounted.
+/// The errors of stat(2), fchown(2), fchmod(2) and fsetxattr(2), except those that mean "not
+/// permitted" or "not on this file system". `EBADF` if `from` cannot be read and `/proc` is not
+/// mounted.
 pub fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
     let (old, new) = (from.metadata()?, to.metadata()?);
     let mode = old.mode() & 0o7777 & !SET_ID;
@@ -46,23 +48,24 @@ pub fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
     copy_extended(from, to)?;
     let mode = match copy_list(from, to) && same_group {
         true => mode,
-        // Of a list that is there, the group permissions are the mask of all entries.
+        // If there is a list, the group permissions are the mask of all its entries.
         false => {
             Access::with_list(mode, old.gid(), attribute(from, ACCESS_LIST))?.in_group(None)
         }
     };
-    // Last: changing the owner removes bits of it, and with an access list it is the list's
+    // Last: changing the owner clears bits of the mode, and with an access list the mode sets its
     // mask.
     set_mode(to, mode)
 }
 
-/// Sets the permissions of a file. One for its owner alone that has them is left: some mounts make every change a wider
-/// one, and those that show other permissions than a file has show none for its owner alone.
+/// Sets the permissions of a file. Leaves a file alone that already has them for its owner only:
+/// some mounts widen every change, and no mount that shows wrong permissions shows them as the
+/// owner's only.
 ///
 /// # Errors
 ///
-/// The errors of fchmod(2), unless the file has these permissions already: a mount that shows another owner than the
-/// caller for the caller's files refuses every change.
+/// The errors of fchmod(2), unless the file already has these permissions: a mount that shows the
+/// caller's files under another owner refuses every change.
 pub fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     let has_it = || file.metadata().is_ok_and(|facts| facts.mode() & 0o7777 == mode);
     if mode & 0o077 == 0 && has_it() {
@@ -74,13 +77,13 @@ pub fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     }
 }
 
-/// Whether a mount has refused to change permissions, as some do with all.
+/// Whether a mount refused to change permissions, as some always do.
 fn may_not(error: &io::Error) -> bool {
     let refused = [Errno::PERM, Errno::ACCESS, Errno::NOSYS, Errno::OPNOTSUPP];
     Errno::from_io_error(error).is_some_and(|error| refused.contains(&error))
 }
 
-/// Returns whether it was allowed.
+/// Returns whether the change was allowed.
 fn chown(file: &File, owner: Option<u32>, group: Option<u32>) -> io::Result<bool> {
     let (owner, group) = (owner.map(Uid::from_raw), group.map(Gid::from_raw));
     match retry_on_intr(|| fchown(file, owner, group)) {
@@ -109,14 +112,14 @@ fn copy_extended(from: &File, to: &File) -> io::Result<()> {
         if BOUND_TO_THE_BYTES.contains(&name) {
             continue;
         }
-        // Cannot contain a zero: the list was split at them.
+        // It contains no zero: the list was split at zeros.
         let name = CString::new(name)?;
         let copied = attribute(from, &*name).and_then(|value| {
             retry_on_intr(|| fsetxattr(to, &name, &value, XattrFlags::empty()))
         });
         match copied {
             Ok(()) => {}
-            // No data: removed since it was listed.
+            // The attribute was removed since it was listed.
             Err(Errno::NODATA) => {}
             Err(error) if may_be_left_out(error) => {}
             Err(error) => return Err(error.into()),
@@ -125,7 +128,8 @@ fn copy_extended(from: &File, to: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether `to` has the access control list of `from`, or none like it: it may have got one of its folder.
+/// Whether `to` has the access control list of `from`, or lacks one as `from` does. It may have
+/// inherited one from its folder.
 fn copy_list(from: &File, to: &File) -> bool {
     match (attribute(from, ACCESS_LIST), attribute(to, ACCESS_LIST)) {
         (Ok(old), Ok(new)) => old == new,
@@ -135,7 +139,8 @@ fn copy_list(from: &File, to: &File) -> bool {
     }
 }
 
-/// For a descriptor that cannot be read, the kernel lists nothing; this path leads to the same file.
+/// Returns a path to the same file, since the kernel lists nothing for a descriptor that cannot be
+/// read.
 fn path_of(file: &File) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
@@ -169,7 +174,7 @@ mod tests {
         file.as_file().metadata().expect("known").mode() & 0o7777
     }
 
-    /// An access control list that user 1 has an entry in.
+    /// Returns an access control list with an entry for user 1.
     fn list_for(user: u16) -> Vec<u8> {
         const ALL: u32 = u32::MAX;
         let others = [(4, 4, ALL), (16, 6, ALL), (32, 0, ALL)];
@@ -224,7 +229,7 @@ mod tests {
         assert_eq!(mode(&new), mode(&old));
     }
 
-    /// A new file gets the default list of its folder, and the file that it replaces may have none.
+    /// A new file gets the default list of its folder; the file that it replaces may have none.
     #[test]
     fn a_list_that_the_old_file_lacks_is_removed() {
         let (old, new) = (file_with_mode(0o640), file_with_mode(0o600));

@@ -1,8 +1,8 @@
-//! How much memory the control groups of this process allow it, in bytes.
+//! The memory that the control groups of this process allow it, in bytes.
 //!
 //! A group's limit holds for everything below it, so the lowest limit may be any ancestor's: all
-//! folders from the process's own group up to the mount are read. In a container the group's
-//! path may be outside what is mounted; then only the mount's own folder can be read.
+//! folders from the process's own group up to the mount are read. In a container the group's path
+//! may be outside the mount; then only the mount's own folder can be read.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -36,7 +36,7 @@ impl GroupMemory {
     }
 }
 
-/// One hierarchy that accounts for memory, as seen from here.
+/// One hierarchy that accounts for memory, as visible to this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hierarchy {
     version: Version,
@@ -45,23 +45,22 @@ pub struct Hierarchy {
 }
 
 impl Hierarchy {
-    /// Which files its groups have.
+    /// Returns the version, which determines the files of its groups.
     pub fn version(&self) -> Version {
         self.version
     }
 
-    /// The folder of the process's own group, or of the nearest group that is mounted here.
+    /// Returns the folder of the process's own group, or of the nearest group that is mounted.
     pub fn own(&self) -> &Path {
         if self.group.is_dir() { &self.group } else { &self.mount_point }
     }
 
-    /// The folders of all groups from the process's own up to the mount.
+    /// Returns the folders of all groups from the process's own up to the mount.
     fn folders(&self) -> impl Iterator<Item = &Path> {
         self.own().ancestors().take_while(|folder| folder.starts_with(&self.mount_point))
     }
 
-    /// Reads every group from the process's own up to the mount; those without a limit are left
-    /// out.
+    /// Reads every group from the process's own up to the mount; leaves out those without a limit.
     pub(crate) fn groups(&self) -> Vec<GroupMemory> {
         self.folders().filter_map(|folder| group_memory(self.version, folder)).collect()
     }
@@ -92,7 +91,7 @@ pub fn hierarchies() -> io::Result<Vec<Hierarchy>> {
     Ok(joined(Mount::all()?, &membership))
 }
 
-/// Combines what is mounted with `/proc/self/cgroup`.
+/// Combines the mounts with `/proc/self/cgroup`.
 fn joined(mounts: impl IntoIterator<Item = Mount>, membership: &str) -> Vec<Hierarchy> {
     let member = |version| membership.lines().find_map(|line| group_path(line, version));
     let hierarchy = |mount: Mount| {
@@ -103,7 +102,7 @@ fn joined(mounts: impl IntoIterator<Item = Mount>, membership: &str) -> Vec<Hier
     mounts.into_iter().filter_map(hierarchy).collect()
 }
 
-/// The path in one line `id:controllers:path`, if that hierarchy is the one for memory.
+/// Returns the path in a line `id:controllers:path`, if that hierarchy is the one for memory.
 fn group_path(line: &str, version: Version) -> Option<&str> {
     let mut fields = line.splitn(3, ':');
     let (id, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
@@ -114,7 +113,7 @@ fn group_path(line: &str, version: Version) -> Option<&str> {
     wanted.then_some(path)
 }
 
-/// Which generation accounts for memory there, if any.
+/// Returns the version that accounts for memory at a mount, if any.
 fn accounts_as(mount: &Mount) -> Option<Version> {
     match mount.kind.as_str() {
         "cgroup2" => Some(Version::V2),
@@ -125,7 +124,7 @@ fn accounts_as(mount: &Mount) -> Option<Version> {
     }
 }
 
-/// The folder of group `path` in a mount that shows `root` and what is below it.
+/// Returns the folder of group `path` in a mount that shows `root` and everything below it.
 fn visible_at(root: &Path, mount_point: &Path, path: &str) -> PathBuf {
     let below = Path::new(path).strip_prefix(root).ok();
     // A group outside this namespace has a path that goes up: `/../other`.
@@ -154,7 +153,7 @@ fn group_memory(version: Version, folder: &Path) -> Option<GroupMemory> {
 fn limit(version: Version, folder: &Path) -> Option<u64> {
     match version {
         Version::V1 => number(folder, "memory.limit_in_bytes"),
-        // At the first of the two the group is throttled, at the second killed; either may be `max`.
+        // At the first limit the group is throttled, at the second killed; either may be `max`.
         Version::V2 => {
             let limits = [number(folder, "memory.high"), number(folder, "memory.max")];
             limits.into_iter().flatten().min()
@@ -162,7 +161,7 @@ fn limit(version: Version, folder: &Path) -> Option<u64> {
     }
 }
 
-/// Reads a file of a group that consists of a number.
+/// Reads a group's file that consists of a number.
 fn number(folder: &Path, name: &str) -> Option<u64> {
     kernel_text::read_text(folder.join(name)).ok()?.trim().parse().ok()
 }

@@ -1,4 +1,4 @@
-//! Bytes that go from one file to another without passing through this process.
+//! Copies bytes from one file to another without passing them through this process.
 
 use std::fs::File;
 use std::io;
@@ -7,12 +7,12 @@ use std::os::fd::{AsRawFd, RawFd};
 use rustix::fs::copy_file_range;
 use rustix::io::{Errno, retry_on_intr};
 
-/// One extent of one file and where it goes in another.
+/// One extent of one file, and its place in another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// Offset of the first byte that is read.
+    /// Offset of the first byte to read.
     pub from_offset: u64,
-    /// Offset at which it is written.
+    /// Offset at which to write it.
     pub to_offset: u64,
     /// Length in bytes.
     pub len: u64,
@@ -20,15 +20,15 @@ pub struct Transfer {
 
 /// Copies a prefix of an extent inside the kernel and returns its length; 0 if `from` ends there.
 ///
-/// The kernel may share blocks, let the server copy, or copy through the page cache. If `to`
-/// would exceed the file size limit, the caller must find out first: see [`crate::limits`].
+/// The kernel may share blocks, let the server copy, or copy through the page cache. The caller
+/// must check first whether `to` would exceed the file size limit: see [`crate::limits`].
 ///
 /// # Errors
 ///
 /// `Unsupported` if these two files cannot be copied in the kernel: then read and write;
 /// otherwise those of copy_file_range(2).
 pub fn copy_range(from: &File, to: &File, transfer: Transfer) -> io::Result<u64> {
-    // The kernel takes fewer at a time anyway.
+    // The kernel copies fewer at a time anyway.
     let len = usize::try_from(transfer.len).unwrap_or(usize::MAX).min(1 << 30);
     let copied = retry_on_intr(|| {
         let (mut read_at, mut write_at) = (transfer.from_offset, transfer.to_offset);
@@ -54,7 +54,7 @@ pub fn copy_range(from: &File, to: &File, transfer: Transfer) -> io::Result<u64>
 /// `Unsupported` if the file system or the alignment does not allow it, or if the file systems
 /// differ; otherwise those of ioctl_ficlonerange(2).
 pub fn clone_range(from: &File, to: &File, transfer: Transfer) -> io::Result<()> {
-    // To the kernel, 0 means to the end.
+    // For the kernel, 0 means to the end.
     if transfer.len == 0 {
         return Ok(());
     }

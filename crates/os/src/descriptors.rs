@@ -1,4 +1,4 @@
-//! Many descriptors at once: how many there may be, and closing them in few calls.
+//! Many descriptors at once: their limit, and closing them in few calls.
 //!
 //! A thread that opens thousands of files pays for each call that closes one: [`close_all`]
 //! closes adjacent numbers with one call.
@@ -12,8 +12,8 @@ use rustix::fs::{OFlags, fcntl_getfl, fsync};
 use crate::file_system::is_remote;
 use crate::limits::soft_limit;
 
-/// Returns how many descriptors the process may have open (`ulimit -n`); `usize::MAX` if a sandbox refuses
-/// the question.
+/// Returns how many descriptors the process may have open (`ulimit -n`); `usize::MAX` if a sandbox
+/// refuses the call.
 ///
 /// ```
 /// assert!(swath_os::descriptors::limit() > 0);
@@ -22,8 +22,8 @@ pub fn limit() -> usize {
     soft_limit!(RLIMIT_NOFILE).and_then(|it| usize::try_from(it).ok()).unwrap_or(usize::MAX)
 }
 
-/// Returns the error of writes that the file system makes later, as that of FUSE and of NFS does: what close(2)
-/// would return. Without a further descriptor, the file is synced instead.
+/// Returns the error of writes that the file system makes late, as FUSE and NFS do: the error of
+/// close(2). If no further descriptor can be opened, syncs the file instead.
 ///
 /// ```
 /// let file = tempfile::tempfile()?;
@@ -36,28 +36,29 @@ pub fn limit() -> usize {
 /// The errors of close(2), or of fsync(2).
 pub fn flush(file: impl AsFd) -> io::Result<()> {
     let Ok(copy) = file.as_fd().try_clone_to_owned() else { return Ok(fsync(file)?) };
-    // SAFETY: nothing else owns this number, which is not used again.
+    // SAFETY: only this copy owns the number, which is not used again.
     let closed = unsafe { libc::close(copy.into_raw_fd()) };
     let error = io::Error::last_os_error();
-    // It is closed even if a signal came.
+    // It is closed even if a signal interrupted the call.
     if closed == 0 || error.kind() == io::ErrorKind::Interrupted { Ok(()) } else { Err(error) }
 }
 
-/// Starts a thread with a descriptor table of its own that contains only standard error, and
-/// does `work` with `given` there. Signals that may be sent to any thread are blocked in it: a
-/// handler that writes to a pipe of the program would not find the pipe there.
+/// Starts a thread with its own descriptor table that contains only standard error, and runs `work`
+/// with `given` there. Signals that may be sent to any thread are blocked in it: a handler that
+/// writes to a pipe of the program would not find the pipe there.
 ///
 /// Threads that open and close many files delay each other at the table they share, and get
 /// interleaved numbers. Threads started by such a thread share its table. Except for standard
-/// error, it does not keep anything open that others close in the meantime. If the kernel
-/// refuses a table of its own (before Linux 5.9, or by seccomp), or if a file of FUSE or of a file server is open for
-/// writing, whose late errors closing a copy would take, the thread shares the table of the one that started it.
+/// error, it does not keep files open that others close in the meantime. The thread shares its
+/// starter's table if the kernel refuses a separate one (before Linux 5.9, or by seccomp), or if a
+/// file of FUSE or of a file server is open for writing: closing a copy of it would take its late
+/// errors.
 ///
 /// A descriptor is a number in one table, so none may be passed from one of these threads to
-/// another. The types ensure this where they can: `work` captures nothing, what is `given` is
-/// `Copy` and so owns no descriptor, the thread begins with none of its own, and nothing comes
-/// back from it. No type can express that `work` uses nothing that is open elsewhere, and lends
-/// nothing that it has opened: `work` must open everything it uses, and close it.
+/// another. The types ensure this as far as they can: `work` captures nothing, `given` is `Copy`
+/// and so owns no descriptor, the thread begins without descriptors of its own, and nothing comes
+/// back from it. No type can express that `work` uses no file opened elsewhere and lends none that
+/// it opened: `work` must open everything it uses, and close it.
 ///
 /// ```
 /// use std::fs::File;
@@ -101,14 +102,14 @@ pub fn spawn_separated<'s, G: Copy + Send + 's>(
         // SAFETY: this thread has just begun: it has opened nothing, and owns nothing that is
         // open. The one that started it shares its table; or was of this kind, and has ended.
         let separated = unsafe { separate() };
-        // Then it is a little slower.
+        // Without a separate table the thread is a little slower.
         drop(separated);
         work(given);
     };
     builder.spawn_scoped(scope, thread).map(drop)
 }
 
-/// Gives this thread a descriptor table of its own, with nothing in it but standard error.
+/// Gives this thread its own descriptor table, which contains only standard error.
 ///
 /// # Safety
 ///
@@ -118,7 +119,7 @@ pub fn spawn_separated<'s, G: Copy + Send + 's>(
 unsafe fn separate() -> io::Result<()> {
     block_signals();
     if has_remote_output() {
-        // Closing a copy would take an error that the owner of the file is to get.
+        // Closing a copy would take an error that belongs to the file's owner.
         return Err(io::ErrorKind::Unsupported.into());
     }
     // SAFETY: it closes copies, in a table that no other thread has seen; or, if no other thread
@@ -130,8 +131,8 @@ unsafe fn separate() -> io::Result<()> {
     if status != 0 {
         return Err(io::Error::last_os_error());
     }
-    // The thread must not keep the program's input and output open, and a gap below 2 would
-    // split every run of adjacent numbers in two.
+    // The thread must not keep the program's input and output open, and a gap below 2 would split
+    // every run of adjacent numbers in two.
     for number in [0, 1] {
         // SAFETY: as above; everything else in the table was closed there.
         if unsafe { libc::dup2(2, number) } < 0 {
@@ -142,12 +143,12 @@ unsafe fn separate() -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a file is open for writing that a server or a program stores, with a number that the kernel copies into a
-/// new table before it closes the copies there.
+/// Whether a file of a server or of a user-space program is open for writing, with a number that
+/// the kernel copies into a new table before it closes the copies there.
 fn has_remote_output() -> bool {
     const COPIED: RawFd = 64;
     (0..COPIED).any(|number| {
-        // SAFETY: it is only asked about; if it is not open, that is an error.
+        // SAFETY: it is only queried; if it is not open, that is an error.
         let file = unsafe { BorrowedFd::borrow_raw(number) };
         let flags = fcntl_getfl(file).unwrap_or(OFlags::PATH);
         let is_written = flags.intersects(OFlags::WRONLY | OFlags::RDWR);
@@ -155,7 +156,7 @@ fn has_remote_output() -> bool {
     })
 }
 
-/// Signals caused by the thread itself stay as they are.
+/// Blocks all signals except those that the thread itself causes.
 fn block_signals() {
     const OWN: [libc::c_int; 6] =
         [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGSYS];
@@ -174,7 +175,7 @@ fn block_signals() {
 /// Closes all of `files`, with one call for each run of adjacent numbers; returns the number of
 /// calls.
 ///
-/// The result of close(2) means nothing for files that were only read, so it is ignored.
+/// For files that were only read, the result of close(2) means nothing, so it is ignored.
 ///
 /// ```
 /// use std::os::fd::OwnedFd;
@@ -233,9 +234,9 @@ mod tests {
         File::open("/etc/passwd").expect("readable by all").into()
     }
 
-    /// A check of a thread with a table of its own, and its result.
+    /// A check in a thread with its own table, and its result.
     struct Look {
-        /// A descriptor of the thread that started it.
+        /// A descriptor of the starting thread.
         number: RawFd,
         seen: Mutex<Option<Seen>>,
         told: Barrier,

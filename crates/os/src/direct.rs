@@ -1,4 +1,4 @@
-//! Direct reads and writes, which bypass the page cache: what `O_DIRECT` requires, and how to
+//! Direct reads and writes, which bypass the page cache: the requirements of `O_DIRECT`, and how to
 //! turn it on.
 //!
 //! [`direct_alignment`] returns how offsets, lengths and memory must be aligned;
@@ -14,20 +14,20 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use rustix::fs::{AtFlags, OFlags, StatxFlags, statx};
 use rustix::io::Errno;
 
-/// The number that offsets and lengths of direct reads of a file must be multiples of, in bytes.
+/// The units of direct reads of a file, in bytes: all three numbers must be multiples of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DirectAlignment {
-    /// The address of the memory read into.
+    /// The unit of the memory's address.
     pub memory: u32,
-    /// The offset in the file, and the length.
+    /// The unit of the offset in the file, and of the length.
     pub offset: u32,
 }
 
 /// Returns the alignment that direct reads of `file` need.
 ///
-/// `None` if it is not reported: before Linux 6.1, and on file systems that do not fill it in.
-/// Some of those read directly anyway, with the device's block size or a page as alignment. Also
-/// `None` if the file system reports that this file cannot be read directly.
+/// `None` if it is not reported: before Linux 6.1, and on file systems that do not fill it in. Some
+/// of those read directly anyway, with the device's block size or a page as alignment. Also `None`
+/// if the file system reports that this file cannot be read directly.
 ///
 /// # Errors
 ///
@@ -54,14 +54,14 @@ pub fn direct_alignment(file: &File) -> io::Result<Option<DirectAlignment>> {
 
 /// Opens `file` a second time, read-only and with `O_DIRECT`.
 ///
-/// Goes through `/proc/self/fd`, so a file that has been renamed or unlinked is found. The new
+/// Goes through `/proc/self/fd`, so it also finds a file that has been renamed or unlinked. The new
 /// descriptor has its own position, and is closed on exec(2).
 ///
 /// # Errors
 ///
-/// `InvalidInput` (`EINVAL`) if the file system has no direct reads, and for anything but a
-/// regular file or a block device; `NotFound` if `/proc` is not mounted; `PermissionDenied` if
-/// the file may not be opened for reading (any more).
+/// `InvalidInput` (`EINVAL`) if the file system has no direct reads, and for anything but a regular
+/// file or a block device; `NotFound` if `/proc` is not mounted; `PermissionDenied` if the file may
+/// not, or no longer, be opened for reading.
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {
@@ -76,21 +76,21 @@ pub fn reopen_direct(file: &File) -> io::Result<File> {
     reopen(file, OpenOptions::new().read(true))
 }
 
-/// Opens `file` a second time, write-only and with `O_DIRECT`: as [`reopen_direct`], to write.
+/// Like [`reopen_direct`], but opens `file` write-only.
 ///
-/// Buffered writes of other bytes of the same file may continue, as long as no unit of the
-/// device is written in both ways at the same time.
+/// Buffered writes of other bytes of the same file may continue, as long as no unit of the device
+/// is written both ways at the same time.
 ///
 /// # Errors
 ///
-/// As [`reopen_direct`]; `PermissionDenied` if the file may not be written to (any more).
+/// As [`reopen_direct`]; `PermissionDenied` if the file may not, or no longer, be written to.
 pub fn reopen_direct_to_write(file: &File) -> io::Result<File> {
     reopen(file, OpenOptions::new().write(true))
 }
 
 fn reopen(file: &File, options: &mut OpenOptions) -> io::Result<File> {
     let wanted = file.metadata()?;
-    // `O_DIRECT` on a pipe would succeed, and mean packets.
+    // On a pipe, `O_DIRECT` would succeed with another meaning: packets.
     if !wanted.is_file() && !wanted.file_type().is_block_device() {
         let what = "only regular files and block devices have direct reads and writes";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
@@ -98,7 +98,7 @@ fn reopen(file: &File, options: &mut OpenOptions) -> io::Result<File> {
     let direct = options
         .custom_flags(OFlags::DIRECT.bits().cast_signed())
         .open(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
-    // A user who controls what is mounted at /proc could substitute another file.
+    // A user who controls the mount at /proc could substitute another file.
     if !is_same(&wanted, &direct.metadata()?) {
         return Err(io::Error::other("/proc/self/fd led to another file"));
     }

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! main     hold ── start the thread ── work ───────────────────── release
-//! thread              wait ──SIGINT──▶ undo what must not stay ── end_by(SIGINT)
-//!                     wait ──SIGTSTP─▶ stop others ── stop ──SIGCONT──▶ let them go on
+//! thread              wait ──SIGINT──▶ remove temporary state ── end_by(SIGINT)
+//!                     wait ──SIGTSTP─▶ stop others ── stop ──SIGCONT──▶ resume them
 //! ```
 //!
 //! For commands: it changes how the whole process reacts. No handler is installed, no descriptor is
-//! used, and what the thread does is not restricted to signal-safety(7). A signal that the process
+//! used, and the thread's work is not restricted to signal-safety(7). A signal that the process
 //! ignores (nohup(1)), or that was blocked before, is left alone.
 
 use std::mem::MaybeUninit;
@@ -20,9 +20,10 @@ use libc::{c_int, sigset_t};
 /// The signals by which a user or a terminal ends a program.
 const ENDING: [c_int; 3] = [libc::SIGHUP, libc::SIGINT, libc::SIGTERM];
 
-/// Further signals that end a program, or stop it and let it go on. Some of them are also raised by a fault:
-/// that ends the process at once, because the kernel does not hold back a signal of its own fault. `SIGSEGV`
-/// and `SIGBUS` are not among them: Rust's runtime, and the guard of maps, handle them.
+/// Further signals that end a program, or stop and resume it. Some of them are also raised by a
+/// fault: that ends the process at once, because the kernel does not hold back a signal of its own
+/// fault. `SIGSEGV` and `SIGBUS` are not among them: Rust's runtime, and the guard of maps, handle
+/// them.
 const FURTHER: [c_int; 18] = [
     libc::SIGQUIT,
     libc::SIGILL,
@@ -47,7 +48,7 @@ const FURTHER: [c_int; 18] = [
 /// A bit for each signal that this process has held: 1 << (number - 1).
 static HELD: AtomicU64 = AtomicU64::new(0);
 
-/// Signals that are held: `SIGHUP`, `SIGINT` and `SIGTERM`, as far as they would end the program, or all
+/// Held signals: `SIGHUP`, `SIGINT` and `SIGTERM`, unless they would not end the program; or all
 /// that would end or stop it.
 #[derive(Clone, Copy)]
 pub struct EndingSignals {
@@ -55,14 +56,14 @@ pub struct EndingSignals {
 }
 
 impl EndingSignals {
-    /// Ctrl-Z: [`stop`] does what it asks for.
+    /// Ctrl-Z: call [`stop`] when it arrives.
     pub const STOP: i32 = libc::SIGTSTP;
-    /// The signal that lets a stopped process go on.
+    /// The signal that resumes a stopped process.
     pub const GO_ON: i32 = libc::SIGCONT;
 
-    /// Blocks `SIGHUP`, `SIGINT` and `SIGTERM` in this thread, and in threads that it starts from now on.
+    /// Blocks `SIGHUP`, `SIGINT` and `SIGTERM` in this thread, and in threads that it starts later.
     ///
-    /// Threads that exist already are not changed: one of them may still receive a signal.
+    /// Existing threads are not changed: one of them may still receive a signal.
     ///
     /// # Errors
     ///
@@ -71,9 +72,9 @@ impl EndingSignals {
         Self::hold_some([])
     }
 
-    /// Blocks, as [`hold`](Self::hold), every signal that would end this process, and also `SIGTSTP` and
-    /// `SIGCONT`. `SIGSEGV`, `SIGBUS`, and those that the process handles in its own way, are left alone. A
-    /// fault of this process still ends it at once.
+    /// Like [`hold`](Self::hold), but blocks every signal that would end this process, and also
+    /// `SIGTSTP` and `SIGCONT`. Leaves alone `SIGSEGV`, `SIGBUS`, and those that the process
+    /// handles in its own way. A fault of this process still ends it at once.
     ///
     /// # Errors
     ///
@@ -102,7 +103,8 @@ impl EndingSignals {
         Ok(Self { held })
     }
 
-    /// Releases all but `SIGHUP`, `SIGINT` and `SIGTERM` while this thread runs, and returns these.
+    /// Releases all but `SIGHUP`, `SIGINT` and `SIGTERM` as long as this thread runs, and returns
+    /// these.
     ///
     /// # Errors
     ///
@@ -119,7 +121,7 @@ impl EndingSignals {
         Ok(Self { held })
     }
 
-    /// Waits for one of them, and returns its number.
+    /// Waits for a held signal, and returns its number.
     ///
     /// # Errors
     ///
@@ -133,7 +135,7 @@ impl EndingSignals {
         }
     }
 
-    /// Lets them end the program again while this thread runs.
+    /// Lets the held signals end the program again, as long as this thread runs.
     ///
     /// # Errors
     ///
@@ -149,7 +151,7 @@ impl std::fmt::Debug for EndingSignals {
     }
 }
 
-/// The signals with a name, but for those of real time.
+/// The signals with a name, except real-time signals.
 const NAMES: [(c_int, &str); 31] = [
     (libc::SIGHUP, "SIGHUP"),
     (libc::SIGINT, "SIGINT"),
@@ -184,8 +186,8 @@ const NAMES: [(c_int, &str); 31] = [
     (libc::SIGSYS, "SIGSYS"),
 ];
 
-/// Returns the name of a signal, such as "SIGKILL"; `None` for those of real time, and for numbers that are
-/// not signals.
+/// Returns the name of a signal, such as "SIGKILL"; `None` for real-time signals, and for numbers
+/// that are not signals.
 ///
 /// ```
 /// assert_eq!(swath_os::ending::signal_name(9), Some("SIGKILL"));
@@ -195,13 +197,13 @@ pub fn signal_name(signal: i32) -> Option<&'static str> {
     NAMES.iter().find(|(number, _)| *number == signal).map(|(_, name)| *name)
 }
 
-/// Ends the program by a signal, so that its parent sees which one it was.
+/// Ends the program by a signal, so that its parent sees which one.
 pub fn end_by(signal: i32) -> ! {
     // SAFETY: the default action runs no code of ours.
     unsafe { libc::signal(signal, libc::SIG_DFL) };
     let mut only = empty();
     add(&mut only, signal);
-    // What cannot be unblocked cannot be raised either, and the program ends below anyway.
+    // A signal that cannot be unblocked cannot be raised either; the program ends below anyway.
     let _ = change(libc::SIG_UNBLOCK, Some(&only));
     // SAFETY: takes an integer.
     unsafe { libc::raise(signal) };
@@ -209,8 +211,8 @@ pub fn end_by(signal: i32) -> ! {
     std::process::exit(128 + signal)
 }
 
-/// Stops this process as Ctrl-Z does, and returns when it is let go on. The kernel does not stop a process
-/// that no shell could let go on: then it returns at once.
+/// Stops this process as Ctrl-Z does, and returns when it is resumed. The kernel does not stop a
+/// process that no shell could resume: then it returns at once.
 ///
 /// # Errors
 ///
@@ -225,8 +227,8 @@ pub fn stop() -> io::Result<()> {
     if raised == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Starts a process that these signals end, as if none had been held: a child inherits what the thread
-/// that starts it blocks.
+/// Starts a process that these signals end, as if none had been held: a child inherits the signals
+/// that the starting thread blocks.
 ///
 /// While the child is started, a signal may end this process at once.
 ///
@@ -251,7 +253,7 @@ pub fn spawn(command: &mut Command) -> io::Result<Child> {
 pub(crate) struct Unblocked(sigset_t);
 
 impl Unblocked {
-    /// Unblocks them. Takes no lock and allocates nothing.
+    /// Unblocks the signals. Takes no lock and allocates nothing.
     pub(crate) fn apply(&self) -> io::Result<()> {
         change(libc::SIG_UNBLOCK, Some(&self.0)).map(drop)
     }
@@ -328,7 +330,7 @@ mod tests {
             unsafe { libc::raise(signal) };
             assert_eq!(signals.wait().expect("one is pending"), signal);
         }
-        // A child holds nothing, and this thread still does.
+        // A child holds no signals, but this thread still does.
         let mut grep = Command::new("grep");
         grep.args(["SigBlk", "/proc/self/status"]).stdout(std::process::Stdio::piped());
         let output = spawn(&mut grep).and_then(Child::wait_with_output).expect("grep starts");
@@ -336,14 +338,14 @@ mod tests {
         let bits = blocked.split_whitespace().last().expect("a mask");
         let bits = u64::from_str_radix(bits, 16).expect("a mask");
         assert!(ENDING.iter().all(|signal| bits >> (signal - 1) & 1 == 0), "{blocked}");
-        // What is blocked already is left alone.
+        // Signals that are already blocked are left alone.
         let again = EndingSignals::hold().expect("these can be blocked");
         again.release().expect("nothing is released");
         // SAFETY: as above.
         unsafe { libc::raise(libc::SIGTERM) };
         assert_eq!(signals.wait().expect("one is pending"), libc::SIGTERM);
         signals.release().expect("these can be unblocked");
-        // All of them; a thread that needs only the three releases the others.
+        // Holds all of them; a thread that needs only the three releases the others.
         let all = EndingSignals::hold_all().expect("these can be blocked");
         let faults = [libc::SIGILL, libc::SIGTRAP, libc::SIGFPE, libc::SIGSYS];
         let others = [libc::SIGUSR1, libc::SIGXCPU, libc::SIGCONT, libc::SIGRTMAX()];

@@ -1,8 +1,7 @@
-//! Which mapped addresses belong to which file: read by a signal handler, so made of atomics
-//! only.
+//! The files of mapped addresses: read by a signal handler, so it consists of atomics only.
 //!
-//! Each slot has a version that changes with its state. A reader takes the version before and
-//! after reading a slot: equal and live means that what it read belongs together.
+//! Each slot has a version that changes with its state. A reader compares the versions before and
+//! after reading a slot: if they are equal and live, the fields it read belong together.
 //!
 //! ```text
 //! free ──claim──▶ being written ──publish──▶ live ──retire──▶ free, with a new version
@@ -12,7 +11,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::SeqCst};
 
-/// Maps that can be watched at a time.
+/// The most maps that can be watched at a time.
 const SLOTS: usize = 64;
 const STATE: usize = 0b11;
 const FREE: usize = 0;
@@ -63,7 +62,7 @@ impl RangeSlot {
         }
     }
 
-    /// Takes the slot for writing, if it is free.
+    /// Claims the slot for writing, if it is free.
     fn claim(&self) -> bool {
         let version = self.version.load(SeqCst);
         let taken = version & !STATE | WRITING;
@@ -127,7 +126,7 @@ impl FaultTable {
 
     /// Finds the map that contains `address`. Safe to call in a signal handler.
     ///
-    /// While the faulting thread is stopped in a map, that map cannot be dropped: its slot
+    /// As long as the faulting thread is stopped in a map, that map cannot be dropped: its slot
     /// neither changes nor loses its message.
     pub(crate) fn find(&self, address: usize) -> Option<Found> {
         let holds = |found: &Found| (found.start..found.end).contains(&address);

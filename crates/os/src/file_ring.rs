@@ -1,5 +1,5 @@
-//! Many small files in flight at a time, from one thread. Opening, reading, inspecting and
-//! closing a file is one chain in a ring, so a batch of files costs one call. Files that the caller has
+//! Many small files in flight at a time, from one thread. Opening, reading, inspecting and closing
+//! a file is one chain in a ring, so a batch of files costs one call. Files that the caller has
 //! opened are read by the ring and inspected by a call: if opening is fast, this takes half the
 //! processor time, because the kernel runs every open and statx of a ring in another thread.
 //!
@@ -9,10 +9,9 @@
 //!                       wait(n) → take() → bytes and facts
 //! ```
 //!
-//! Files that the ring opens are in its own slots, not in the process's descriptor table. The
-//! bytes are in memory of the ring until [`FileRing::take`] lends them. If the kernel no longer
-//! lets this thread wait, for a lasting reason, all files end with that error, and the memory is
-//! abandoned.
+//! Files that the ring opens are in its own slots, not in the process's descriptor table. The bytes
+//! are in memory of the ring until [`FileRing::take`] lends them. If a lasting error keeps this
+//! thread from waiting for the kernel, all files end with that error, and the memory is abandoned.
 //!
 //! ```
 //! use std::rc::Rc;
@@ -48,13 +47,13 @@ use crate::ring::passes;
 /// The facts about a file after it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileFacts {
-    /// Bytes that were read.
+    /// Bytes read.
     pub came: usize,
     /// Length of the file in bytes.
     pub len: u64,
     /// Type and permissions, as in `st_mode`.
     pub mode: u32,
-    /// When it last changed, in seconds since 1970.
+    /// Time of its last change, in seconds since 1970.
     pub changed: i64,
     /// Its device, as `(major, minor)`.
     pub device: (u32, u32),
@@ -67,22 +66,22 @@ pub struct FileDone<'r> {
     pub token: usize,
     /// Its facts, or the kernel's error.
     pub outcome: io::Result<FileFacts>,
-    /// The bytes that were read.
+    /// The bytes read.
     pub bytes: &'r [u8],
     /// The file, if the caller had opened it.
     pub file: Option<OwnedFd>,
 }
 
-/// A chain, from its beginning until its last step has ended.
+/// A chain, until its last step has ended.
 struct ChainSlot {
     token: usize,
-    /// The name, for as long as the kernel may read it.
+    /// The name, kept as long as the kernel may read it.
     name: Vec<u8>,
     folder: Option<Rc<OwnedFd>>,
     /// The file that the caller opened.
     file: Option<OwnedFd>,
     facts: Box<libc::statx>,
-    /// Steps that have not ended.
+    /// The number of steps that have not ended.
     left: u8,
     /// The result of each step.
     results: [i32; 4],
@@ -91,17 +90,17 @@ struct ChainSlot {
 /// A ring with room for a fixed number of files.
 pub struct FileRing {
     ring: IoUring,
-    /// Where files are read to; only [`FileRing::into_memory`] takes it out.
+    /// The memory that files are read into; only [`FileRing::into_memory`] takes it out.
     memory: Option<Pages>,
     room: usize,
     slots: Vec<ChainSlot>,
     free: Vec<u32>,
     ended: Vec<u32>,
-    /// The number of times it was entered, or a file inspected.
+    /// The number of calls: to enter the ring, or to inspect a file.
     calls: u64,
-    /// The kernel accepted nothing, and will not.
+    /// Whether the kernel accepts no submissions.
     refused: bool,
-    /// Why it can no longer be waited for: the kernel's error number.
+    /// The kernel's error number, if the ring can no longer be waited for.
     lost: Option<i32>,
     /// A ring has a single issuer: it stays on its thread.
     thread: PhantomData<*const ()>,
@@ -119,8 +118,8 @@ impl std::fmt::Debug for FileRing {
 }
 
 impl FileRing {
-    /// A ring with room for `depth` files (1 to 1,024) of less than `room` bytes. Dropping it
-    /// waits for what is in flight. Files are read into `memory`, of which at most `depth` times
+    /// Makes a ring with room for `depth` files (1 to 1,024) of less than `room` bytes. Dropping it
+    /// waits for the files in flight. Files are read into `memory`, of which at most `depth` times
     /// `room` bytes are used: if it was used before, the kernel need not find new pages.
     ///
     /// # Errors
@@ -133,7 +132,7 @@ impl FileRing {
         if memory.len() < room.saturating_mul(depth as usize) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        // Four steps each, and as many completions before any is looked at.
+        // Four steps each, and as many completions before any is examined.
         let ring = IoUring::builder()
             .setup_clamp()
             .setup_single_issuer()
@@ -163,7 +162,7 @@ impl FileRing {
         Ok(ring)
     }
 
-    /// Waits for what is in flight, and returns the memory, unless the ring is
+    /// Waits for the files in flight, and returns the memory, unless the ring is
     /// [lost](Self::lost).
     #[must_use]
     pub fn into_memory(mut self) -> Option<Pages> {
@@ -173,22 +172,22 @@ impl FileRing {
         self.memory.take().filter(|memory| !memory.is_abandoned())
     }
 
-    /// How many files may be begun before one must be taken.
+    /// Returns how many files may be begun before one must be taken.
     pub fn room(&self) -> usize {
         if self.lost.is_some() { 0 } else { self.free.len() }
     }
 
-    /// Why nothing can be waited for any more; `None` as long as it can.
+    /// Returns the error that keeps the ring from being waited for; `None` if there is none.
     pub fn lost(&self) -> Option<io::Error> {
         self.lost.map(io::Error::from_raw_os_error)
     }
 
-    /// Files that are in flight, or have not been taken.
+    /// Returns the number of files in flight or not taken.
     pub fn in_flight(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// Calls made so far.
+    /// Returns the number of calls made.
     pub fn calls(&self) -> u64 {
         self.calls
     }
@@ -236,7 +235,7 @@ impl FileRing {
         self.push(&chain);
     }
 
-    /// As [`begin`](Self::begin), for a file that is open; [`take`](Self::take) returns it.
+    /// Like [`begin`](Self::begin), for a file that is open; [`take`](Self::take) returns it.
     ///
     /// # Panics
     ///
@@ -257,15 +256,15 @@ impl FileRing {
         index
     }
 
-    /// Where a slot's file is read to, and the most bytes of it.
+    /// Returns the memory for a slot's file, and the most bytes of it.
     fn target(&self, index: u32) -> (*mut u8, u32) {
         // Linux reads at most 2 GiB at once anyway.
         let len = u32::try_from(self.room).unwrap_or(1 << 30);
         (self.place(index).as_ptr(), len)
     }
 
-    /// The memory of a slot. No reference is made to memory that other slots share: the kernel
-    /// may be writing to theirs.
+    /// Returns the memory of a slot. Makes no reference to memory that other slots share: the
+    /// kernel may be writing to theirs.
     fn place(&self, index: u32) -> NonNull<u8> {
         let memory = self.memory.as_ref().expect("there until the ring is given up");
         // SAFETY: `new` has checked that the memory has room for every slot.
@@ -279,8 +278,8 @@ impl FileRing {
         pushed.expect("the queue has four entries for every slot");
     }
 
-    /// Submits what was begun, and waits until `want` files have ended that were not taken, or
-    /// all that are in flight.
+    /// Submits the files begun, and waits until `want` files have ended and not been taken, or all
+    /// that are in flight.
     pub fn wait(&mut self, want: usize) {
         if self.lost.is_some() {
             return;
@@ -296,7 +295,7 @@ impl FileRing {
             match self.ring.submit_and_wait(steps) {
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // Check again soon.
+                // Checks again soon.
                 Err(error) if passes(&error) => {
                     std::thread::sleep(std::time::Duration::from_micros(100));
                 }
@@ -307,8 +306,8 @@ impl FileRing {
         }
     }
 
-    /// Ends all files in flight; the kernel may still read their names, and write their bytes
-    /// and facts.
+    /// Ends all files in flight; the kernel may still read their names, and write their bytes and
+    /// facts.
     fn give_up(&mut self, number: i32) {
         self.lost = Some(number);
         for (slot, index) in self.slots.iter_mut().zip(0..).filter(|(slot, _)| slot.left > 0) {
@@ -322,7 +321,7 @@ impl FileRing {
         }
     }
 
-    /// The largest number of steps of a file, and the number of all that have not ended.
+    /// Returns the largest number of steps left of a file, and that of all files.
     fn steps_left(&self) -> (usize, usize) {
         let files = self.slots.iter().filter(|slot| slot.left > 0);
         files.fold((1, 0), |(most, left), slot| {
@@ -347,7 +346,7 @@ impl FileRing {
         }
     }
 
-    /// Lends a file that has ended to `look`; otherwise returns `None`. Does not wait.
+    /// Lends an ended file to `look`; `None` if there is none. Does not wait.
     pub fn take<R>(&mut self, look: impl FnOnce(FileDone<'_>) -> R) -> Option<R> {
         let index = self.ended.pop()?;
         let slot = &mut self.slots[index as usize];
@@ -373,16 +372,15 @@ impl FileRing {
             }),
         };
         let start = self.place(index);
-        // SAFETY: the memory of a slot whose steps have ended: the kernel does not write to it
-        // any more, and `&mut self` keeps the slot from being reused while `look` has it. It was
-        // zeroed, and `came` is at most the size of the slot; of one that was abandoned nothing
-        // was read.
+        // SAFETY: the memory of a slot whose steps have ended: the kernel no longer writes to it,
+        // and `&mut self` keeps the slot from being reused during `look`. It was zeroed, and `came`
+        // is at most the size of the slot; 0 for an abandoned file.
         let bytes = unsafe { std::slice::from_raw_parts(start.as_ptr(), came) };
         let token = self.slots[index as usize].token;
         Some(look(FileDone { token, outcome, bytes, file }))
     }
 
-    /// Checks that the kernel knows all steps, and that a chain runs through.
+    /// Checks that the kernel knows all steps, and that a chain runs to its end.
     fn prove(&mut self) -> io::Result<()> {
         let unsupported = |what| io::Error::new(io::ErrorKind::Unsupported, what);
         let mut probe = Probe::new();
@@ -396,7 +394,7 @@ impl FileRing {
         if !steps.into_iter().all(|step| probe.is_supported(step)) {
             return Err(unsupported("the ring cannot open, read, look and close"));
         }
-        // Submitted once by hand: a ring that may not be entered must not be waited for.
+        // Submitted once by hand: a ring that cannot be entered must not be waited for.
         let folder = Rc::new(OwnedFd::from(std::fs::File::open("/dev")?));
         self.begin(&folder, c"null", 0);
         self.calls += 1;
@@ -413,7 +411,7 @@ impl FileRing {
     }
 }
 
-/// The number that identifies a completion.
+/// Returns the number that identifies a completion.
 fn mark(index: u32, step: u64) -> u64 {
     u64::from(index) * 4 + step
 }
@@ -461,7 +459,7 @@ mod tests {
     }
 
     fn files_end() {
-        // Nothing is written to it: the read never ends by itself.
+        // The pipe gets no bytes: the read never ends by itself.
         let (pipe, writer) = std::io::pipe().expect("a pipe");
         let null = fs::File::open("/dev/null").expect("readable by all");
         let memory = Pages::map(2 * 4096).expect("address space");
@@ -510,7 +508,7 @@ mod tests {
                         found.insert(done.token, (done.outcome, bytes));
                     });
                 }
-                // Every other round of six is opened here, as far as possible.
+                // In every other round of six, files are opened here if possible.
                 let here = (token / 6 % 2 == 1).then(|| open_in(&open, name)).flatten();
                 match here {
                     Some(file) => ring.begin_open(file, token),

@@ -1,4 +1,4 @@
-//! The kind of file system that a file is on, and whether its disk is a spinning one.
+//! The kind of a file's file system, and whether its disk is a spinning one.
 //!
 //! Kinds are as coarse as the decisions that depend on them: which calls work, whether another
 //! machine may change the file, whether lengths can be trusted.
@@ -73,9 +73,9 @@ impl FileSystem {
     }
 }
 
-/// Whether a server, another machine or a program stores the bytes of an open file or folder: what it reports of a file
-/// may be seconds old, it may look up the name of an open file anew, and its locks may keep out the programs of this
-/// machine only.
+/// Whether a server, another machine or a user-space program stores the bytes of an open file or
+/// folder: its facts about a file may be seconds old, it may look up the name of an open file
+/// again, and its locks may keep out only programs of this machine.
 ///
 /// ```
 /// let file = std::fs::File::open("/proc/version")?;
@@ -83,7 +83,7 @@ impl FileSystem {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn is_remote(file: impl AsFd) -> bool {
-    // A file system that cannot be asked is a program of FUSE that has no answer.
+    // A file system without an answer is one of FUSE whose program does not answer.
     matches!(file_system(file), Ok(FileSystem::Fuse | FileSystem::Network) | Err(_))
 }
 
@@ -153,7 +153,7 @@ const PSEUDO: [u32; 29] = [
 /// # }
 /// ```
 pub fn file_system(file: impl AsFd) -> io::Result<FileSystem> {
-    // If the field is 32 bits wide, it is signed: only its bits count.
+    // If the field has 32 bits, it is signed: only its bits count.
     let bits = fstatfs(file)?.f_type & 0xffff_ffff;
     Ok(u32::try_from(bits).map_or(FileSystem::Other, FileSystem::from_magic))
 }
@@ -182,11 +182,11 @@ pub fn readahead(dev: u64) -> Option<u64> {
     kib.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Returns the sysfs folder of the whole disk that device `dev` is, or is a part of: all devices
-/// of one disk have the same folder.
+/// Returns the sysfs folder of the whole disk that device `dev` is, or is a part of: all devices of
+/// one disk have the same folder.
 ///
-/// A stack of disks (device mapper, md) is a disk of its own. `None` if sysfs has no disk for
-/// it, as for network file systems.
+/// A stack of disks (device mapper, md) is a disk of its own. `None` if sysfs has no disk for it,
+/// as for network file systems.
 pub fn disk(dev: u64) -> Option<PathBuf> {
     let link = format!("/sys/dev/block/{}:{}", major(dev), minor(dev));
     let device = fs::canonicalize(link).ok()?;
@@ -197,7 +197,7 @@ pub fn disk(dev: u64) -> Option<PathBuf> {
     }
 }
 
-/// Returns it for one device folder of sysfs, of a whole disk or of a partition.
+/// Returns it for one device folder of sysfs, that of a whole disk or a partition.
 fn disk_turns(device: &Path) -> Option<bool> {
     let is_partition = !device.join("queue").is_dir();
     let disk = if is_partition { device.parent()? } else { device };
@@ -211,7 +211,8 @@ fn disk_turns(device: &Path) -> Option<bool> {
     judge(disk.file_name()?, flag.trim())
 }
 
-/// One spinning disk makes the stack slow; one that is unknown makes the rest unknown.
+/// Returns whether a stack is slow: one spinning disk makes it so, and an unknown one makes the
+/// rest unknown.
 fn either_turns(a: Option<bool>, b: Option<bool>) -> Option<bool> {
     if a == Some(true) || b == Some(true) { Some(true) } else { a.and(b) }
 }

@@ -1,13 +1,14 @@
-//! A child with the programs that it starts: a process group, which signals reach as a whole.
+//! A child and the programs that it starts: a process group, which signals reach as a whole.
 //!
 //! ```text
 //! this process ── start ──▶ child, leader of its group ── starts ──▶ programs of the group
 //!              ── send(SIGTERM) ────────▶ all of them
-//!              ── try_wait ──▶ its exit status; from then on, nothing is sent
+//!              ── try_wait ──▶ its exit status; after that, nothing is sent
 //! ```
 //!
-//! Until the child has been waited for, its number belongs to the group, even if the child has ended and
-//! other programs of the group have not. So a signal never reaches a group of another process.
+//! Until the child has been waited for, its number belongs to the group, even if the child has
+//! ended and other programs of the group have not. So a signal never reaches a group of another
+//! process.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -18,11 +19,12 @@ use libc::c_int;
 use crate::ending::unblocked_in_children;
 use crate::limits::restore_file_size_signal;
 
-/// Which process group a child is in.
+/// The process group of a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grouping {
-    /// Its own, in the session of this process, and without its terminal: a terminal sends its signals to
-    /// this process only, and the child cannot open `/dev/tty`. It would be stopped there, and wait forever.
+    /// Its own, in the session of this process, and without its terminal: a terminal sends its
+    /// signals only to this process, and the child cannot open `/dev/tty`, where it would be
+    /// stopped and wait forever.
     Own,
     /// That of this process.
     Shared,
@@ -53,9 +55,9 @@ pub struct Group {
 }
 
 impl Group {
-    /// Starts a child that reacts to signals as this process did when it was started: what
-    /// [`EndingSignals`](crate::ending::EndingSignals) holds is not blocked there, and `SIGXFSZ` is ignored
-    /// only if it was ignored before
+    /// Starts a child that reacts to signals as this process did at its start: signals that
+    /// [`EndingSignals`](crate::ending::EndingSignals) holds are not blocked there, and `SIGXFSZ`
+    /// is ignored only if it was ignored before
     /// [`ignore_file_size_signal`](crate::limits::ignore_file_size_signal). `SIGPIPE` ends it.
     ///
     /// # Errors
@@ -90,8 +92,8 @@ impl Group {
         self.child.stdout.take()
     }
 
-    /// Sends a signal to the child and to the programs of its own group. After [`try_wait`](Self::try_wait)
-    /// has returned a status, nothing is sent.
+    /// Sends a signal to the child and to the programs of its own group. Sends nothing once
+    /// [`try_wait`](Self::try_wait) has returned a status.
     ///
     /// # Errors
     ///
@@ -109,7 +111,8 @@ impl Group {
         }
     }
 
-    /// Ends the child and the programs of its own group at once, as [`send`](Self::send) sends a signal.
+    /// Ends the child and the programs of its own group at once, by the rules of
+    /// [`send`](Self::send).
     ///
     /// # Errors
     ///
@@ -118,7 +121,8 @@ impl Group {
         self.send(libc::SIGKILL)
     }
 
-    /// Returns the exit status of the child if it has ended. Programs that it has started may go on.
+    /// Returns the exit status of the child if it has ended. Programs that it started may still
+    /// run.
     ///
     /// # Errors
     ///
@@ -131,14 +135,14 @@ impl Group {
     }
 }
 
-/// Gives up the terminal of a process that has just been forked. Without one, nothing happens.
+/// Gives up the terminal of a process that has just been forked; does nothing without one.
 fn leave_terminal() {
     const FLAGS: c_int = libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC;
     // SAFETY: the path ends with a zero.
     let terminal = unsafe { libc::open(c"/dev/tty".as_ptr(), FLAGS) };
     if terminal >= 0 {
-        // SAFETY: the request has no argument. The process does not lead its session: it has just been
-        // forked. So no other process loses the terminal.
+        // SAFETY: the request has no argument. The process does not lead its session: it has just
+        // been forked. So no other process loses the terminal.
         unsafe { libc::ioctl(terminal, libc::TIOCNOTTY) };
         // SAFETY: it was opened here, and is not used again.
         unsafe { libc::close(terminal) };
@@ -168,7 +172,7 @@ mod tests {
         let mut group = Group::start(&mut command, Grouping::Own).expect("a shell");
         let mut stdout = group.take_stdout().expect("piped");
         let id = group.child.id();
-        // The shell has ended; it is not waited for.
+        // The shell has ended, but has not been waited for.
         while !std::fs::read_to_string(format!("/proc/{id}/stat"))
             .expect("a zombie is listed")
             .contains(") Z ")

@@ -1,19 +1,18 @@
 //! Turns a fault in a mapped file into a message and exit code 2, for a whole program.
 //!
-//! If a file is truncated while it is mapped, or its device fails, it cannot be read any more:
-//! the kernel sends `SIGBUS`, which ends a program without a message. A command that has
-//! installed a [`Guard`] prints which file and which bytes, and exits with 2. Only the program
-//! itself may decide to exit like this; a library requires a promise from its caller instead
-//! ([`Frozen`](crate::map::Frozen)).
+//! If a file is truncated while it is mapped, or its device fails, it can no longer be read: the
+//! kernel sends `SIGBUS`, which ends a program without a message. A command with a [`Guard`] prints
+//! which file and which bytes, and exits with 2. Only the program itself may decide to exit like
+//! this; a library requires a promise from its caller instead ([`Frozen`](crate::map::Frozen)).
 //!
 //! ```text
 //! touch ──SIGBUS──▶ handler ── in a map made with a guard? ── yes ──▶ message, exit 2
 //!                                                         └── no ───▶ as without a guard
 //! ```
 //!
-//! A signal sent by another process is not a fault: it is handled as without a guard, and the
-//! guard stays. The handler allocates nothing, takes no lock, makes only calls that
-//! signal-safety(7) allows, and does not wait for a reader of the message.
+//! A signal sent by another process is not a fault: it is handled as without a guard, and the guard
+//! stays. The handler allocates nothing, takes no lock, makes only calls that signal-safety(7)
+//! allows, and does not wait for a reader of the message.
 
 use std::fs::File;
 use std::io;
@@ -40,8 +39,8 @@ static FORMER: OnceLock<libc::sigaction> = OnceLock::new();
 
 /// The right to map one file, because a fault in it ends the program with a message.
 ///
-/// The handler stays installed for good. A file is watched as long as one of its maps exists,
-/// even after the guard itself is gone.
+/// The handler is never removed. A file is watched as long as one of its maps exists, even after
+/// the guard itself is gone.
 #[derive(Clone, Debug)]
 pub struct Guard<'f> {
     file: &'f File,
@@ -49,7 +48,7 @@ pub struct Guard<'f> {
 }
 
 impl<'f> Guard<'f> {
-    /// Installs the handler, unless it is installed, and prepares the message for `path`.
+    /// Installs the handler, unless it is already installed, and prepares the message for `path`.
     ///
     /// # Errors
     ///
@@ -80,7 +79,7 @@ fn install_once() -> io::Result<()> {
     if !*installed {
         let former = change_action(None)?;
         FORMER.get_or_init(|| former);
-        // The page size is read now, so that it is available to the handler.
+        // The page size is read now, so that the handler has it.
         rustix::param::page_size();
         change_action(Some(&handler_action()))?;
         *installed = true;
@@ -129,7 +128,7 @@ extern "C" fn on_fault(signal: c_int, info: *mut siginfo_t, context: *mut c_void
     as_without_guard(is_fault, signal, info, context);
 }
 
-/// Does what the previous action would, and keeps the guard if the program continues.
+/// Takes the previous action, and keeps the guard if the program continues.
 fn as_without_guard(is_fault: bool, signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     let former = FORMER.get().copied().unwrap_or_else(empty_action);
     match former.sa_sigaction {
@@ -139,7 +138,7 @@ fn as_without_guard(is_fault: bool, signal: c_int, info: *mut siginfo_t, context
         handler => call(handler, former.sa_flags, signal, info, context),
     }
     if is_fault {
-        // It recurs on return, unless the previous handler has repaired it.
+        // The fault recurs on return, unless the previous handler has repaired it.
         return;
     }
     let left = change_action(None).map_or(libc::SIG_DFL, |left| left.sa_sigaction);
@@ -153,7 +152,8 @@ fn as_without_guard(is_fault: bool, signal: c_int, info: *mut siginfo_t, context
     }
 }
 
-/// A failure here cannot be reported; the fault then comes back to this handler.
+/// Restores the default action. A failure cannot be reported; the fault then returns to this
+/// handler.
 fn end_by_default() {
     let _ = change_action(Some(&empty_action()));
 }
@@ -182,13 +182,13 @@ fn call(
 
 fn end_with_message(found: &Found, address: usize) -> ! {
     static SPOKEN: AtomicBool = AtomicBool::new(false);
-    // Threads that fault together print one message; the others wait for the exit.
+    // If several threads fault, one prints the message; the others wait for the exit.
     while SPOKEN.swap(true, SeqCst) {
         // SAFETY: takes nothing and returns after the next signal.
         unsafe { libc::pause() };
     }
-    // SAFETY: the map that owns the message's memory is in use by this thread, which stopped in
-    // it, so neither has been dropped; the message is shared, and never written once it is made.
+    // SAFETY: the map that owns the message's memory is in use by this thread, which stopped in it,
+    // so neither has been dropped; the message is shared, and not written after it was made.
     let message = unsafe { std::slice::from_raw_parts(found.message, found.message_len) };
     let (first, end) = page_extent(found, address, rustix::param::page_size());
     write_all(message);
@@ -200,7 +200,7 @@ fn end_with_message(found: &Found, address: usize) -> ! {
     unsafe { libc::_exit(EXIT_NOT_DONE) }
 }
 
-/// The file bytes in the page of `address`, within the map.
+/// Returns the file bytes in the page of `address`, within the map.
 fn page_extent(found: &Found, address: usize, page_size: usize) -> (u64, u64) {
     let page = address - address % page_size;
     let in_file = |address: usize| found.offset + (address - found.start) as u64;
@@ -208,9 +208,9 @@ fn page_extent(found: &Found, address: usize, page_size: usize) -> (u64, u64) {
     (in_file(page.max(found.start)), in_file(end))
 }
 
-/// Writes what standard error accepts soon: it may have no reader.
+/// Writes the bytes that standard error accepts soon: it may have no reader.
 fn write_all(mut bytes: &[u8]) {
-    /// A pipe that is writable accepts this many bytes at once: POSIX's `PIPE_BUF`.
+    /// The bytes that a writable pipe accepts at once: POSIX's `PIPE_BUF`.
     const AT_ONCE: usize = 512;
     const PATIENCE_MS: c_int = 500;
     while !bytes.is_empty() {
@@ -271,7 +271,7 @@ mod tests {
 
     const CHILD: &str = "SWATH_OS_GUARD_TEST_CHILD";
 
-    /// Runs one test of this file again, as a child that gets `path`.
+    /// Runs one test of this file again, in a child that gets `path`.
     fn run_child(test: &str, path: &Path) -> Output {
         child(test, path).output().expect("a child")
     }
@@ -282,7 +282,7 @@ mod tests {
             .args(["--exact", "--nocapture", "--test-threads=1"])
             .arg(format!("guard::tests::{test}"))
             .env(CHILD, path)
-            // Where a core dump may go.
+            // The folder for a core dump.
             .current_dir(path.parent().expect("the test's folder"));
         child
     }
@@ -375,13 +375,13 @@ mod tests {
 
     extern "C" fn count(_: c_int) {
         if HANDLED.fetch_add(1, SeqCst) > 100 {
-            // A fault that the guard does not see would recur for ever.
+            // A fault that the guard misses would recur forever.
             // SAFETY: ends the process at once.
             unsafe { libc::_exit(9) };
         }
     }
 
-    /// As a child: sends itself signals that the previous action survives, and then faults.
+    /// In a child: sends itself signals that the previous action survives, and then faults.
     fn sent_and_then_fault(path: &Path, former: libc::sighandler_t) -> ! {
         // SAFETY: a handler that counts, or none.
         unsafe { libc::signal(libc::SIGBUS, former) };

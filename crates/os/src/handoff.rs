@@ -1,9 +1,8 @@
-//! A place on the stack through which one value goes from one thread to another.
+//! A place on the stack through which a value passes from one thread to another.
 //!
-//! The owner of a [`Slot`] splits it into a [`Put`] and a [`Take`], gives each to one thread,
-//! and has the slot back when both ends are gone. There is no lock and no atomic
-//! read-modify-write: a value is written, then a flag is stored; the flag is loaded, then the
-//! value is read.
+//! The owner of a [`Slot`] splits it into a [`Put`] and a [`Take`], gives each to one thread, and
+//! has the slot back when both ends are gone. There is no lock and no atomic read-modify-write: a
+//! value is written, then a flag is stored; the flag is loaded, then the value is read.
 //!
 //! ```
 //! use swath_os::handoff::Slot;
@@ -23,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Room for one value in transit. Dropping it drops a value that was not taken.
 pub struct Slot<T> {
-    /// Whether `value` holds a value. Set only by `put`, cleared by `take` and by the owner.
+    /// Whether `value` holds a value. Only `put` sets it; `take` and the owner clear it.
     full: AtomicBool,
     value: UnsafeCell<MaybeUninit<T>>,
 }
@@ -46,16 +45,16 @@ impl<T> Slot<T> {
         (Put { slot: self }, Take { slot: self })
     }
 
-    /// Returns the value that was put and not taken.
+    /// Returns a value that was put and not taken.
     pub fn into_inner(mut self) -> Option<T> {
         self.remove()
     }
 
-    /// Takes out the value that was put and not taken.
+    /// Takes out a value that was put and not taken.
     #[inline]
     pub fn remove(&mut self) -> Option<T> {
-        // No end is left, or this borrow could not exist: whatever ended their threads' use of
-        // them happened before it.
+        // No end is left, or this borrow could not exist: the end of their threads' use happened
+        // before it.
         let full = self.full.get_mut();
         if !*full {
             return None;
@@ -111,7 +110,7 @@ pub struct Take<'s, T> {
 }
 
 impl<T> Take<'_, T> {
-    /// Returns the value, if one was put before; does not wait for one.
+    /// Returns the value, if one was put before; does not wait.
     #[inline]
     pub fn take(self) -> Option<T> {
         // Pairs with the store in `Put::put`.

@@ -1,6 +1,6 @@
-//! A folder of our own inside another one, for everything that measurements make.
+//! A hidden folder inside another one, for the files of measurements.
 //!
-//! Its maker holds a lock on it. A folder without a lock was left by a process that was killed, and is
+//! Its maker holds a lock on it. A folder without a lock was left by a killed process, and is
 //! removed when the next one is made.
 
 use std::collections::hash_map::RandomState;
@@ -18,15 +18,15 @@ use rustix::fs::OFlags;
 use crate::file_system::is_remote;
 use crate::names::open_to_read;
 
-/// A file in each of them, of the same owner, that holds the folder's name: another user cannot put such a file
-/// into another folder, since only its owner can look into the one that has it.
+/// A file in each hidden folder, of the same owner, with the folder's name in it. Another user
+/// cannot put such a file into another folder: only its owner can look into the folder that has it.
 const MARK: &str = ".made-by-swath";
-/// The end of the name of one that is being removed.
+/// The end of the name of a folder that is being removed.
 const GONE: &str = "-gone";
-/// How often a folder may be taken away between two calls.
+/// The most times that a folder may be taken away between two calls.
 const TIMES: usize = 100;
 
-/// Where a folder is, and which one it is: see [`remove`].
+/// The place and identity of a folder: see [`remove`].
 #[derive(Clone, Debug)]
 pub struct HiddenPlace {
     path: PathBuf,
@@ -40,7 +40,7 @@ impl HiddenPlace {
     }
 }
 
-/// A folder of our own in another one. Removed when dropped, with all that is in it.
+/// A hidden folder in another one. Removed when dropped, with all its contents.
 #[derive(Debug)]
 pub struct Hidden {
     place: HiddenPlace,
@@ -49,8 +49,8 @@ pub struct Hidden {
 }
 
 impl Hidden {
-    /// Makes it, under a name that starts with `kind` and cannot be guessed, and removes folders of that
-    /// kind and this user whose processes were killed.
+    /// Makes the folder, under a name that starts with `kind` and cannot be guessed, and removes
+    /// folders of that kind and this user whose processes were killed.
     ///
     /// # Errors
     ///
@@ -59,8 +59,8 @@ impl Hidden {
         Self::make_telling(parent, kind, |_| {})
     }
 
-    /// As [`Self::make`]; `tell` gets its place as soon as it is there and locked, before the folders of
-    /// killed processes are removed, which may take long.
+    /// Like [`Self::make`]; calls `tell` with the place as soon as the folder exists and is locked,
+    /// before removing the folders of killed processes, which may take long.
     ///
     /// # Errors
     ///
@@ -74,7 +74,7 @@ impl Hidden {
             let text = format!("cannot make a folder in {}: {error}", parent.display());
             io::Error::new(error.kind(), text)
         };
-        // Before it is locked, another process may take it for one that was left.
+        // Until it is locked, another process may take it for an abandoned one.
         for _ in 0..TIMES {
             let path = made(parent, kind).map_err(failed)?;
             let locked = locked(&path).map_err(failed);
@@ -82,7 +82,7 @@ impl Hidden {
                 let _ = fs::remove_dir(&path);
             }
             if let Some(lock) = locked? {
-                // Now its lock says whether it is in use.
+                // From here its lock shows whether it is in use.
                 let inside = inside_of(&lock, &path);
                 if !mark(&lock, &inside, &path).map_err(failed)? {
                     return Err(failed(io::Error::other("another folder is in its place")));
@@ -97,21 +97,22 @@ impl Hidden {
         Err(failed(io::Error::other("others lock or remove what is made there")))
     }
 
-    /// A path to it that no other user can lead elsewhere: through its descriptor.
+    /// Returns a path to the folder that no other user can redirect: through its descriptor.
     pub fn path(&self) -> &Path {
         &self.inside
     }
 
-    /// Where it is: in a folder that others may write to, another one may be there later.
+    /// Returns the folder's path. If others may write to its parent, another folder may be there
+    /// later.
     pub fn place(&self) -> &Path {
         &self.place.path
     }
 
-    /// Removes it.
+    /// Removes the folder.
     ///
     /// # Errors
     ///
-    /// The failure that kept it from being removed.
+    /// The failure to remove it.
     pub fn close(self) -> io::Result<()> {
         remove_through(&self.place, Some(&self.inside))
     }
@@ -123,23 +124,25 @@ impl Drop for Hidden {
     }
 }
 
-/// Removes such a folder, if it is there, even while threads are writing to it: it is renamed first, so
-/// that they make no more files by its [`Hidden::place`]. What another user has put in its place stays.
+/// Removes a hidden folder, if it exists, even if threads are writing to it: it is renamed first,
+/// so that they make no more files through its [`Hidden::place`]. Keeps anything that another user
+/// has put in its place.
 ///
 /// # Errors
 ///
-/// The failure that kept it from being removed; that something else is in its place.
+/// The failure to remove it, or that something else is in its place.
 pub fn remove(place: &HiddenPlace) -> io::Result<()> {
     remove_through(place, None)
 }
 
-/// Removes a hidden file `through` a path by its descriptor: a process may have no other one left.
+/// Removes a hidden folder `through` a path by its descriptor: a process may have no other one
+/// left.
 fn remove_through(place: &HiddenPlace, through: Option<&Path>) -> io::Result<()> {
     let path = &place.path;
     let mut gone = path.clone().into_os_string();
     gone.push(GONE);
     let gone = PathBuf::from(gone);
-    // Of the same kind, so the next one finds what is left of it.
+    // Of the same kind, so that the next one finds the rest of it.
     let at = if fs::rename(path, &gone).is_ok() { &gone } else { path };
     let is_it = |facts: &Metadata| identity(facts) == place.identity;
     let other = || {
@@ -163,7 +166,7 @@ fn remove_through(place: &HiddenPlace, through: Option<&Path>) -> io::Result<()>
         }
         let own = folder.as_ref().map(|folder| inside_of(folder, at));
         let inside = own.as_deref().or(through).unwrap_or(at);
-        // Against a thread that makes files faster than this, there is no help.
+        // A thread that makes files faster than this cannot be stopped.
         for _ in 0..TIMES {
             empty(inside)?;
             removed = fs::remove_dir(at);
@@ -178,7 +181,7 @@ fn remove_through(place: &HiddenPlace, through: Option<&Path>) -> io::Result<()>
     }
 }
 
-/// Removes what is in a folder that has no name where it was made: it is gone, or another user has moved it.
+/// Empties a folder whose name is gone: it was removed, or another user has moved it.
 fn empty_moved(through: Option<&Path>) -> io::Result<()> {
     let Some(inside) = through else { return Ok(()) };
     if fs::metadata(inside).is_ok_and(|facts| facts.is_dir() && facts.nlink() > 0) {
@@ -188,13 +191,13 @@ fn empty_moved(through: Option<&Path>) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes what is in a folder, its mark last: until then the next one finds it.
+/// Empties a folder, its mark last: until then the next one finds it.
 fn empty(folder: &Path) -> io::Result<()> {
     let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let removed = match entry.file_type()?.is_dir() {
-            // Threads that make files by its path find it no more.
+            // Threads that make files by its path no longer find it.
             true => {
                 let mut gone = entry.path().into_os_string();
                 gone.push(GONE);
@@ -207,7 +210,7 @@ fn empty(folder: &Path) -> io::Result<()> {
             false => fs::remove_file(entry.path()),
         };
         match removed {
-            // Threads still write to it: the next round removes that.
+            // Threads still write to it: the next round removes those files.
             Err(error)
                 if error.kind() != io::ErrorKind::DirectoryNotEmpty && !is_gone(&error) =>
             {
@@ -220,10 +223,10 @@ fn empty(folder: &Path) -> io::Result<()> {
         .or_else(|error| if is_gone(&error) { Ok(()) } else { Err(error) })
 }
 
-/// A path that leads to the open folder, whatever another user puts in its place; its own path where there
-/// is no `/proc`.
+/// Returns a path that leads to the open folder, whatever another user puts in its place; its own
+/// path without `/proc`.
 pub fn inside_of(folder: &File, path: &Path) -> PathBuf {
-    // Of this process, so that its children can use it too.
+    // With the process's number, so that its children can use it too.
     let inside = PathBuf::from(format!("/proc/{}/fd/{}", process::id(), folder.as_raw_fd()));
     let leads_there = fs::metadata(&inside).is_ok_and(|facts| is_same(&facts, folder));
     if leads_there { inside } else { path.to_owned() }
@@ -235,19 +238,20 @@ fn made(parent: &Path, kind: &str) -> io::Result<PathBuf> {
     let mut attempt = 0;
     loop {
         attempt += 1;
-        // Each has other keys, which come from the kernel.
+        // Each has new keys, which come from the kernel.
         let number = RandomState::new().hash_one(kind);
         let path = parent.join(format!("{kind}-{number:016x}"));
         match DirBuilder::new().mode(0o700).create(&path) {
-            // Some servers say so if the disk is full.
+            // Some servers report this error if the disk is full.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < TIMES => {}
             made => return made.map(|()| path),
         }
     }
 }
 
-/// Marks a folder that was just made and opened; `false` if another user has put another one in its place before:
-/// one that is not empty, is another user's, or that others can write to although the new one is for its owner.
+/// Marks a folder that was just made and opened; `false` if another user has replaced it before:
+/// the folder is not empty, belongs to another user, or can be written by others although the new
+/// one is for its owner.
 fn mark(folder: &File, inside: &Path, path: &Path) -> io::Result<bool> {
     let facts = folder.metadata()?;
     let is_closed = facts.mode() & 0o022 == 0 || is_remote(folder);
@@ -267,7 +271,7 @@ fn mark(folder: &File, inside: &Path, path: &Path) -> io::Result<bool> {
     Ok(is_ours)
 }
 
-/// Whether it was made here under this name, by its owner.
+/// Whether the folder was made here under this name, by its owner.
 fn is_marked(folder: &File, path: &Path) -> bool {
     let file = open_to_read(folder, OsStr::new(MARK));
     let (Ok(file), Ok(folder)) = (file, folder.metadata()) else { return false };
@@ -277,7 +281,7 @@ fn is_marked(folder: &File, path: &Path) -> bool {
     file.metadata().is_ok_and(is_its_owner) && read.is_ok() && name == name_of(path)
 }
 
-/// The name that it was made under.
+/// Returns the name under which the folder was made.
 fn name_of(path: &Path) -> &[u8] {
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
     name.strip_suffix(GONE.as_bytes()).unwrap_or(name)
@@ -289,7 +293,7 @@ fn locked(path: &Path) -> io::Result<Option<File>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         folder => folder?,
     };
-    // Where nothing can be locked nothing is swept either: see below.
+    // If locks do not work here, nothing is swept either: see below.
     if matches!(folder.try_lock(), Err(TryLockError::WouldBlock)) {
         return Ok(None);
     }
@@ -297,7 +301,7 @@ fn locked(path: &Path) -> io::Result<Option<File>> {
     Ok(is_there.then_some(folder))
 }
 
-/// Opens a folder, not one that a link leads to.
+/// Opens a folder, but not through a link.
 fn opened(path: &Path) -> io::Result<File> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
     File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)
@@ -307,13 +311,13 @@ fn is_same(facts: &Metadata, folder: &File) -> bool {
     folder.metadata().is_ok_and(|own| identity(&own) == identity(facts))
 }
 
-/// Device and inode.
+/// Returns device and inode.
 pub fn identity(facts: &Metadata) -> (u64, u64) {
     (facts.dev(), facts.ino())
 }
 
-/// Removes folders of that kind whose makers are gone, of the user who owns `mine`. A folder whose
-/// state is not known, or that cannot be removed, stays.
+/// Removes folders of that kind whose makers are gone, of the user who owns `mine`. Keeps a folder
+/// whose state is unknown, or that cannot be removed.
 fn sweep(parent: &Path, kind: &str, mine: &Metadata) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     for entry in entries {
@@ -457,7 +461,7 @@ mod tests {
             fs::create_dir(at(name)).expect("made");
             fs::write(at(name).join("file"), "bytes").expect("written");
             if name != ".ours-unmarked" {
-                // One that was moved here has the mark of another name.
+                // A folder that was moved here has the mark of another name.
                 let name_there = if name == ".ours-moved" { ".ours-3" } else { name };
                 fs::write(at(name).join(MARK), name_there).expect("written");
             }

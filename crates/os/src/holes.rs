@@ -1,4 +1,4 @@
-//! Which parts of a file are data, and which are holes that read as zeros.
+//! The data and the holes of a file; holes read as zeros.
 
 use std::fs::File;
 use std::io;
@@ -9,8 +9,8 @@ use rustix::io::{Errno, retry_on_intr};
 
 /// Returns the first extent of data in `within`, cut to it; `None` if the rest is a hole.
 ///
-/// Anything that is not known to be a hole counts as data: file systems without holes return all
-/// of `within`. Moves the position of `file`, which positional reads and writes do not use.
+/// Anything that is not known to be a hole counts as data: file systems without holes return all of
+/// `within`. Moves the position of `file`, which positional reads and writes do not use.
 ///
 /// # Errors
 ///
@@ -40,14 +40,14 @@ pub fn next_data(file: &File, within: Range<u64>) -> io::Result<Option<Range<u64
     };
     match retry_on_intr(|| seek(file, SeekFrom::Hole(start))) {
         Ok(end) => Ok(Some(start..end.min(within.end))),
-        // It became shorter a moment ago.
+        // The file became shorter a moment ago.
         Err(Errno::NXIO) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Makes `len` bytes of `file` at `offset` a hole: they read as zeros, and their whole blocks take no
-/// space. The length does not change.
+/// Makes `len` bytes of `file` at `offset` a hole: they read as zeros, and their whole blocks take
+/// no space. The length does not change.
 ///
 /// # Errors
 ///

@@ -1,6 +1,6 @@
-//! Reads the kernel's small text files, as those in `/proc`, with few calls.
+//! Reads the kernel's small text files, such as those in `/proc`, with few calls.
 //!
-//! They have no length, so `std` begins with reads of 32 bytes. Most fit into one page.
+//! They report no length, so `std` begins with reads of 32 bytes. Most fit into one page.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};

@@ -1,10 +1,12 @@
-//! Limits of this process, among them that of file sizes, which the kernel enforces with a fatal signal.
+//! Limits of this process, among them that of file sizes, which the kernel enforces with a fatal
+//! signal.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The soft limit of this process on a resource; `None` without one, or if a sandbox refuses the question, which
-/// `rustix` takes to be always answered. A macro, because the type of the constants is another in each C library.
+/// Returns the soft limit of this process on a resource; `None` without one, or if a sandbox
+/// refuses the call, which `rustix` assumes to succeed. A macro, because the constants have
+/// different types in each C library.
 macro_rules! soft_limit {
     ($resource:ident) => {{
         let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: 0 };
@@ -15,11 +17,11 @@ macro_rules! soft_limit {
 }
 pub(crate) use soft_limit;
 
-/// Returns the length that no file of this process may exceed (`ulimit -f`); `None` if there is
-/// no limit, or a sandbox refuses the question.
+/// Returns the length that no file of this process may exceed (`ulimit -f`); `None` if there is no
+/// limit, or a sandbox refuses the call.
 ///
-/// A caller that checks before each write, and returns `EFBIG` in the kernel's place, never
-/// raises `SIGXFSZ`. Costs one system call.
+/// A caller that checks before each write, and returns `EFBIG` in the kernel's place, never raises
+/// `SIGXFSZ`. Costs one system call.
 ///
 /// ```
 /// if let Some(limit) = swath_os::limits::file_size_limit() {
@@ -30,8 +32,8 @@ pub fn file_size_limit() -> Option<u64> {
     soft_limit!(RLIMIT_FSIZE)
 }
 
-/// Returns how many bytes of address space this process may have (`ulimit -v`); `None` if there is no
-/// limit, or a sandbox refuses the question.
+/// Returns how many bytes of address space this process may have (`ulimit -v`); `None` if there is
+/// no limit, or a sandbox refuses the call.
 ///
 /// ```
 /// assert_ne!(swath_os::limits::address_space_limit(), Some(0));
@@ -40,8 +42,8 @@ pub fn address_space_limit() -> Option<u64> {
     soft_limit!(RLIMIT_AS)
 }
 
-/// Lets all threads of this process share one heap if its address space is limited: otherwise, with the GNU C
-/// library, the heap of each takes 64 MiB of that. Call it before there are threads.
+/// Lets all threads of this process share one heap if its address space is limited: otherwise the
+/// GNU C library takes 64 MiB of it for the heap of each thread. Call it before starting threads.
 ///
 /// ```
 /// swath_os::limits::share_heap_within_limit();
@@ -58,7 +60,7 @@ pub fn share_heap_within_limit() {
 ///
 /// # Errors
 ///
-/// `EFBIG`, in the kernel's place, if it allows no byte.
+/// `EFBIG`, in the kernel's place, if the limit allows no byte.
 ///
 /// ```
 /// assert_eq!(swath_os::limits::within_file_size_limit(0, 0)?, 0);
@@ -80,8 +82,9 @@ fn within(limit: Option<u64>, offset: u64, len: u64) -> io::Result<u64> {
 
 /// Makes the kernel return `EFBIG` at the file size limit instead of ending the process.
 ///
-/// For commands, at their start: it changes how the whole process reacts to `SIGXFSZ`, and every process
-/// that it starts, except a [`Group`](crate::group::Group). A library calls [`file_size_limit`] instead.
+/// For commands, at their start: it changes how the whole process reacts to `SIGXFSZ`, and every
+/// process that it starts, except a [`Group`](crate::group::Group). A library calls
+/// [`file_size_limit`] instead.
 ///
 /// # Errors
 ///
@@ -109,7 +112,7 @@ pub fn ignore_file_size_signal() -> io::Result<()> {
 /// Whether `SIGXFSZ` would have ended the process.
 static WAS_FATAL: AtomicBool = AtomicBool::new(false);
 
-/// In a process that has just been forked: it reacts to `SIGXFSZ` as its parent did before
+/// Restores, in a process that has just been forked, the reaction to `SIGXFSZ` from before
 /// [`ignore_file_size_signal`]. Takes no lock and allocates nothing.
 pub(crate) fn restore_file_size_signal() {
     // Relaxed: as above.
@@ -130,8 +133,8 @@ mod tests {
             return body();
         }
         let program = std::env::current_exe().expect("this program");
-        // `ulimit -f` counts blocks of 512 bytes in POSIX shells. The output goes to pipes,
-        // because a file would be subject to the limit as well.
+        // `ulimit -f` counts blocks of 512 bytes in POSIX shells. The output goes to pipes, because
+        // the limit would hold for a file as well.
         let output = Command::new("sh")
             .arg("-c")
             .arg(format!("ulimit -f 8 && exec \"$0\" --exact limits::tests::{test}"))

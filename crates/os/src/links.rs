@@ -1,15 +1,15 @@
-//! Where a path leads: to an open folder, and a name in it.
+//! Resolves a path: to an open folder, and a name in it.
 //!
 //! ```text
 //! path       the folder above its last name is opened; links on the way obey the rules below
-//! a link     the kernel follows it: what it may not follow is an error      -> what it reaches
+//! a link     the kernel follows it, or returns an error if it may not       -> the file it reaches
 //!            its text leads to the next folder and name
 //! the end    must be what the kernel reached; otherwise something was swapped: start again
 //! strangers  whose links were followed must be able to write where the path led
 //! ```
 //!
-//! Following only the texts would bypass the kernel's rules, and would miss a link that is
-//! swapped between two looks.
+//! Following only the texts would bypass the kernel's rules, and would miss a link that is swapped
+//! between two looks.
 
 mod way;
 
@@ -26,11 +26,11 @@ use rustix::process::geteuid;
 
 use crate::names;
 
-/// As many as the kernel itself follows.
+/// The kernel's own limit.
 const MOST_LINKS: usize = 40;
-/// How often links may be swapped while they are followed.
+/// The most times that links may be swapped while they are followed.
 const ATTEMPTS: usize = 16;
-/// Bytes of a path, without the zero at its end, that the kernel takes at one time.
+/// Bytes of a path, without the terminating zero, that the kernel takes at one time.
 const LONGEST: usize = 4095;
 const STICKY_FOR_ALL: u32 = 0o1002;
 const OTHERS_WRITE: u32 = 0o022;
@@ -47,8 +47,8 @@ pub struct Located {
     pub path: PathBuf,
 }
 
-/// Opens what is at `path`, whose links the kernel follows. It may be longer than the 4,095 bytes that the kernel
-/// takes at one time: then the folders on the way are opened one after the other.
+/// Opens the file at `path`, whose links the kernel follows. It may be longer than the 4,095 bytes
+/// that the kernel takes at one time: then the folders on the way are opened one after another.
 ///
 /// # Errors
 ///
@@ -71,7 +71,7 @@ pub fn open_long(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     let mut at: Option<OwnedFd> = None;
     loop {
         let from = at.as_ref().map_or(CWD, AsFd::as_fd);
-        // A name that is too long by itself is the kernel's to refuse.
+        // The kernel refuses a name that is too long by itself.
         let piece =
             rest.get(..LONGEST).and_then(|most| most.iter().rposition(|&it| it == b'/'));
         let Some(end) = piece.filter(|&end| end > 0) else { return open(from, rest, flags) };
@@ -81,7 +81,7 @@ pub fn open_long(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     }
 }
 
-/// Follows the links of an absolute path, also to a name that does not exist yet.
+/// Follows the links of an absolute path, even to a name that does not exist yet.
 ///
 /// A link in a sticky, world-writable folder is followed only if it belongs to this process's
 /// user or to the folder's owner. This is the rule of the sysctl `fs.protected_symlinks`,
@@ -91,8 +91,8 @@ pub fn open_long(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
 ///
 /// # Errors
 ///
-/// The errors of open(2), including `EACCES` for a link that must not be followed; `ESTALE` if links
-/// are swapped repeatedly.
+/// The errors of open(2), including `EACCES` for a link that must not be followed; `ESTALE` if
+/// links are swapped repeatedly.
 pub fn locate(path: &Path) -> io::Result<Located> {
     for _ in 0..ATTEMPTS {
         let mut strangers = Strangers::default();
@@ -219,7 +219,7 @@ fn text_of(at: &Located, strangers: &mut Strangers) -> io::Result<Option<PathBuf
     text_held(&at.folder, &link, &facts, strangers).map(Some)
 }
 
-/// The text of an opened link in `folder`, if it may be followed: the rule of
+/// Returns the text of an opened link in `folder`, if it may be followed: the rule of
 /// `fs.protected_symlinks`.
 fn text_held(
     folder: impl AsFd,
@@ -237,7 +237,7 @@ fn text_held(
     Ok(PathBuf::from(OsString::from_vec(text.into_bytes())))
 }
 
-/// Returns the file that the kernel reaches through all links; `None` if nothing is there.
+/// Returns the file that the kernel reaches through all links; `None` if there is none.
 fn reach(at: &Located) -> io::Result<Option<Stat>> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     match retry_on_intr(|| openat(&at.folder, &at.name, flags, Mode::empty())) {
@@ -253,7 +253,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    /// Where a path leads, as a path.
+    /// Returns the end of a path, as a path.
     fn end(path: &Path) -> io::Result<PathBuf> {
         locate(path).map(|at| at.path.join(at.name))
     }
@@ -445,7 +445,7 @@ mod tests {
         );
     }
 
-    /// `folder` is found as the kernel finds it, and can be listed.
+    /// Checks that `folder` is resolved as by the kernel, and can be listed.
     fn check_folder(folder: &Path) {
         use std::os::unix::fs::MetadataExt;
         let there = fs::metadata(folder).expect("there");

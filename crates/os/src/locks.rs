@@ -1,8 +1,9 @@
 //! Mutexes and condition variables that a panic leaves usable.
 //!
-//! Those of `std` are *poisoned* by a panic of their holder, and every later user has to take the value out of an
-//! error. Here a panic is reported where it is caught, and what a lock guards is whole at every call that may panic.
-//! They remain those of `std` underneath: a locked one in a child of fork(2) is one word, in no table of other threads.
+//! Those of `std` are *poisoned* by a panic of their holder, and every later user has to take the
+//! value out of an error. Here a panic is reported where it is caught, and a lock's value is
+//! consistent at every call that may panic. They remain those of `std` underneath: in a child of
+//! fork(2), a locked one is one word, not in a table of other threads.
 //!
 //! ```
 //! use swath_os::locks::Mutex;
@@ -22,7 +23,7 @@ pub use std::sync::MutexGuard;
 pub struct Mutex<T: ?Sized>(sync::Mutex<T>);
 
 impl<T> Mutex<T> {
-    /// Makes an open one.
+    /// Makes an unlocked mutex.
     pub const fn new(value: T) -> Self {
         Self(sync::Mutex::new(value))
     }
@@ -34,13 +35,13 @@ impl<T> Mutex<T> {
 }
 
 impl<T: ?Sized> Mutex<T> {
-    /// Waits for it and locks it.
+    /// Waits for the lock and takes it.
     #[inline]
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Locks it, if that needs no waiting.
+    /// Takes the lock if that needs no waiting.
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         match self.0.try_lock() {
             Ok(locked) => Some(locked),
@@ -49,7 +50,7 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// The value, of which there is no other user.
+    /// Returns the value, which has no other user.
     pub fn get_mut(&mut self) -> &mut T {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
@@ -60,17 +61,17 @@ impl<T: ?Sized> Mutex<T> {
 pub struct Condvar(sync::Condvar);
 
 impl Condvar {
-    /// Makes one that no thread waits for.
+    /// Makes a condition variable without waiting threads.
     pub const fn new() -> Self {
         Self(sync::Condvar::new())
     }
 
-    /// Unlocks `guard`, waits to be woken, and locks it again.
+    /// Unlocks `guard`, waits for a notification, and locks it again.
     pub fn wait<'m, T>(&self, guard: MutexGuard<'m, T>) -> MutexGuard<'m, T> {
         self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits as long as `condition` holds.
+    /// Waits while `condition` holds.
     pub fn wait_while<'m, T>(
         &self,
         guard: MutexGuard<'m, T>,
@@ -79,7 +80,7 @@ impl Condvar {
         self.0.wait_while(guard, condition).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits to be woken, for `most` at most.
+    /// Waits for a notification, at most for `most`.
     pub fn wait_timeout<'m, T>(
         &self,
         guard: MutexGuard<'m, T>,
@@ -88,7 +89,7 @@ impl Condvar {
         self.0.wait_timeout(guard, most).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits as long as `condition` holds, for `most` at most.
+    /// Waits while `condition` holds, at most for `most`.
     pub fn wait_timeout_while<'m, T>(
         &self,
         guard: MutexGuard<'m, T>,
@@ -99,12 +100,12 @@ impl Condvar {
         waited.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes one thread that waits.
+    /// Wakes one waiting thread.
     pub fn notify_one(&self) {
         self.0.notify_one();
     }
 
-    /// Wakes all threads that wait.
+    /// Wakes all waiting threads.
     pub fn notify_all(&self) {
         self.0.notify_all();
     }

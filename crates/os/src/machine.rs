@@ -1,12 +1,12 @@
-//! The parts of this machine, and how much of it this process may use.
+//! The resources of this machine, and the share that this process may use.
 //!
 //! ```text
 //! processors   affinity ∧ control group's quota
-//! memory       what is free ∧ what each control group has left ∧ the address space limit
+//! memory       free memory ∧ the rest of each control group's limit ∧ the address space limit
 //! pages        their size
 //! ```
 //!
-//! Only numbers: what to do with them is decided elsewhere.
+//! Returns numbers only: other modules decide what to do with them.
 
 use std::io;
 use std::sync::OnceLock;
@@ -16,7 +16,7 @@ use crate::limits::address_space_limit;
 use crate::once::computed_once;
 use crate::{cgroup, kernel_text};
 
-/// Returns how many processors this process may use at a time, at least 1.
+/// Returns the number of processors that this process may use at a time, at least 1.
 ///
 /// This is its affinity, limited by the quota of its control groups (rounded down), as returned
 /// by [`thread::available_parallelism`]. Reads several files each time: see
@@ -33,12 +33,12 @@ pub fn usable_cpus_at_start() -> usize {
     *computed_once(&COUNT, usable_cpus)
 }
 
-/// Returns how many bytes this process may still take before the kernel refuses or kills.
+/// Returns the number of bytes that this process can still take before the kernel refuses or kills.
 ///
 /// The minimum of: memory that is free or can be freed (`MemAvailable`); for each of the
 /// process's control groups and their ancestors, limit - usage + page cache that would be
-/// dropped first; and, if it is limited, the remaining address space. Other processes take from
-/// the same memory, so it is a hint that ages. Reads several files of `/proc` and sysfs each
+/// dropped first; and, if it is limited, the remaining address space. Other processes take from the
+/// same memory, so the number is a hint that ages. Reads several files of `/proc` and sysfs each
 /// time.
 ///
 /// # Errors
@@ -61,13 +61,13 @@ pub fn memory_at_hand() -> io::Result<u64> {
     Ok(least(available, groups.chain(address_space)))
 }
 
-/// Returns how many bytes this process could have if there were no others.
+/// Returns the number of bytes that this process could have if it were alone.
 ///
 /// The minimum of the machine's memory, each control group's limit and the address space limit.
 ///
 /// # Errors
 ///
-/// As for [`memory_at_hand`].
+/// Like [`memory_at_hand`].
 pub fn memory_total() -> io::Result<u64> {
     let total = meminfo_now("MemTotal")?;
     let limits = cgroup::limits().into_iter();
@@ -97,7 +97,7 @@ fn meminfo(text: &str, name: &str) -> io::Result<u64> {
         .ok_or_else(|| not_understood(&format!("/proc/meminfo: no {name} in kB")))
 }
 
-/// Returns how much address space this process has mapped, in bytes.
+/// Returns the size of the mapped address space of this process, in bytes.
 fn mapped_now() -> io::Result<u64> {
     mapped(&kernel_text::read_text("/proc/self/statm")?, page_size() as u64)
 }

@@ -1,18 +1,18 @@
 //! Maps a file for one pass over its bytes.
 //!
-//! A map costs no copy, so a kernel that only adds or counts bytes runs at memory speed. The
-//! price is that the file stays the file: another process may store to it, which changes mapped
-//! bytes under the reader, or truncate it, which makes the next touch raise `SIGBUS`. So a map
-//! needs a [`Permit`]: either the caller promises that this will not happen ([`Frozen`]), or the
-//! program exits with a message if it does ([`Guard`](crate::guard::Guard)).
+//! A map needs no copy, so a kernel that only adds or counts bytes runs at memory speed. But the
+//! file can change: another process may store to it, which changes mapped bytes under the reader,
+//! or truncate it, so that the next access raises `SIGBUS`. So a map needs a [`Permit`]: either the
+//! caller promises that this will not happen ([`Frozen`]), or the program exits with a message if
+//! it does ([`Guard`](crate::guard::Guard)).
 //!
 //! ```text
 //! file   |....|....|....|....|..|
 //! pages       |====|====|====|       mapped
-//! cells         [=========]          offset .. offset + len: what the caller sees
+//! cells         [=========]          offset .. offset + len: visible to the caller
 //! ```
 //!
-//! Which files are worth mapping, and the kernels that read them, are decided elsewhere.
+//! Other modules choose the files to map, and the kernels that read them.
 //!
 //! ```
 //! # fn main() -> std::io::Result<()> {
@@ -66,7 +66,7 @@ impl<'f> Frozen<'f> {
 #[derive(Clone, Debug)]
 pub struct Permit<'f> {
     file: &'f File,
-    /// The message if a page cannot be read; `None` leaves the signal alone.
+    /// The message if a page cannot be read; `None` does not handle the signal.
     message: Option<Arc<[u8]>>,
 }
 
@@ -90,43 +90,43 @@ impl<'f> From<Frozen<'f>> for Permit<'f> {
 /// How a file is mapped. By default neither flag is set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MapFlags {
-    /// Read all pages in and enter them before the call returns.
+    /// Whether all pages are read and entered before the call returns.
     pub populate: bool,
-    /// Request huge pages, if the file system has them; no error if it has not.
+    /// Whether to request huge pages; ignored if the file system has none.
     pub huge_page: bool,
 }
 
 /// The advice of madvise(2) for a mapped file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapAdvice {
-    /// Nothing special: the usual readahead.
+    /// The usual readahead.
     Normal,
-    /// Front to back.
+    /// Access from front to back.
     Sequential,
-    /// At random offsets: no readahead.
+    /// Access at random offsets: no readahead.
     Random,
-    /// Soon: starts to read into the page cache.
+    /// Access soon: the kernel starts to read into the page cache.
     WillNeed,
     /// Use huge pages where possible.
     HugePage,
     /// Enter all pages now, and fail if one cannot be read (Linux 5.14).
     PopulateRead,
-    /// Not again: drops the page table entries, not the page cache. A later touch reads the file
-    /// anew.
+    /// No further access: drops the page table entries, not the page cache. A later access reads
+    /// the file again.
     DontNeed,
 }
 
 /// A mapped extent of a file, read-only, unmapped when dropped.
 ///
-/// Its bytes are not a `&[u8]`, unless the permit was a promise: Rust may assume that those do
-/// not change, and reorder or repeat reads of them, while another process can store to a mapped
-/// file at any moment. So nothing that was read from a map may be relied on a second time.
+/// Its bytes are a `&[u8]` only if the permit was a promise: Rust may assume that those do not
+/// change, and reorder or repeat reads of them, while another process can store to a mapped file at
+/// any moment. So a value that was read from a map may differ when it is read again.
 #[derive(Debug)]
 pub struct Map<'f> {
     /// The first mapped page.
     pages: *mut c_void,
     pages_len: usize,
-    /// Where the extent starts in the first page.
+    /// The offset of the extent in the first page.
     skipped: usize,
     len: usize,
     registration: Option<Registration>,
@@ -142,14 +142,14 @@ unsafe impl Send for Map<'_> {}
 unsafe impl Sync for Map<'_> {}
 
 impl<'f> Map<'f> {
-    /// Maps `len` bytes from `offset` on, which need not be aligned.
+    /// Maps `len` bytes starting at `offset`, which need not be aligned.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a `len` of 0 and for anything but a regular file; `UnexpectedEof` if
-    /// the extent extends past the end of the file; `ENODEV` from a file system that cannot map;
-    /// `ENOMEM` if the address space or the number of maps is exhausted; `QuotaExceeded` if a
-    /// guard watches as many maps as it can.
+    /// `InvalidInput` for a `len` of 0 and for any file that is not regular; `UnexpectedEof` if the
+    /// extent extends past the end of the file; `ENODEV` from a file system that cannot map;
+    /// `ENOMEM` if the address space or the number of maps is exhausted; `QuotaExceeded` if a guard
+    /// already watches its maximum number of maps.
     pub fn new(
         permit: impl Into<Permit<'f>>,
         offset: u64,
@@ -181,7 +181,7 @@ impl<'f> Map<'f> {
         Ok(map)
     }
 
-    /// Returns how many bytes are mapped; never 0.
+    /// Returns the number of mapped bytes; never 0.
     #[expect(clippy::len_without_is_empty, reason = "no map is empty")]
     pub fn len(&self) -> usize {
         self.len
@@ -197,8 +197,8 @@ impl<'f> Map<'f> {
         unsafe { Cells::of_foreign(self.start(), self.len) }
     }
 
-    /// Returns the bytes as a slice, if the permit was a [`Frozen`] promise: then they do not
-    /// change while they are mapped. A guard promises nothing, so a map with one only has cells.
+    /// Returns the bytes as a slice if the permit was a [`Frozen`] promise, so that they do not
+    /// change while they are mapped. With a guard, only cells are available.
     pub fn frozen_bytes(&self) -> Option<&[u8]> {
         if !self.is_promised {
             return None;
@@ -209,9 +209,9 @@ impl<'f> Map<'f> {
         Some(unsafe { slice::from_raw_parts(self.start(), self.len) })
     }
 
-    /// Copies from `offset` within the map until `target` is full.
+    /// Copies bytes starting at `offset` within the map until `target` is full.
     ///
-    /// Bytes that other processes store during the copy arrive old or new.
+    /// Bytes that other processes store during the copy are old or new.
     ///
     /// # Panics
     ///
@@ -224,12 +224,11 @@ impl<'f> Map<'f> {
         // `cells`; stores by other processes are seen or not, and what was copied is not looked
         // at here.
         unsafe { ptr::copy_nonoverlapping(from, target.as_mut_ptr(), target.len()) }
-        // Reads of `target` must not load from the pages again: the bytes may have changed by
-        // then.
+        // Reads of `target` must not load from the pages again: by then the bytes may have changed.
         compiler_fence(Ordering::SeqCst);
     }
 
-    /// Advises on the pages that hold `len` bytes from `offset` within the map on.
+    /// Advises on the pages that hold `len` bytes starting at `offset` within the map.
     ///
     /// # Errors
     ///
@@ -258,10 +257,10 @@ impl<'f> Map<'f> {
         Ok(unsafe { madvise(from, in_page + len, advice) }?)
     }
 
-    /// Huge pages must be requested before the pages are entered, thus not with `MAP_POPULATE`.
+    /// Requests huge pages. This must precede entering the pages, so it excludes `MAP_POPULATE`.
     fn ask_for_huge_pages(&self, populate: bool) {
-        // Both are advice: a kernel without huge pages maps small ones, and a page that cannot
-        // be entered now is reported when it is touched.
+        // Both are advice: a kernel without huge pages maps small ones, and a page that cannot be
+        // entered now is reported at its first access.
         let _ = self.advise(0, self.len, MapAdvice::HugePage);
         if populate {
             let _ = self.advise(0, self.len, MapAdvice::PopulateRead);
@@ -288,7 +287,7 @@ impl Drop for Map<'_> {
     }
 }
 
-/// A map may extend past the end of a file, but a touch there raises `SIGBUS` at once.
+/// Checks that the extent is inside the file: an access past its end raises `SIGBUS`.
 fn check_extent(file: &File, offset: u64, len: usize) -> io::Result<()> {
     let metadata = file.metadata()?;
     let refuse = |kind, what: &str| Err(io::Error::new(kind, what));

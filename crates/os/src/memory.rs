@@ -1,16 +1,16 @@
 //! Memory that file data is read into.
 //!
 //! [`Pages`] are owned, zeroed, page-aligned bytes straight from the kernel. [`Leases`] lend
-//! disjoint parts of them (or of a caller's slice) to workers that decide at run time which part
-//! comes next, which `split_at_mut` cannot express. A part that is complete is *frozen*: from
-//! then on every thread may read it, and none may write it.
+//! disjoint parts of them (or of a caller's slice) to workers that choose the next part at run
+//! time, which `split_at_mut` cannot express. A complete part is *frozen*: every thread may then
+//! read it, and none may write it.
 //!
 //! ```text
 //! pages   |----------------------------------------|
 //! leases  |frozen, shared|  write A  |   |  write B |
 //! ```
 //!
-//! How large, when, and for which worker is decided elsewhere.
+//! Other modules decide the sizes, the times and the workers.
 //!
 //! ```
 //! use swath_os::memory::{Leases, Pages};
@@ -44,19 +44,18 @@ use mapping_in_miri as mapping;
 /// The size of a transparent huge page, and the unit in which [`Pages::prepare`] populates.
 pub const POPULATE_SIZE: usize = 2 << 20;
 
-/// Owned, zeroed, page-aligned memory. From 2 MiB on it starts at a 2 MiB boundary.
+/// Owned, zeroed, page-aligned memory. Memory of 2 MiB or more starts at a 2 MiB boundary.
 ///
-/// It remembers which of its 2 MiB blocks have been populated, so memory that is used again costs
-/// nothing a second time.
+/// Remembers which of its 2 MiB blocks are populated, so that reused memory is not populated again.
 #[derive(Debug)]
 pub struct Pages {
     start: NonNull<u8>,
     len: usize,
     /// One bit for each block of [`POPULATE_SIZE`] that a worker populates or has populated.
     claimed: Box<[AtomicU64]>,
-    /// One bit for each that is populated.
+    /// One bit for each populated block.
     populated: Box<[AtomicU64]>,
-    /// The kernel may write to them at any time: they are never unmapped.
+    /// Whether the kernel may write to the pages at any time: they are never unmapped.
     abandoned: AtomicBool,
 }
 
@@ -68,7 +67,7 @@ unsafe impl Sync for Pages {}
 impl Pages {
     /// Maps `len` bytes, rounded up to whole pages. `len` 0 gives one page.
     ///
-    /// Takes address space only: pages come with [`prepare`](Self::prepare) or the first touch.
+    /// Reserves only address space: pages come with [`prepare`](Self::prepare) or the first access.
     ///
     /// # Errors
     ///
@@ -84,15 +83,14 @@ impl Pages {
         Ok(Self { start, len, claimed: bits(), populated: bits(), abandoned })
     }
 
-    /// Where they begin, for code that must not make a reference to bytes that the kernel
-    /// writes.
+    /// Returns the start, for code that must not make a reference to bytes that the kernel writes.
     pub(crate) fn start(&self) -> NonNull<u8> {
         self.start
     }
 
-    /// Marks them as never to be unmapped, not even when they are dropped.
+    /// Marks the pages as never to be unmapped, even when they are dropped.
     pub(crate) fn abandon(&self) {
-        // Relaxed here and below: the owner looks when no other thread has them.
+        // Relaxed here and below: the owner reads it when no other thread has the pages.
         self.abandoned.store(true, Ordering::Relaxed);
     }
 
@@ -118,7 +116,7 @@ impl Pages {
     ///
     /// # Panics
     ///
-    /// If the range is not inside.
+    /// If the range is not inside the pages.
     pub fn populate(&self, offset: usize, len: usize) -> io::Result<()> {
         assert!(offset <= self.len && len <= self.len - offset, "populate inside the pages");
         if len == 0 {
@@ -133,21 +131,20 @@ impl Pages {
         unsafe { mapping::populate(start, end - first) }
     }
 
-    /// Populates those 2 MiB blocks that `offset .. offset + len` touches and that are not
-    /// populated yet. Returns the bytes populated by this call.
+    /// Populates the 2 MiB blocks that `offset .. offset + len` touches and that are not yet
+    /// populated. Returns the number of bytes populated by this call.
     ///
-    /// Called by the worker that fills the range, just before its read: so population runs on
-    /// every worker at once and in parallel with the device. If another worker is populating a
-    /// block, this waits for it: touching the block in the meantime would make the kernel zero
-    /// the same huge page twice.
+    /// The worker that fills the range calls this just before its read: so population runs on every
+    /// worker at once and in parallel with the device. If another worker is populating a block,
+    /// this waits for it: otherwise the kernel would zero the same huge page twice.
     ///
     /// # Errors
     ///
-    /// As [`populate`](Self::populate).
+    /// Like [`populate`](Self::populate).
     ///
     /// # Panics
     ///
-    /// If the range is not inside.
+    /// If the range is not inside the pages.
     pub fn prepare(&self, offset: usize, len: usize) -> io::Result<usize> {
         assert!(offset <= self.len && len <= self.len - offset, "prepare inside the pages");
         if len == 0 {
@@ -167,14 +164,15 @@ impl Pages {
             return Ok(0);
         }
         if self.claimed[word].fetch_or(bit, Ordering::Relaxed) & bit != 0 {
-            // A huge page takes about a tenth of a millisecond: short naps, and a limit to them.
+            // A huge page takes about a tenth of a millisecond: naps are short and limited in
+            // number.
             for _ in 0..20 {
                 if self.populated[word].load(Ordering::Relaxed) & bit != 0 {
                     break;
                 }
                 std::thread::sleep(Duration::from_micros(50));
             }
-            // Not yet, or it failed there: the read itself populates, or fails as well.
+            // Not yet populated, or it failed there: the read itself populates, or fails as well.
             return Ok(0);
         }
         let first = block * POPULATE_SIZE;
@@ -184,7 +182,7 @@ impl Pages {
         Ok(len)
     }
 
-    /// Bytes that [`prepare`](Self::prepare) still has to populate.
+    /// Returns the number of bytes that [`prepare`](Self::prepare) has yet to populate.
     pub fn unpopulated(&self) -> usize {
         let blocks = self.len.div_ceil(POPULATE_SIZE);
         // Relaxed: a hint.
@@ -193,12 +191,12 @@ impl Pages {
         (blocks - done as usize) * POPULATE_SIZE
     }
 
-    /// Makes them `len` bytes long, rounded up to whole pages; the new ones are zeroed. Keeps
-    /// the contents without a copy; they may move. Does nothing if they are that long already.
+    /// Makes the pages `len` bytes long, rounded up to whole pages; the new ones are zeroed. Keeps
+    /// the contents without a copy; they may move. Does nothing if the pages are already that long.
     ///
     /// # Errors
     ///
-    /// As [`map`](Self::map); then they are unchanged.
+    /// Like [`map`](Self::map); then the pages are unchanged.
     pub fn grow(&mut self, len: usize) -> io::Result<()> {
         let page = rustix::param::page_size();
         let len = len.checked_next_multiple_of(page).ok_or(io::ErrorKind::OutOfMemory)?;
@@ -207,7 +205,7 @@ impl Pages {
         }
         // SAFETY: the mapping is ours, whole, and `&mut self` is the only access to it.
         self.start = unsafe { mapping::grow(self.start, self.len, len) }?;
-        // The block that was the last may have been short: it is not completely populated now.
+        // The last block may have been short: it is not completely populated now.
         let last = self.len / POPULATE_SIZE;
         self.len = len;
         let words = len.div_ceil(POPULATE_SIZE).div_ceil(64);
@@ -221,17 +219,17 @@ impl Pages {
     }
 }
 
-/// [`Pages`] that the kernel may take as long as they are not taken back: it does when it needs memory, without swapping, and
-/// counts them as available.
+/// [`Pages`] that the kernel may take until they are taken back: it does so if it needs memory,
+/// without swapping, and counts them as available.
 #[derive(Debug)]
 pub struct OfferedPages(Pages);
 
 impl Pages {
-    /// Offers them to the kernel. What they hold is lost.
+    /// Offers the pages to the kernel. Their contents are lost.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` on kernels before 4.5, and for memory that is locked; then they are unmapped.
+    /// `InvalidInput` on kernels before 4.5, and for locked memory; then the pages are unmapped.
     pub fn offer(self) -> io::Result<OfferedPages> {
         // SAFETY: the range is our own mapping, and nothing reads it until it is taken back.
         unsafe { mapping::offer(self.start, self.len) }?;
@@ -240,20 +238,21 @@ impl Pages {
 }
 
 impl OfferedPages {
-    /// How many bytes they are.
+    /// Returns the length in bytes.
     #[expect(clippy::len_without_is_empty, reason = "there is at least a page")]
     pub fn len(&self) -> usize {
         self.0.len
     }
 
-    /// Takes them back, populated, with any bytes in them: what the kernel took is zeroed.
+    /// Takes the pages back, populated, with any bytes in them: pages that the kernel took are
+    /// zeroed.
     ///
     /// # Errors
     ///
-    /// As [`populate`](Pages::populate); then they are unmapped.
+    /// Like [`populate`](Pages::populate); then the pages are unmapped.
     pub fn take_back(self) -> io::Result<Pages> {
         let Self(pages) = self;
-        // Until a page is written to, the kernel might still take it.
+        // The kernel can still take a page until it is written to.
         pages.populate(0, pages.len)?;
         for block in 0..pages.len.div_ceil(POPULATE_SIZE) {
             let (word, bit) = (block / 64, 1 << (block % 64));
@@ -286,7 +285,7 @@ impl Drop for Pages {
         if self.is_abandoned() {
             return;
         }
-        // SAFETY: the mapping is ours and nothing borrows from it any more.
+        // SAFETY: the mapping is ours and nothing borrows from it.
         unsafe { mapping::unmap(self.start, self.len) };
     }
 }

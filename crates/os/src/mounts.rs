@@ -1,4 +1,4 @@
-//! The kernel's table of mounts, `/proc/self/mountinfo`: what is mounted where a path is.
+//! The kernel's table of mounts, `/proc/self/mountinfo`: finds the mount that contains a path.
 //!
 //! ```
 //! use std::path::Path;
@@ -18,12 +18,12 @@ use std::path::{Path, PathBuf};
 
 use crate::kernel_text;
 
-/// One line of `/proc/self/mountinfo`: where a file system is mounted, and what it shows there.
+/// One line of `/proc/self/mountinfo`: the place of a file system, and the part shown there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
     /// The folder of the file system that is shown there.
     pub(crate) root: PathBuf,
-    /// The folder that it is mounted on.
+    /// The folder at which it is mounted.
     pub point: PathBuf,
     /// Its type, as in `mount -t`.
     pub kind: String,
@@ -31,21 +31,21 @@ pub struct Mount {
     pub options: String,
     /// The mounted source: a device, `host:/path`, or any word.
     pub source: PathBuf,
-    /// The numbers of its device, as in `254:0`.
+    /// The numbers of its device, such as `254:0`.
     pub device: String,
-    /// Options of the file system itself, wherever it is mounted.
+    /// Options of the file system itself, the same at each of its mounts.
     pub(crate) inner_options: String,
 }
 
 impl Mount {
-    /// Finds the mount that contains `path`, which exists: of the longest mount point, the last.
+    /// Finds the mount that contains an existing `path`: of the longest mount points, the last.
     pub fn of(path: &Path) -> Option<Self> {
         let path = path.canonicalize().ok()?;
         let holding = Self::all().ok()?.into_iter().filter(|m| path.starts_with(&m.point));
         holding.max_by_key(|mount| mount.point.components().count())
     }
 
-    /// All mounts that this process can see.
+    /// Returns all mounts that this process can see.
     pub(crate) fn all() -> io::Result<Vec<Self>> {
         // Paths are bytes.
         let table = kernel_text::read("/proc/self/mountinfo")?;
@@ -66,15 +66,15 @@ impl Mount {
         Some(Self { root, point, kind, options, source, device, inner_options })
     }
 
-    /// The numbers of the block device that was mounted, if there is one: those of the file
-    /// system itself may differ, and change from mount to mount (btrfs).
+    /// Returns the numbers of the mounted block device, if there is one: those of the file system
+    /// itself may differ, and change from mount to mount (btrfs).
     pub fn block_device(&self) -> Option<String> {
         self.block_number().map(|number| {
             format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number))
         })
     }
 
-    /// The UUID of the file system on that device, if the system knows it.
+    /// Returns the UUID of the file system on that device, if the system knows it.
     pub fn uuid(&self) -> Option<String> {
         let number = self.block_number()?;
         let links = fs::read_dir("/dev/disk/by-uuid").ok()?.flatten();
@@ -90,8 +90,7 @@ impl Mount {
     }
 }
 
-/// Returns the path that a word of the table encodes: bytes that would end a word are written in
-/// octal there.
+/// Returns the path that a word of the table encodes: bytes that would end a word are octal there.
 fn unescaped(word: &[u8]) -> PathBuf {
     let mut bytes = Vec::with_capacity(word.len());
     let mut rest = word;

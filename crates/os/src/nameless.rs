@@ -1,7 +1,7 @@
-//! Files without a name, which get one when they are finished.
+//! Files without a name, which are named when they are finished.
 //!
-//! An unnamed file is gone when its last descriptor is closed, however the process ends; so a
-//! killed writer leaves nothing. [`link_file`] makes the file visible in one step.
+//! An unnamed file is gone when its last descriptor is closed, however the process ends: a killed
+//! writer leaves nothing. [`link_file`] makes the file visible in one step.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -14,15 +14,15 @@ use rustix::io::{Errno, retry_on_intr};
 /// The permissions of a new file, before the caller's umask is applied.
 const FOR_ALL: Mode = Mode::from_raw_mode(0o666);
 
-/// Makes a file without a name in `folder`, readable and writable: `O_TMPFILE`.
+/// Creates a file without a name in `folder`, readable and writable: `O_TMPFILE`.
 ///
-/// Its mode is 0666 less the umask, or according to a default ACL of the folder: without a name,
-/// no other process can open it, whatever the mode. It is closed on exec(2).
+/// Its mode is 0666 less the umask, or that of the folder's default ACL: without a name, no other
+/// process can open it, whatever its mode. It is closed on exec(2).
 ///
 /// # Errors
 ///
-/// The errors of open(2); `Unsupported` if the file system or the kernel has no such files (NFS, FAT,
-/// most of FUSE), or if a sandbox refuses linkat(2), without which they would never get a name.
+/// The errors of open(2); `Unsupported` if the file system or the kernel has no such files (NFS,
+/// FAT, most of FUSE), or if a sandbox refuses linkat(2), which is needed to name them.
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {
@@ -42,13 +42,13 @@ pub fn create_nameless(folder: &File) -> io::Result<File> {
     match retry_on_intr(|| openat(folder, ".", flags, FOR_ALL)) {
         Ok(file) => {
             let file = File::from(file);
-            // A name that is always taken: nothing is linked.
+            // A name that always exists: nothing is linked.
             match link_file(&file, folder, OsStr::new(".")) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(file),
                 _ => Err(io::ErrorKind::Unsupported.into()),
             }
         }
-        // Kernels that do not know the flag see an attempt to write to a folder.
+        // Kernels that do not know the flag report an attempt to write to a folder.
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => {
             Err(io::ErrorKind::Unsupported.into())
         }
@@ -58,17 +58,16 @@ pub fn create_nameless(folder: &File) -> io::Result<File> {
 
 /// Gives an open file a name in `folder`, which must be free.
 ///
-/// In one step: other processes see no name, or all of the file.
+/// Happens in one step: other processes see no name, or the whole file.
 ///
 /// # Errors
 ///
-/// `AlreadyExists` if the name is taken; `CrossesDevices` if the folder is on another file
-/// system; otherwise those of linkat(2). Before Linux 6.10 `/proc` must be mounted, otherwise
-/// `NotFound`.
+/// `AlreadyExists` if the name is taken; `CrossesDevices` if the folder is on another file system;
+/// otherwise the errors of linkat(2). Before Linux 6.10, `NotFound` if `/proc` is not mounted.
 pub fn link_file(file: &File, folder: &File, name: &OsStr) -> io::Result<()> {
     let direct = retry_on_intr(|| linkat(file, "", folder, name, AtFlags::EMPTY_PATH));
     match direct {
-        // What older kernels return to processes without the right to search every folder.
+        // Errors of older kernels for processes without the right to search every folder.
         Err(Errno::NOENT | Errno::PERM | Errno::INVAL) => {}
         done => return Ok(done?),
     }
@@ -124,7 +123,7 @@ mod tests {
     fn in_a_folder_that_is_gone_there_is_no_file() {
         let Some(Nameless { folder, opened, file }) = nameless() else { return };
         folder.close().expect("removed");
-        // Which error it is depends on the file system: ext4 refuses, others find no folder.
+        // The error depends on the file system: ext4 refuses, others find no folder.
         assert!(create_nameless(&opened).is_err());
         assert!(link_file(&file, &opened, OsStr::new("name")).is_err());
     }

@@ -1,8 +1,7 @@
-//! Names in an open folder: inspected, made, renamed, removed and made durable.
+//! Names in an open folder: inspects, creates, renames, removes and syncs them.
 //!
-//! A name is one component, relative to the folder's descriptor, and a link under it is not
-//! followed. If the folder is moved, or what is under a name is swapped, nothing elsewhere
-//! changes.
+//! A name is one component, relative to the folder's descriptor, and is not followed if it is a
+//! link. If the folder is moved, or a name is swapped, nothing elsewhere changes.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -21,15 +20,16 @@ use rustix::path::Arg;
 use crate::nameless::create_nameless;
 
 const IN_FOLDER: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
-/// Without waiting for the other end of a pipe, or making a terminal the controlling one.
+/// Does not wait for the other end of a pipe, or make a terminal the controlling one.
 const AT_ONCE: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
 
-/// Returns what is under `name`, a link itself; `None` if nothing is. FUSE and file servers may remember the
-/// length, times and number of names that a file had, and are asked for those of now.
+/// Returns the status of `name`, of a link itself; `None` if nothing is there. FUSE and file
+/// servers may cache the length, times and number of names of a file, and are asked for current
+/// ones.
 ///
 /// # Errors
 ///
-/// The errors of fstatat(2), except that nothing is there.
+/// The errors of fstatat(2), except for a missing name.
 pub fn look(folder: &File, name: &OsStr) -> io::Result<Option<Stat>> {
     match retry_on_intr(|| statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)) {
         Ok(mut found) if FileType::from_raw_mode(found.st_mode).is_file() => {
@@ -39,10 +39,10 @@ pub fn look(folder: &File, name: &OsStr) -> io::Result<Option<Stat>> {
                     found.st_nlink = now.stx_nlink.into();
                     renew(&mut found, &now);
                 }
-                // Removed elsewhere.
+                // The file was removed elsewhere.
                 Err(Errno::NOENT) => return Ok(None),
                 Err(error) if is_without(error) => {}
-                // What the kernel remembers is not what a server that is gone would say.
+                // The server is gone: cached values must not replace its answer.
                 Err(error) => return Err(error.into()),
             }
             Ok(Some(found))
@@ -58,7 +58,7 @@ pub fn is_without(error: Errno) -> bool {
     matches!(error, Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP | Errno::PERM)
 }
 
-/// Sets inode, length and times to those that were just asked for.
+/// Replaces inode, length and times by those in `now`.
 pub fn renew(stat: &mut Stat, now: &Statx) {
     stat.st_ino = now.stx_ino;
     stat.st_size = now.stx_size.try_into().unwrap_or(stat.st_size);
@@ -67,8 +67,8 @@ pub fn renew(stat: &mut Stat, now: &Statx) {
     stat.st_ctime_nsec = now.stx_ctime.tv_nsec.into();
 }
 
-/// Opens what is under `name` as a descriptor that can be neither read nor written: whatever
-/// happens to the name, it stays what was found.
+/// Opens `name` as a descriptor that can be neither read nor written: it keeps referring to the
+/// same file, whatever happens to the name.
 ///
 /// # Errors
 ///
@@ -121,8 +121,8 @@ fn open_as(folder: &File, name: &OsStr, flags: OFlags) -> io::Result<File> {
     Ok(File::from(opened?))
 }
 
-/// Opens what is under `name` without waiting for the other end of a pipe. A regular file under another process's
-/// lease is waited for, until the kernel ends the lease, and whatever happens to its name in the meantime.
+/// Opens `name` without waiting for the other end of a pipe. Waits for a regular file under another
+/// process's lease until the kernel ends the lease, even if its name changes in the meantime.
 ///
 /// # Errors
 ///
@@ -141,7 +141,7 @@ pub fn open_at_once(
             if !FileType::from_raw_mode(fstat(&held)?.st_mode).is_file() {
                 return Err(Errno::AGAIN);
             }
-            // Of this thread: it may have a table of descriptors of its own.
+            // Of this thread, which may have its own table of descriptors.
             let held_name = format!("/proc/thread-self/fd/{}", held.as_raw_fd());
             let waiting = flags - OFlags::NOFOLLOW - AT_ONCE;
             retry_on_intr(|| openat(CWD, &*held_name, waiting, Mode::empty()))
@@ -151,22 +151,22 @@ pub fn open_at_once(
 }
 
 /// Creates the file `name`, which must be free, for reading and writing: with the permissions
-/// `mode`, less the umask, or as the folder's default access list says.
+/// `mode` less the umask, or those of the folder's default access list.
 ///
 /// # Errors
 ///
-/// The errors of open(2), `AlreadyExists` among them.
+/// The errors of open(2), including `AlreadyExists`.
 pub fn create_file(folder: &File, name: &OsStr, mode: u32) -> io::Result<File> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | IN_FOLDER;
     let mode = Mode::from_raw_mode(mode);
     Ok(File::from(retry_on_intr(|| openat(folder, name, flags, mode))?))
 }
 
-/// Creates the folder `name`, which must be free, with permissions as for [`create_file`].
+/// Creates the folder `name`, which must be free, with permissions like [`create_file`].
 ///
 /// # Errors
 ///
-/// The errors of mkdir(2), `AlreadyExists` among them.
+/// The errors of mkdir(2), including `AlreadyExists`.
 pub fn create_folder(folder: &File, name: &OsStr, mode: u32) -> io::Result<()> {
     Ok(retry_on_intr(|| mkdirat(folder, name, Mode::from_raw_mode(mode)))?)
 }
@@ -189,7 +189,7 @@ pub fn remove_folder(folder: &File, name: &OsStr) -> io::Result<()> {
     Ok(retry_on_intr(|| unlinkat(folder, name, AtFlags::REMOVEDIR))?)
 }
 
-/// Renames `from`, replacing what `to` referred to, in one step.
+/// Renames `from` to `to`, replacing an existing file, in one step.
 ///
 /// # Errors
 ///
@@ -198,12 +198,12 @@ pub fn rename_over(folder: &File, from: &OsStr, to: &OsStr) -> io::Result<()> {
     Ok(retry_on_intr(|| renameat(folder, from, folder, to))?)
 }
 
-/// Renames `from` to a name that is free, in one step.
+/// Renames `from` to a free name, in one step.
 ///
 /// # Errors
 ///
 /// `AlreadyExists` if the name is taken; `Unsupported` if the file system or the kernel cannot
-/// guarantee it; otherwise those of renameat2(2).
+/// guarantee this; otherwise the errors of renameat2(2).
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {
@@ -236,7 +236,7 @@ pub fn rename_new(folder: &File, from: &OsStr, to: &OsStr) -> io::Result<()> {
 /// The errors of open(2) and getdents(2).
 pub fn list(folder: &File) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();
-    // Not by the descriptor, which may be one that cannot be read (`O_PATH`).
+    // Not with the descriptor, which may be unreadable (`O_PATH`).
     for entry in Dir::new(open_folder(folder, OsStr::new("."))?)? {
         let name = entry?.file_name().to_bytes().to_vec();
         if name != b"." && name != b".." {
@@ -246,14 +246,14 @@ pub fn list(folder: &File) -> io::Result<Vec<OsString>> {
     Ok(names)
 }
 
-/// Returns once the device has stored the names in `folder`; of one that this user may write to, but not list, all of
-/// its file system.
+/// Returns once the device has stored the names in `folder`; if this user may write to the folder
+/// but not list it, syncs its whole file system.
 ///
 /// # Errors
 ///
-/// The errors of fsync(2), of open(2) if the folder can be opened neither for reading nor for a file without a name, and
-/// of syncfs(2). File systems that cannot sync a folder, because every change of it is durable or none ever is,
-/// count as done.
+/// The errors of fsync(2), of open(2) if the folder can be opened neither for reading nor for a
+/// file without a name, and of syncfs(2). File systems that cannot sync a folder, because all or
+/// none of its changes are durable, count as done.
 pub fn sync_folder(folder: &File) -> io::Result<()> {
     let synced = match folder.sync_all() {
         Err(error) if error.raw_os_error() == Some(libc::EBADF) => {
@@ -278,9 +278,9 @@ pub fn sync_folder(folder: &File) -> io::Result<()> {
     }
 }
 
-/// Checks whether this process may write to what is under `name`.
+/// Checks whether this process may write to `name`.
 ///
-/// For messages, not for security: it may have changed a moment later.
+/// For messages, not for security: the answer may change a moment later.
 ///
 /// # Errors
 ///
@@ -295,8 +295,8 @@ pub fn may_write(folder: impl AsFd, name: &OsStr) -> io::Result<()> {
     }?)
 }
 
-/// Why no other file can take the place of `name`: `EBUSY` if something is mounted on it (not known before Linux 5.8),
-/// `EPERM` if it is immutable or append-only, see chattr(1).
+/// Returns the reason why no other file can replace `name`: `EBUSY` if it is a mount point (unknown
+/// before Linux 5.8), `EPERM` if it is immutable or append-only, see chattr(1).
 pub fn why_not_replaced(folder: &File, name: &OsStr) -> Option<Errno> {
     const KEPT: StatxAttributes = StatxAttributes::IMMUTABLE.union(StatxAttributes::APPEND);
     let found =
@@ -404,7 +404,7 @@ mod tests {
         may_write(&place.1, named("file")).expect("mine");
         let error = may_write(&place.1, named("missing")).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
-        // No process may write to a process's map table, root included.
+        // No process may write to a process's map table, not even root.
         let own = File::open("/proc/self").expect("mounted");
         let is_root = rustix::process::geteuid().is_root();
         assert!(may_write(&own, named("maps")).is_err() || is_root);

@@ -1,4 +1,4 @@
-//! Memory nodes: which this process may use, and what decides where fresh memory comes from.
+//! Memory nodes: those that this process may use, and the rules for the node of fresh memory.
 //!
 //! ```text
 //! machine   nodes with memory, each with its processors      sysfs, read once
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Node numbers have gaps and may exceed 64. A node may have memory and no processor (CXL,
-//! HBM), or processors and no memory. On which nodes memory is to be is decided elsewhere.
+//! HBM), or processors and no memory. Other modules choose the nodes for memory.
 //!
 //! ```
 //! # fn main() -> std::io::Result<()> {
@@ -32,12 +32,12 @@ use crate::kernel_text;
 pub(crate) use mask::NodeMask;
 pub use policy::MemoryPolicy;
 
-/// Which nodes have memory, first the best list: older kernels have only the later ones.
+/// The lists of nodes with memory, the best first: older kernels have only the later ones.
 const LISTS: [&str; 3] = ["has_memory", "has_normal_memory", "online"];
 
-/// The nodes that memory can come from, in the order of their numbers.
+/// The nodes with memory, in the order of their numbers.
 ///
-/// Nodes without memory are left out: nothing can be placed there.
+/// Nodes without memory are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topology {
     nodes: Vec<Node>,
@@ -46,20 +46,20 @@ pub struct Topology {
 /// One node with memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// The kernel's number of it.
+    /// Its number in the kernel.
     pub number: usize,
-    /// The processors on it: none for memory that is attached on its own.
+    /// Its processors; empty for memory without processors.
     pub processors: Numbers,
 }
 
 impl Topology {
-    /// Returns the nodes of this machine, whatever this process may use of them.
+    /// Returns the nodes of this machine, whether or not this process may use them.
     ///
-    /// Read from sysfs by the first call; nodes that come later are not seen.
+    /// The first call reads sysfs; nodes that are added later are not seen.
     ///
     /// # Errors
     ///
-    /// As [`read_in`](Self::read_in). Then the next call tries again.
+    /// Like [`read_in`](Self::read_in). After an error, the next call tries again.
     pub fn of_machine() -> io::Result<&'static Self> {
         static MACHINE: OnceLock<Topology> = OnceLock::new();
         if let Some(machine) = MACHINE.get() {
@@ -69,13 +69,12 @@ impl Topology {
         Ok(MACHINE.get_or_init(|| machine))
     }
 
-    /// Reads the nodes from a folder that is laid out as `/sys/devices/system`. Without a list
-    /// of nodes in it, as from kernels without NUMA, there is one node with all processors.
+    /// Reads the nodes from a folder with the layout of `/sys/devices/system`. If it has no list of
+    /// nodes, which is so on kernels without NUMA, there is one node with all processors.
     ///
     /// # Errors
     ///
-    /// The kernel's; `InvalidData` for a list that cannot be parsed: a part of it is never taken
-    /// for the whole.
+    /// The errors of read(2); `InvalidData` for a list that cannot be parsed, even in part.
     pub fn read_in(root: &Path) -> io::Result<Self> {
         let folder = root.join("node");
         let mut lists = LISTS.iter().filter_map(|name| text_of(&folder.join(name)).transpose());
@@ -84,7 +83,7 @@ impl Topology {
         };
         let mut nodes = Vec::new();
         for number in Numbers::parse(&list)?.iter() {
-            // Without a file it went offline after the list was read.
+            // The file is missing if the node went offline after the list was read.
             if let Some(text) = text_of(&folder.join(format!("node{number}/cpulist")))? {
                 nodes.push(Node { number, processors: Numbers::parse(&text)? });
             }
@@ -92,7 +91,7 @@ impl Topology {
         Ok(Self { nodes })
     }
 
-    /// Returns the part of it within `limits`.
+    /// Returns the nodes within `limits`.
     pub fn within(&self, limits: &Limits) -> Self {
         let allowed = self.nodes.iter().filter(|node| limits.nodes.contains(node.number));
         let nodes = allowed.map(|node| Node {
@@ -102,7 +101,7 @@ impl Topology {
         Self { nodes: nodes.collect() }
     }
 
-    /// The nodes, in the order of their numbers.
+    /// Returns the nodes, in the order of their numbers.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
@@ -112,7 +111,7 @@ impl Topology {
         self.nodes.iter().any(|node| node.number == number)
     }
 
-    /// The numbers of the nodes that have at least one processor.
+    /// Returns the numbers of the nodes that have at least one processor.
     pub fn homes(&self) -> Vec<usize> {
         let homes = self.nodes.iter().filter(|node| !node.processors.is_empty());
         homes.map(|node| node.number).collect()
@@ -127,19 +126,19 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Returns those of the calling thread, which threads that it starts inherit: the nodes of
+    /// Returns the limits of the calling thread, which threads that it starts inherit: the nodes of
     /// its cpuset and the processors of its affinity.
     ///
     /// # Errors
     ///
-    /// `NotFound` if `/proc` is not mounted; as [`parse`](Self::parse).
+    /// `NotFound` if `/proc` is not mounted; otherwise like [`parse`](Self::parse).
     pub fn of_thread() -> io::Result<Self> {
         Self::parse(&kernel_text::read_text("/proc/thread-self/status")?)
     }
 
-    /// Finds them in the text of a `status` file, which has affinities of any length, whereas
-    /// sched_getaffinity(2) needs to know the length beforehand. What is not in it is not
-    /// limited: kernels without cpusets have no line for nodes.
+    /// Parses the text of a `status` file, which has affinities of any length, whereas
+    /// sched_getaffinity(2) needs the length beforehand. A missing line means no limit: kernels
+    /// without cpusets have no line for nodes.
     ///
     /// # Errors
     ///
@@ -155,26 +154,26 @@ impl Limits {
     }
 }
 
-/// Numbers of nodes or processors, as the kernel writes them: `0-3,8`.
+/// Numbers of nodes or processors, in the kernel's notation: `0-3,8`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Numbers {
-    /// The first and the last of each range; ascending, and apart from each other.
+    /// The first and the last number of each range; ascending, with gaps between.
     ranges: Vec<(usize, usize)>,
 }
 
 impl Numbers {
-    /// More than any kernel has nodes or processors. A list with more is not one.
+    /// More than any kernel has nodes or processors; a longer list is invalid.
     const MOST: usize = 1 << 16;
 
     fn all() -> Self {
         Self { ranges: vec![(0, Self::MOST - 1)] }
     }
 
-    /// Reads such a list; an empty one has no numbers.
+    /// Parses such a list; an empty one has no numbers.
     ///
     /// # Errors
     ///
-    /// `InvalidData` if it is not such a list.
+    /// `InvalidData` if the text is not such a list.
     pub fn parse(list: &str) -> io::Result<Self> {
         let invalid = || {
             io::Error::new(ErrorKind::InvalidData, format!("not a list of numbers: {list:?}"))
@@ -192,7 +191,7 @@ impl Numbers {
         Ok(Self { ranges })
     }
 
-    /// The numbers, ascending.
+    /// Returns the numbers, ascending.
     pub fn iter(&self) -> impl Iterator<Item = usize> {
         self.ranges.iter().flat_map(|&(first, last)| first..=last)
     }
@@ -207,7 +206,7 @@ impl Numbers {
         self.ranges.is_empty()
     }
 
-    /// Those that are in both.
+    /// Returns the numbers that are in both.
     fn and(&self, other: &Self) -> Self {
         let mut ranges = Vec::new();
         for &(first, last) in &self.ranges {
@@ -218,7 +217,7 @@ impl Numbers {
     }
 }
 
-/// The first and the last number of `3` or `3-5`. A sign is not a digit.
+/// Returns the first and the last number of `3` or `3-5`. A sign is not a digit.
 fn range(part: &str) -> Option<(usize, usize)> {
     let number = |digits: &str| {
         let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -228,7 +227,7 @@ fn range(part: &str) -> Option<(usize, usize)> {
     Some((number(first)?, number(last)?))
 }
 
-/// Reads a file; `None` if it does not exist, or goes away just now.
+/// Reads a file; `None` if it does not exist, or is removed meanwhile.
 fn text_of(path: &Path) -> io::Result<Option<String>> {
     match kernel_text::read_text(path) {
         Ok(text) => Ok(Some(text)),
@@ -238,7 +237,7 @@ fn text_of(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// Returns the memory node of the processor that this thread runs on at this moment.
+/// Returns the memory node of the processor on which this thread runs now.
 ///
 /// # Errors
 ///

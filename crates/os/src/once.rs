@@ -1,9 +1,10 @@
-//! Values of the process that are computed when they are first needed.
+//! Values of the process that are computed when first needed.
 
 use std::sync::OnceLock;
 
-/// Returns what is in `cell`. If it is empty, computes that without holding its lock, perhaps on several threads at
-/// a time: a child that is forked in the meantime would otherwise wait for the lock for ever.
+/// Returns the value of `cell`. If it is empty, computes the value without holding its lock,
+/// perhaps on several threads at a time: a child that is forked in the meantime would otherwise
+/// wait for the lock forever.
 ///
 /// ```
 /// use std::sync::OnceLock;

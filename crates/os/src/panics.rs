@@ -1,4 +1,4 @@
-//! Panics of other crates, which their data or a lack of memory may cause.
+//! Panics of other crates, caused by their data or a lack of memory.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
@@ -8,7 +8,8 @@ thread_local! {
     static IS_CATCHING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns what `decode` returns; `None` if it panics. What a panic leaves half done must not be used again.
+/// Returns the result of `decode`; `None` if it panics. State that a panic interrupts must not be
+/// used again.
 ///
 /// ```
 /// let numbers = [1, 2];
@@ -22,8 +23,9 @@ pub fn caught<T>(decode: impl FnOnce() -> T) -> Option<T> {
     decoded.ok()
 }
 
-/// From now on a panic within [`caught`] prints nothing: an error will say what is wrong. The hook for panics
-/// belongs to the program, so a program or a shared library with a hook of its own calls this, and no library.
+/// Silences panics within [`caught`] from now on: an error reports the cause. The hook for panics
+/// belongs to the program, so only a program, or a shared library with its own hook, calls this;
+/// other libraries do not.
 ///
 /// ```
 /// swath_os::panics::silence_caught_panics();

@@ -1,4 +1,4 @@
-//! Pipes: how much one holds, and pages of a file that become part of it without a copy.
+//! Pipes: their capacity, and pages of a file that become part of a pipe without a copy.
 
 use std::fs::File;
 use std::io;
@@ -12,7 +12,7 @@ use rustix::pipe::{SpliceFlags, fcntl_getpipe_size, fcntl_setpipe_size, splice};
 use crate::kernel_text;
 use crate::once::computed_once;
 
-/// Returns how many bytes a pipe holds; `None` for what is not a pipe.
+/// Returns the capacity of a pipe in bytes; `None` if `of` is not a pipe.
 ///
 /// ```
 /// let (_, writer) = std::io::pipe()?;
@@ -24,8 +24,8 @@ pub fn capacity(of: impl AsFd) -> Option<u64> {
     fcntl_getpipe_size(of).ok().and_then(|bytes| u64::try_from(bytes).ok())
 }
 
-/// Returns how many bytes a process without privileges can make a pipe hold, as it was when first asked;
-/// `None` if the kernel does not say.
+/// Returns the maximum capacity, in bytes, that a process without privileges can set, as of the
+/// first call; `None` if the kernel does not report it.
 ///
 /// ```
 /// assert!(swath_os::pipe::most_capacity().is_none_or(|bytes| bytes >= 4096));
@@ -37,7 +37,7 @@ pub fn most_capacity() -> Option<u64> {
     *computed_once(&MOST, said)
 }
 
-/// Makes a pipe hold `bytes`, if this process may; what it holds stays.
+/// Makes a pipe hold `bytes`, if this process may; keeps its contents.
 ///
 /// ```
 /// use swath_os::pipe::{capacity, enlarge};
@@ -48,11 +48,12 @@ pub fn most_capacity() -> Option<u64> {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn enlarge(pipe: impl AsFd, bytes: usize) {
-    // Beyond a limit of the user the kernel refuses: the pipe then works as it is.
+    // The kernel refuses beyond a limit of the user: the pipe then works unchanged.
     let _ = fcntl_setpipe_size(pipe, bytes);
 }
 
-/// Returns once a pipe, socket or terminal that does not block takes bytes again, or its other end is closed.
+/// Waits until a non-blocking pipe, socket or terminal accepts bytes again, or its other end is
+/// closed.
 ///
 /// ```
 /// let (_reader, writer) = std::io::pipe()?;
@@ -69,15 +70,16 @@ pub fn wait_until_writable(stream: impl AsFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts bytes of `file` into a pipe inside the kernel and returns how many; 0 if the file ends at `offset`.
+/// Moves bytes of `file` into a pipe inside the kernel and returns their number; 0 if the file ends
+/// at `offset`.
 ///
-/// The pipe holds pages of the file, not copies: who reads from it gets what the file holds at that time.
-/// Waits while the pipe is full.
+/// The pipe holds pages of the file, not copies: its reader gets the contents at the time of the
+/// read. Waits while the pipe is full.
 ///
 /// # Errors
 ///
-/// `Unsupported` if this file cannot be moved into a pipe: then read and write; otherwise those of splice(2),
-/// such as `BrokenPipe`.
+/// `Unsupported` if this file cannot be moved into a pipe: then read and write; otherwise the
+/// errors of splice(2), such as `BrokenPipe`.
 ///
 /// ```
 /// use std::io::Read;

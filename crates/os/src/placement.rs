@@ -1,4 +1,4 @@
-//! Where a file begins on its device.
+//! The place of a file on its device.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -34,8 +34,8 @@ const FS_IOC_FIEMAP: libc::Ioctl = 0xc020_660b;
 #[cfg(target_env = "musl")]
 const FS_IOC_FIEMAP: libc::Ioctl = 0xc020_660b_u32.cast_signed();
 
-/// Returns the device offset of the first byte of `file` that is stored; `None` for files
-/// without stored bytes: empty ones, holes, data not yet placed.
+/// Returns the device offset of the first stored byte of `file`; `None` for files without stored
+/// bytes: empty files, holes, data that is not yet placed.
 ///
 /// # Errors
 ///

@@ -12,14 +12,14 @@ const CLASS_SHIFT: u32 = 13;
 /// Levels are 0, the most urgent, to 7.
 const LEVELS: u8 = 8;
 
-/// A class of ioprio_set(2), with its level where it has some.
+/// A class of ioprio_set(2), with its level if it has levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IoPriority {
     /// Before all others; level 0 (first) to 7. Needs `CAP_SYS_ADMIN` or `CAP_SYS_NICE`.
     RealTime(u8),
     /// The usual class; level 0 (first) to 7, default 4.
     BestEffort(u8),
-    /// Only when nothing else uses the device.
+    /// Served only when nothing else uses the device.
     Idle,
 }
 
@@ -40,7 +40,7 @@ impl IoPriority {
 
 /// Restores the thread's previous priority when dropped.
 ///
-/// Stays on the thread that made it.
+/// Stays on the thread that set it.
 #[derive(Debug)]
 #[must_use = "the priority is restored when this is dropped"]
 pub struct IoPriorityGuard {
@@ -57,9 +57,9 @@ impl Drop for IoPriorityGuard {
 
 /// Sets the calling thread's I/O priority until the guard is dropped.
 ///
-/// Threads that it starts in the meantime inherit the priority. The restored priority is the one
-/// that the kernel reports now: for a thread that never had one, the level that follows from its
-/// nice value.
+/// Threads that it starts in the meantime inherit the priority. The guard restores the priority
+/// that the kernel reports now: if it was never set, the level that follows from the thread's nice
+/// value.
 ///
 /// # Errors
 ///

@@ -1,9 +1,9 @@
-//! How much of a file is in the page cache.
+//! The number of pages of a file that are in the page cache.
 //!
-//! The answer comes from cachestat(2) (Linux 6.5), which inspects the cache itself and maps
-//! nothing. mincore(2) is not a substitute where it fails: for a file that the caller neither
-//! owns nor may write, the kernel hides the truth and reports every page as resident, so a cold
-//! file looks warm. So if cachestat is refused, the residency is *unknown*, and stays so.
+//! The source is cachestat(2) (Linux 6.5), which inspects the cache itself and maps nothing.
+//! mincore(2) is not a substitute: for a file that the caller neither owns nor may write, the
+//! kernel reports every page as resident, so a cold file looks warm. If cachestat is refused, the
+//! residency is *unknown*.
 
 use std::fs::File;
 use std::io;
@@ -33,7 +33,7 @@ struct Counts {
     recently_evicted: u64,
 }
 
-/// Pages of an extent of a file, as they were at one moment.
+/// Page counts of an extent of a file at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Residency {
     /// Pages that a read would find in the page cache.
@@ -44,7 +44,7 @@ pub struct Residency {
     pub total_pages: u64,
 }
 
-/// Counts the pages of `len` bytes of `file` from `offset` on; a `len` of 0 means to the end.
+/// Counts the pages of `len` bytes of `file` starting at `offset`; a `len` of 0 means to the end.
 ///
 /// The cost grows with the cached pages, not with the length of the file.
 ///
@@ -67,22 +67,22 @@ pub struct Residency {
 pub fn residency(file: &File, offset: u64, len: u64) -> io::Result<Residency> {
     let metadata = file.metadata()?;
     let wanted_end = if len == 0 { u64::MAX } else { offset.saturating_add(len) };
-    // A device's metadata says 0; only a regular file knows its end.
+    // A device's metadata says 0; only the length of a regular file is its end.
     let end = if metadata.is_file() { wanted_end.min(metadata.len()) } else { wanted_end };
     residency_up_to(file, &Range { offset, len }, end)
 }
 
-/// As [`residency`], for a part of which the caller knows that the file has it: one call instead of two.
+/// Like [`residency`], for a part that is known to be inside the file: one call instead of two.
 ///
 /// # Errors
 ///
-/// As [`residency`].
+/// Like [`residency`].
 pub fn residency_of_part(file: &File, offset: u64, len: NonZeroU64) -> io::Result<Residency> {
     let range = Range { offset, len: len.get() };
     residency_up_to(file, &range, offset.saturating_add(len.get()))
 }
 
-/// The residency of a range, of which the file has the bytes up to `end`.
+/// Returns the residency of a range; the file contains its bytes up to `end`.
 fn residency_up_to(file: &File, range: &Range, end: u64) -> io::Result<Residency> {
     let counts = cachestat(file, range)?;
     let total_pages = pages_between(range.offset, end, page_size() as u64);
@@ -92,8 +92,8 @@ fn residency_up_to(file: &File, range: &Range, end: u64) -> io::Result<Residency
 fn cachestat(file: &File, range: &Range) -> io::Result<Counts> {
     let mut counts = Counts::default();
     let (from, into) = (std::ptr::from_ref(range), std::ptr::from_mut(&mut counts));
-    // SAFETY: the kernel reads one `Range` and writes one `Counts`, both laid out as its own, and
-    // keeps neither pointer.
+    // SAFETY: the kernel reads one `Range` and writes one `Counts`, both in the kernel's layout,
+    // and keeps neither pointer.
     let status = unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), from, into, 0_u32) };
     if status == 0 { Ok(counts) } else { Err(io::Error::last_os_error()) }
 }
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use std::io::{ErrorKind, Write};
 
-    /// `None`, with the reason printed, if the kernel does not report it.
+    /// Returns `None`, and prints the reason, if the kernel does not report it.
     fn known(answer: io::Result<Residency>) -> Option<Residency> {
         match answer {
             Ok(residency) => Some(residency),

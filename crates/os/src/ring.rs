@@ -1,19 +1,18 @@
 //! Reads in flight through `io_uring(7)`, without a thread for each.
 //!
-//! [`with_ring`] sets a ring up, verifies that this process may use it, lends it to a closure,
-//! and before it returns waits until the kernel has finished writing, even if the closure
-//! panics: a late read into freed memory would be unsound.
+//! [`with_ring`] creates a ring, verifies that this process may use it, and lends it to a closure.
+//! Before it returns, even if the closure panics, it waits until the kernel has finished writing: a
+//! late read into freed memory would be unsound.
 //!
 //! ```text
 //! submit(lease) → the kernel owns the lease → complete() → the lease returns with a length
 //! ```
 //!
-//! If the kernel no longer lets this thread wait, for a lasting reason, every read in flight
-//! ends with that error, and its memory is abandoned: it is never reused.
+//! If the kernel permanently refuses to let this thread wait, every read in flight ends with that
+//! error, and its memory is abandoned: it is never reused.
 //!
-//! Seccomp may allow the set-up of a ring and forbid entering it, and old kernels have rings
-//! that cannot read. So before the closure runs, a NOP is sent through and the opcode is looked
-//! up.
+//! Seccomp may allow the creation of a ring and forbid entering it, and rings of old kernels cannot
+//! read. So before the closure runs, a NOP is submitted and the opcode is looked up.
 //!
 //! ```
 //! use swath_os::{memory::{Leases, Pages}, ring};
@@ -41,14 +40,14 @@ use io_uring::{IoUring, Probe, opcode, types};
 
 use crate::memory::WriteLease;
 
-/// A read that has ended.
+/// A finished read.
 #[derive(Debug)]
 pub struct Completion<'l> {
     /// The token passed to `submit`.
     pub token: u64,
     /// Bytes read, possibly fewer than requested; 0 at the end of the file.
     pub result: io::Result<usize>,
-    /// The memory, ours again.
+    /// The memory, no longer owned by the kernel.
     pub lease: WriteLease<'l>,
 }
 
@@ -58,9 +57,9 @@ pub struct Ring<'l> {
     ring: RawRing,
     slots: Vec<Option<(u64, WriteLease<'l>)>>,
     free: Vec<u32>,
-    /// Why it can no longer be waited for: the kernel's error number.
+    /// The kernel's error number, if waiting for the ring has failed for good.
     lost: Option<i32>,
-    /// The process whose memory the kernel writes to: not that of a forked child.
+    /// The process to whose memory the kernel writes; differs in a forked child.
     process: u32,
     /// A ring has a single issuer: it stays on its thread.
     thread: PhantomData<*const ()>,
@@ -96,7 +95,7 @@ pub fn with_ring<'l, R>(depth: u32, work: impl FnOnce(&mut Ring<'l>) -> R) -> io
 }
 
 fn set_up(depth: u32) -> io::Result<IoUring> {
-    // One thread submits and reaps, so the kernel need not interrupt it to complete.
+    // One thread submits and reaps, so the kernel need not interrupt it for completions.
     let modern = IoUring::builder()
         .setup_clamp()
         .setup_single_issuer()
@@ -111,17 +110,17 @@ fn set_up(depth: u32) -> io::Result<IoUring> {
 }
 
 impl<'l> Ring<'l> {
-    /// How many reads may be submitted before one must complete.
+    /// Returns the number of reads that may be submitted before one must complete.
     pub fn room(&self) -> usize {
         if self.lost.is_some() { 0 } else { self.free.len() }
     }
 
-    /// Reads that the kernel is still working on.
+    /// Returns the number of reads that the kernel is still working on.
     pub fn in_flight(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// Starts reading `file` at `offset` into `lease`, from byte `from` of the lease on. The
+    /// Starts reading `file` at `offset` into `lease`, starting at byte `from` of the lease. The
     /// completion returns `token`.
     ///
     /// # Panics
@@ -156,7 +155,7 @@ impl<'l> Ring<'l> {
         let _ = self.enter(0);
     }
 
-    /// Waits until a read ends and returns it; `None` if none is in flight.
+    /// Waits for a read to end and returns it; `None` if none is in flight.
     pub fn complete(&mut self) -> Option<Completion<'l>> {
         while self.in_flight() > 0 {
             if let Some(number) = self.lost {
@@ -171,7 +170,7 @@ impl<'l> Ring<'l> {
         None
     }
 
-    /// Ends a read that can no longer be waited for.
+    /// Ends a read for which waiting is no longer possible.
     fn give_up(&mut self, number: i32) -> Option<Completion<'l>> {
         let index = self.slots.iter().position(Option::is_some)?;
         let (token, lease) = self.slots[index].take()?;
@@ -189,7 +188,7 @@ impl<'l> Ring<'l> {
         Some(Completion { token, result, lease })
     }
 
-    /// Enters the kernel until it has consumed what was pushed, and has `want` completions.
+    /// Enters the kernel until it has consumed the submissions, and has `want` completions.
     fn enter(&self, want: usize) -> io::Result<()> {
         loop {
             match self.ring.0.submit_and_wait(want) {
@@ -200,12 +199,12 @@ impl<'l> Ring<'l> {
         }
     }
 
-    /// Waits for one completion, as long as that is possible: memory that the kernel writes to
+    /// Waits for one completion, as long as waiting is possible: memory to which the kernel writes
     /// cannot be freed.
     fn wait(&mut self) {
         match self.enter(1) {
             Ok(()) => {}
-            // Check again soon.
+            // Retry soon.
             Err(error) if passes(&error) => {
                 std::thread::sleep(std::time::Duration::from_micros(100));
             }
@@ -213,7 +212,7 @@ impl<'l> Ring<'l> {
         }
     }
 
-    /// Checks that a NOP goes through, and that the kernel knows how to read.
+    /// Checks that a NOP completes, and that the kernel supports reads.
     fn prove(&mut self) -> io::Result<()> {
         let mut probe = Probe::new();
         self.ring.0.submitter().register_probe(&mut probe)?;
@@ -231,8 +230,8 @@ impl<'l> Ring<'l> {
     }
 }
 
-/// Whether the error that keeps a thread from waiting for its ring may pass: memory pressure. A
-/// ring that is closed, or another thread's, stays so.
+/// Whether the error that keeps a thread from waiting for its ring is temporary: memory pressure.
+/// The error of a closed ring, or of another thread's, is permanent.
 pub(crate) fn passes(error: &io::Error) -> bool {
     matches!(
         error.raw_os_error(),
@@ -336,7 +335,7 @@ pub(crate) mod tests {
         soon(reads_end);
     }
 
-    /// Does `work`, which must end soon.
+    /// Runs `work`, which must end soon.
     pub(crate) fn soon(work: fn()) {
         let (tell, told) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
@@ -351,7 +350,7 @@ pub(crate) mod tests {
     }
 
     fn reads_end() {
-        // Nothing is written to it: the read never ends by itself.
+        // Nothing is written to the pipe: the read never ends by itself.
         let (pipe, writer) = std::io::pipe().expect("a pipe");
         let pipe = File::from(OwnedFd::from(pipe));
         let null = File::open("/dev/null").expect("readable by all");

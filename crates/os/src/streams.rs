@@ -1,10 +1,10 @@
 //! Whether the standard streams were open when this program began.
 //!
 //! Before `main`, the standard library opens `/dev/null` in place of a closed stream, so that no
-//! file gets its number, and it drops output to a stream that is not open for writing. From then
-//! on this looks the same as a stream that was directed there on purpose: programs that start
-//! services or children open `/dev/null` for reading and writing too. So this module checks
-//! before the standard library runs.
+//! file gets its number, and it drops output to a stream that is not open for writing. From then on
+//! this looks the same as an intentional redirection: programs that start services or children also
+//! open `/dev/null` for reading and writing. So this module checks before the standard library
+//! runs.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static STDIN_WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 static STDOUT_WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// Returns whether standard input was closed when this program began (for a library that a
-/// program loads later: when it was loaded) and is nothing but `/dev/null` now.
+/// Whether standard input was closed when this program began (for a library that a program loads
+/// later: when it was loaded) and is only `/dev/null` now.
 ///
 /// ```
 /// assert!(!swath_os::streams::stdin_was_closed());
@@ -29,8 +29,8 @@ pub fn stdin_was_closed() -> bool {
 /// The device numbers of `/dev/null`.
 const NULL: (u32, u32) = (1, 3);
 
-/// Returns whether standard output was closed, or open for reading only, when this program began
-/// (for a library that a program loads later: when it was loaded).
+/// Whether standard output was closed, or open for reading only, when this program began (for a
+/// library that a program loads later: when it was loaded).
 ///
 /// ```
 /// assert!(!swath_os::streams::stdout_was_closed());
@@ -47,7 +47,7 @@ pub fn stdout_was_closed() -> bool {
 static LOOK: extern "C" fn() = look;
 
 extern "C" fn look() {
-    // Miri has no modes of standard streams.
+    // Miri does not support the modes of standard streams.
     if cfg!(miri) {
         return;
     }
@@ -56,7 +56,7 @@ extern "C" fn look() {
     STDOUT_WAS_CLOSED.store(matches!(output, None | Some(libc::O_RDONLY)), Ordering::Relaxed);
 }
 
-/// The mode in which a descriptor is open.
+/// Returns the mode in which a descriptor is open.
 fn mode(descriptor: libc::c_int) -> Option<libc::c_int> {
     // SAFETY: any number may be queried; nothing is changed.
     let flags = unsafe { libc::fcntl(descriptor, libc::F_GETFL) };

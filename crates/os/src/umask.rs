@@ -1,10 +1,10 @@
-//! Which permissions are removed from the files that this process creates.
+//! The permissions that are removed from files that this process creates.
 
 use crate::kernel_text;
 
 /// Returns the umask of this process; `None` if `/proc` does not show it.
 ///
-/// It is read, not set and restored as umask(2) requires: other threads may be creating files.
+/// Reads it instead of setting and restoring it with umask(2): other threads may be creating files.
 ///
 /// ```
 /// if let Some(umask) = swath_os::umask::umask() {

@@ -1,7 +1,7 @@
 //! The usage of this process so far: faults, context switches, time and peak memory.
 //!
-//! Counters only grow. [`Usage::since`] returns the difference between two readings; the caller
-//! decides what it means.
+//! Counters only grow. [`Usage::since`] returns the difference between two readings, which the
+//! caller interprets.
 
 use std::fs;
 use std::io;
@@ -9,16 +9,16 @@ use std::time::Duration;
 
 use crate::kernel_text;
 
-/// Counters of the whole process, all threads, as of one moment.
+/// Counters of the whole process, with all threads, at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Page faults that needed no device.
     pub minor_faults: u64,
     /// Page faults that waited for a device.
     pub major_faults: u64,
-    /// Times that a thread gave up its processor, mostly to wait.
+    /// The number of times that a thread gave up its processor, mostly to wait.
     pub voluntary_switches: u64,
-    /// Times that a thread was taken off its processor.
+    /// The number of times that a thread was taken off its processor.
     pub involuntary_switches: u64,
     /// Processor time in the program.
     pub user: Duration,
@@ -30,7 +30,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Returns what was used after `earlier`; the peak is that of `self`, because peaks have no
+    /// Returns the usage after `earlier`; the peak is that of `self`, because peaks have no
     /// difference.
     ///
     /// A counter that is smaller than in `earlier` gives 0.
@@ -51,7 +51,7 @@ impl Usage {
     }
 }
 
-/// The processor time of the calling thread; 0 where the kernel refuses to tell.
+/// Returns the processor time of the calling thread; 0 if the kernel does not report it.
 pub fn thread_time() -> Duration {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::try_from(now).unwrap_or_default()
@@ -60,7 +60,7 @@ pub fn thread_time() -> Duration {
 /// Reads the counters of this process.
 ///
 /// The peak comes from `VmHWM` in `/proc/self/status`, which can be reset, or else from
-/// getrusage(2), which cannot. Most of the cost is for that file.
+/// getrusage(2), which cannot. That file takes most of the time.
 ///
 /// # Errors
 ///
@@ -84,8 +84,8 @@ pub fn usage() -> io::Result<Usage> {
 /// Reads the counters of all children that have ended and were waited for, in total; the peak is
 /// that of the largest.
 ///
-/// Until a child runs its own program, it counts the memory of its parent at the time it was
-/// started: a small process measures its children best.
+/// Until a child runs its own program, its peak includes the memory of its parent at the start: a
+/// small process measures its children best.
 ///
 /// # Errors
 ///
@@ -106,7 +106,7 @@ fn usage_of(raw: &libc::rusage) -> Usage {
     }
 }
 
-/// Restarts the peak of resident memory from what is resident now.
+/// Restarts the peak of resident memory at the current value.
 ///
 /// # Errors
 ///
@@ -192,8 +192,7 @@ mod tests {
     fn a_reset_peak_is_no_higher_than_before() {
         let before = usage().expect("usage").peak_rss;
         match reset_peak_rss() {
-            // Tests that run in parallel may take memory in between, so only the call is
-            // certain.
+            // Parallel tests may take memory in between, so only success is certain.
             Ok(()) => assert!(usage().expect("usage").peak_rss > 0 && before > 0),
             Err(error) => eprintln!("skipped: the peak cannot be reset here: {error}"),
         }

@@ -4,16 +4,16 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// Tells the kernel to start writing `len` bytes of `file` at `offset` to the device; 0 means to
-/// the end.
+/// Makes the kernel start writing `len` bytes of `file` at `offset` to the device; 0 means to the
+/// end.
 ///
-/// Makes nothing durable: it shortens the fsync(2) that does. Returns before the bytes are
-/// stored, but may wait while the device's queue is full.
+/// Makes nothing durable: shortens a later fsync(2). Returns before the bytes are stored, but may
+/// wait while the device's queue is full.
 ///
 /// # Errors
 ///
-/// The errors of sync_file_range(2): numbers that the kernel cannot count, a pipe. A failed write to
-/// the device is still reported by fsync(2).
+/// The errors of sync_file_range(2): for numbers that are too large for the kernel, and for a pipe.
+/// fsync(2) still reports a failed write to the device.
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {

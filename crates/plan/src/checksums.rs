@@ -1,7 +1,7 @@
-//! The checksums of a file's chunks, and their encoding: what a copy is compared with.
+//! The checksums of a file's chunks, and their encoding: a copy is compared with them.
 //!
-//! Nothing is computed here: sums are passed in, and so is the function for the sum of the whole
-//! encoding.
+//! Nothing is computed here: the sums are passed in, and so is the function for the sum of the
+//! whole encoding.
 //!
 //! ```
 //! use swath_plan::checksums::Checksums;
@@ -39,7 +39,7 @@ use core::num::NonZeroU64;
 use crate::chunk::ChunkPlan;
 use crate::extent::Extent;
 
-/// Default chunk size in bytes: of a new manifest, and of a vote.
+/// Default chunk size in bytes, for a new manifest and for a vote.
 pub const CHUNK_SIZE: u64 = 1 << 20;
 
 /// Computes the sum of some bytes.
@@ -76,7 +76,7 @@ impl Checksums {
     }
 
     /// Decodes bytes that may come from anywhere.
-    ///
+    /// Decodes a stored encoding from any source; it may be damaged.
     /// # Errors
     ///
     /// The fault of the bytes.
@@ -125,7 +125,7 @@ impl Checksums {
         bytes
     }
 
-    /// Length of the file in bytes.
+    /// Returns the length of the file in bytes.
     pub const fn len(&self) -> u64 {
         self.len
     }
@@ -135,12 +135,12 @@ impl Checksums {
         self.len == 0
     }
 
-    /// Size of a chunk in bytes.
+    /// Returns the size of a chunk in bytes.
     pub const fn chunk_size(&self) -> NonZeroU64 {
         self.chunk_size
     }
 
-    /// The number of chunks.
+    /// Returns the number of chunks.
     pub const fn count(&self) -> u64 {
         self.plan.count()
     }
@@ -151,7 +151,7 @@ impl Checksums {
         Some((self.plan.chunk(index)?, *sum))
     }
 
-    /// Returns the chunk that contains the byte at `offset`, and its sum; `None` after the last
+    /// Returns the chunk that contains the byte at `offset`, and its sum; `None` past the last
     /// byte.
     pub fn chunk_at(&self, offset: u64) -> Option<(Extent, u64)> {
         if offset >= self.len { None } else { self.chunk(offset / self.chunk_size) }
@@ -167,7 +167,7 @@ fn array_at<const N: usize>(bytes: &[u8], at: usize) -> Result<[u8; N], Checksum
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChecksumsError {
-    /// They start with something else.
+    /// The bytes do not start with the magic number.
     Magic,
     /// A version unknown to this library.
     Version(u32),
@@ -175,11 +175,11 @@ pub enum ChecksumsError {
     Kind(u32),
     /// A chunk has no bytes.
     ChunkSize,
-    /// The number of sums is not the number of chunks.
+    /// The number of sums differs from the number of chunks.
     Count,
-    /// They end early.
+    /// The bytes end early.
     Truncated,
-    /// Something follows them.
+    /// Other bytes follow the encoding.
     Trailing,
     /// The sum of the encoding is wrong.
     Sum,
@@ -212,7 +212,7 @@ mod tests {
     use alloc::vec;
     use proptest::prelude::*;
 
-    /// Not good, but different for what differs in one byte.
+    /// A weak sum, but it differs if one byte differs.
     fn fold(bytes: &[u8]) -> u64 {
         let step = |sum: u64, &byte: &u8| {
             (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3).rotate_left(7)

@@ -39,7 +39,7 @@ impl ChunkPlan {
         self.extent.len().div_ceil(self.chunk_size.get())
     }
 
-    /// Returns chunk `index`, or `None` from [`count`](Self::count) on. All have `chunk_size`
+    /// Returns chunk `index`, or `None` for [`count`](Self::count) and above. All have `chunk_size`
     /// bytes except the last, which may be shorter.
     pub fn chunk(&self, index: u64) -> Option<Extent> {
         if index < self.count() {
@@ -52,8 +52,8 @@ impl ChunkPlan {
         }
     }
 
-    /// Splits it into `shares` runs of adjacent chunks whose counts differ by at most one: study
-    /// A's equal division. With fewer chunks than shares the last shares are empty.
+    /// Splits the extent into `shares` runs of adjacent chunks whose counts differ by at most one:
+    /// study A's equal division. If there are fewer chunks than shares, the last shares are empty.
     pub fn shares(&self, shares: u64) -> impl Iterator<Item = Extent> + '_ {
         let (each, more) = (self.count() / shares.max(1), self.count() % shares.max(1));
         let at = move |share: u64| {

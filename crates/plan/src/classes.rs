@@ -11,15 +11,15 @@
 //!
 //! **How it relates to [`schedule`](crate::schedule).** It is the same scheduler with another
 //! order: the same [`Action`]s, [`Outcome`]s and [`Verdict`]s, and the same terms for retries,
-//! refused ways and the rate (one implementation, used by both). The difference is what comes
-//! next. There, it is runs of one file in queues that never change, with a limit in bytes; here,
-//! pieces of several files in an order that the caller may change, with a limit in classes. An
-//! executor needs one of them and asks it the same questions.
+//! refused ways and the rate (one implementation, used by both). Only the order differs: there,
+//! runs of one file in queues that never change, with a limit in bytes; here, pieces of several
+//! files in an order that the caller may change, with a limit in classes. An executor needs one of
+//! them and asks it the same questions.
 //!
-//! **The window.** Classes are begun in order, and the class at position `p` only when the one
-//! at `p - window`, and so every one before that, is complete: at most `window` classes are in
-//! flight, and none is further ahead. With a window of 1 (*strict*) a class begins when the one
-//! before it is complete. Slots without work get [`Park`](Action::Park).
+//! **The window.** Classes are begun in order, and the class at position `p` only when the one at
+//! `p - window`, and so every one before that, is complete: at most `window` classes are in flight,
+//! and none is further ahead. With a window of 1 (*strict*), a class begins when the one before it
+//! is complete. Slots without work get [`Park`](Action::Park).
 //!
 //! It has no atomics and no locks: an executor puts it under one mutex. So its interleavings are
 //! the possible orders of calls, and the tests run thousands of those.
@@ -41,7 +41,7 @@ pub use chunks::Chunks;
 
 /// Approximate size of a lease in bytes: adjacent chunks of a class are read together.
 pub const LEASE_SIZE: u64 = 1 << 20;
-/// Scattered pieces of a class are handed out together up to at least this many bytes.
+/// Scattered pieces of a class are handed out together, in leases of at least this many bytes.
 const SMALL_LEASE: u64 = 128 << 10;
 
 /// The setup of [`Classes`].
@@ -51,9 +51,9 @@ pub struct ClassSetup {
     pub arranged: Arc<Arranged>,
     /// How each file is read.
     pub ways: Vec<Way>,
-    /// How often one piece may fail for a transient reason and be retried.
+    /// The number of times that a piece may fail for a transient reason and be retried.
     pub retries: u32,
-    /// How long to wait before a retry.
+    /// The pause before a retry.
     pub pause: Pause,
     /// Rate limit in bytes per second, all slots together; `None`: no limit.
     pub rate_bytes_per_s: Option<NonZeroU64>,
@@ -62,7 +62,7 @@ pub struct ClassSetup {
 /// Pieces of one class and file, given to one slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassLease {
-    /// The class it is read for: its index, see [`Arranged::number`].
+    /// The class to read: its index, see [`Arranged::number`].
     pub class: usize,
     /// Index of the file.
     pub file: usize,
@@ -70,18 +70,18 @@ pub struct ClassLease {
     pub places: Range<usize>,
     /// How to read them.
     pub way: Way,
-    /// How often the first of them has been tried before.
+    /// The number of earlier attempts at the first of them.
     pub tried: u32,
 }
 
-/// One class while it is read.
+/// The progress of one class.
 #[derive(Clone, Debug)]
 struct Class {
-    /// The part of the queue that has not been handed out.
+    /// The part of the queue that is still to be handed out.
     places: Range<usize>,
-    /// Pieces that are not complete.
+    /// Number of incomplete pieces.
     left: usize,
-    /// Bytes that have not been handed out.
+    /// Bytes still to be handed out.
     waiting: u64,
     begun: bool,
 }
@@ -92,16 +92,16 @@ pub struct Classes {
     arranged: Arc<Arranged>,
     ways: Vec<Way>,
     classes: Vec<Class>,
-    /// Classes in the order of their urgency.
+    /// Classes, the most urgent first.
     order: Vec<usize>,
-    /// The position of the class that is being handed out.
+    /// The position of the class being handed out.
     turn: usize,
     /// Classes before this position are complete.
     settled: usize,
-    /// Pieces of several classes that have been handed out; empty if no piece has several.
+    /// The pieces of several classes that have been handed out; empty if no piece has several.
     taken: Vec<bool>,
     again: Again<ClassLease>,
-    /// Classes that became complete and have not been returned yet.
+    /// Complete classes that are still to be returned.
     fresh: VecDeque<usize>,
     max_skew: usize,
     terms: Terms,
@@ -140,7 +140,7 @@ impl Classes {
         new
     }
 
-    /// Returns the action of any slot at `now`: all slots are alike.
+    /// Returns the next action at `now`, the same for any slot.
     pub fn next(&mut self, now: Nanos) -> Action<ClassLease> {
         if self.terms.is_stopped() {
             return Action::Stop;
@@ -160,13 +160,13 @@ impl Classes {
         }
     }
 
-    /// Whether [`next`](Self::next) has a lease for one more slot at `now`: then a parked one
-    /// should ask.
+    /// Whether [`next`](Self::next) has a lease for one more slot at `now`: then a parked slot
+    /// should call it.
     pub fn has_more(&mut self, now: Nanos) -> bool {
         !self.terms.is_stopped() && self.candidate(now).is_ok()
     }
 
-    /// Reports how `lease` ended at `now`: its first `done` pieces are complete, and the one
+    /// Reports the end of `lease` at `now`: its first `done` pieces are complete, and the piece
     /// after them, if any, ended with `outcome`.
     pub fn completed(
         &mut self,
@@ -191,7 +191,7 @@ impl Classes {
         match verdict {
             Verdict::Continue | Verdict::Failed => {}
             Verdict::Retry => {
-                // Those after it have not been tried; those that failed come first.
+                // The pieces after the failed one have not been tried; the failed one comes first.
                 self.push_again(now, rest(failed + 1..lease.places.end, lease.way, 0));
                 let before = if done == 0 { lease.tried } else { 0 };
                 let at = self.terms.retry_at(before, outcome, now);
@@ -211,32 +211,32 @@ impl Classes {
         }
     }
 
-    /// A class that became complete and was not returned yet, in the order of completion.
+    /// Returns a complete class that was not returned yet, in the order of completion.
     pub fn next_complete(&mut self) -> Option<usize> {
         self.fresh.pop_front()
     }
 
-    /// Makes `class` the next one to begin. A class that has begun stays where it is, and so do
-    /// those before it: the window always holds. Returns whether it moved.
+    /// Makes `class` the next one to begin. A class that has begun keeps its place, and so do those
+    /// before it: the window always holds. Returns whether it moved.
     pub fn promote(&mut self, class: usize) -> bool {
         self.advance();
         let first = match self.order.get(self.turn) {
             Some(&turn) => self.turn + usize::from(self.classes[turn].begun),
             None => return false,
         };
-        // A complete class could be anywhere, but would not be counted there.
+        // A complete class could move anywhere, but would not be counted there.
         let found = self.order[first..].iter().position(|&other| other == class);
         let Some(found) = found.filter(|_| !self.is_complete(class)) else { return false };
         self.order[first..=first + found].rotate_right(1);
         true
     }
 
-    /// Whether [`next_complete`](Self::next_complete) has one.
+    /// Whether [`next_complete`](Self::next_complete) has a class to return.
     pub fn has_complete(&self) -> bool {
         !self.fresh.is_empty()
     }
 
-    /// Classes in the current order of their urgency.
+    /// Returns the classes, the most urgent first.
     pub fn order(&self) -> &[usize] {
         &self.order
     }
@@ -251,23 +251,23 @@ impl Classes {
         self.settled == self.order.len()
     }
 
-    /// The most classes at any time from the first that was not complete to the last that had
-    /// begun, both included: at most the window.
+    /// Returns the largest number of classes at any time from the first incomplete one to the last
+    /// begun one, both included: at most the window.
     pub fn max_skew(&self) -> usize {
         self.max_skew
     }
 
-    /// Leases that are handed out and not reported yet.
+    /// Returns the number of leases handed out and not reported yet.
     pub fn in_flight(&self) -> usize {
         self.terms.in_flight()
     }
 
-    /// Hands out nothing from now on.
+    /// Stops handing out leases.
     pub fn stop(&mut self) {
         self.terms.stop();
     }
 
-    /// The lease that a slot would get, or what it is to do instead.
+    /// Returns the lease for a slot, or the action in its place.
     fn candidate(&mut self, now: Nanos) -> Result<ClassLease, Action<ClassLease>> {
         if let Some(lease) = self.again.due(now) {
             return Ok(lease.clone());
@@ -299,7 +299,7 @@ impl Classes {
         }
     }
 
-    /// A lease from the queue of a class whose first place can be handed out.
+    /// Returns a lease from the queue of a class whose first place can be handed out.
     fn batch(&self, index: usize) -> ClassLease {
         let class = &self.classes[index];
         let arranged = &*self.arranged;
@@ -321,7 +321,7 @@ impl Classes {
         ClassLease { class: index, file, places: first..end, way: self.ways[file], tried: 0 }
     }
 
-    /// Removes what `candidate` found.
+    /// Removes the lease that `candidate` found.
     fn give(&mut self, lease: &ClassLease) {
         let Self { arranged, classes, taken, .. } = self;
         let pieces = lease.places.clone().map(|place| arranged.piece(place));
@@ -344,7 +344,7 @@ impl Classes {
         self.max_skew = self.max_skew.max(self.turn - self.settled + 1);
     }
 
-    /// All bytes of a piece have been read.
+    /// Marks a piece as read.
     fn complete(&mut self, place: usize) {
         let Self { arranged, classes, fresh, .. } = self;
         for &class in arranged.classes_of(arranged.piece(place)) {

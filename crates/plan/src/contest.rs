@@ -1,7 +1,8 @@
-//! Which of two ways to do the same work is faster here, found out while they do it.
+//! Finds which of two ways to do the same work is faster here, while they do it.
 //!
-//! A mapped file is summed faster than a read one on some processors, and half as fast on others. So both
-//! ways do a few megabytes each, of the bytes that have to be done anyway, and the faster one does the rest:
+//! A mapped file is summed faster than a read one on some processors, and half as fast on others.
+//! So both ways do a few megabytes each, of the bytes that are due anyway, and the faster one does
+//! the rest:
 //!
 //! ```text
 //! bytes    256 KiB  512 KiB   1 MiB       2 MiB              to 1 GiB         256 KiB …
@@ -9,9 +10,9 @@
 //!          warm up  count     count       count
 //! ```
 //!
-//! A [`Contest`] has no clock and no threads: it is asked which [`Heat`] comes next, and is given its cost.
-//! Any number of threads may run heats at once, in any order. Medians of parts of 256 KiB are compared, so that a
-//! thread that is interrupted counts once. The question is asked anew in each GiB.
+//! A [`Contest`] has no clock and no threads: it returns the next [`Heat`], and is passed its cost.
+//! Any number of threads may run heats at once, in any order. Medians over parts of 256 KiB are
+//! compared, so that an interrupted thread counts once. The contest is repeated in each GiB.
 //!
 //! ```
 //! use swath_plan::contest::{Contest, HeatCost, Contender};
@@ -36,9 +37,9 @@ use alloc::vec::Vec;
 use crate::extent::Extent;
 use crate::schedule::Nanos;
 
-/// Shorter extents are not worth a contest: the slower side costs more than the faster one gains.
+/// Shorter extents are not worth a contest: the slower side costs more than the faster one saves.
 pub const SHORTEST: u64 = 64 << 20;
-/// Bytes after which the question is asked again.
+/// Bytes after which the contest is repeated.
 const AGAIN: u64 = 1 << 30;
 /// Bytes of the first window of each side, and of a heat.
 const HEAT: u64 = 256 << 10;
@@ -48,15 +49,15 @@ const WINDOWS: u32 = 4;
 const ALL_WINDOWS: u64 = 2 * HEAT * ((1 << WINDOWS) - 1);
 /// Heats of each side that count.
 const COUNTED: usize = (1 << WINDOWS) - 2;
-/// Wall time decides if one side takes this many percent of the other's.
+/// Wall time decides if one side takes at least this percentage of the other's.
 const CLEAR_WALL: u64 = 110;
-/// Otherwise CPU time does, if one side takes this many percent of the other's.
+/// Otherwise CPU time decides, if one side takes at least this percentage of the other's.
 const CLEAR_CPU: u64 = 103;
 
 /// One of two ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contender {
-    /// The way that is taken without a clear winner.
+    /// The way taken without a clear winner.
     Usual,
     /// The other way.
     Other,
@@ -69,10 +70,10 @@ pub struct Heat {
     pub side: Contender,
     /// The bytes.
     pub extent: Extent,
-    /// Whether its cost is asked for.
+    /// Whether its cost is needed.
     pub counts: bool,
-    /// A window that counts and ends with this heat: what is to be cleared after the work, such as pages that are
-    /// mapped, is cleared now, and that costs extra.
+    /// The counted window that ends with this heat, if any: state that the work left, such as
+    /// mapped pages, is cleared now, at an extra cost.
     pub over: Option<Extent>,
 }
 
@@ -103,24 +104,24 @@ impl HeatCost {
 pub struct Contest {
     start: u64,
     choice: Contender,
-    /// Which GiB the costs are of.
+    /// The GiB that the costs belong to.
     round: u64,
-    /// For each side, in nanoseconds per MiB.
+    /// The costs of each side, in nanoseconds per MiB.
     costs: [Vec<HeatCost>; 2],
-    /// The costs of clearing, likewise.
+    /// The costs of clearing, in the same units.
     clearing: [Vec<HeatCost>; 2],
-    /// The medians of the last round that was decided.
+    /// The medians of the last decided round.
     medians: Option<[HeatCost; 2]>,
 }
 
 impl Contest {
-    /// A contest over an extent that begins at `start`.
+    /// Starts a contest over an extent that begins at `start`.
     pub fn new(start: u64) -> Self {
         let (costs, clearing) = Default::default();
         Self { start, choice: Contender::Usual, round: 0, costs, clearing, medians: None }
     }
 
-    /// The first heat of `extent`, which is not empty and is in the extent of the contest.
+    /// Returns the first heat of `extent`, which must be nonempty and within the contest's extent.
     pub fn next(&self, extent: Extent) -> Heat {
         let in_round = (extent.offset() - self.start) % AGAIN;
         let round = extent.offset() - in_round;
@@ -140,7 +141,7 @@ impl Contest {
         }
     }
 
-    /// Takes note of what a heat cost, before what its window cost to clear.
+    /// Records the cost of a heat, without that of clearing its window.
     pub fn took(&mut self, heat: &Heat, cost: HeatCost) {
         if heat.counts && self.is_of_this_round(heat) {
             self.costs[heat.side.index()].push(cost.per_mib(heat.extent));
@@ -148,7 +149,7 @@ impl Contest {
         }
     }
 
-    /// Takes note of what it cost to clear the window that ended with a heat.
+    /// Records the cost of clearing the window that ended with a heat.
     pub fn cleared(&mut self, heat: &Heat, cost: HeatCost) {
         if let Some(window) = heat.over
             && self.is_of_this_round(heat)
@@ -157,7 +158,7 @@ impl Contest {
         }
     }
 
-    /// Begins another round if the heat does.
+    /// Returns whether the heat is in the current round; a heat of a later round begins that one.
     fn is_of_this_round(&mut self, heat: &Heat) -> bool {
         let round = (heat.extent.offset() - self.start) / AGAIN;
         if round > self.round {
@@ -181,18 +182,19 @@ impl Contest {
         (self.costs, self.clearing) = Default::default();
     }
 
-    /// The way that was faster, or the usual one.
+    /// Returns the faster way, or the usual one.
     pub fn choice(&self) -> Contender {
         self.choice
     }
 
-    /// Returns the cost of a MiB for each side in the last round that was decided, the usual one first.
+    /// Returns the cost of a MiB for each side in the last decided round, the usual one first.
     pub fn medians(&self) -> Option<[HeatCost; 2]> {
         self.medians
     }
 }
 
-/// The side of the window at `at` in a round, its start and its end; `None` after the windows.
+/// Returns the side of the window at `at` in a round, its start and its end; `None` after the
+/// windows.
 fn window(at: u64) -> Option<(Contender, [u64; 2])> {
     if at >= ALL_WINDOWS {
         return None;
@@ -202,7 +204,7 @@ fn window(at: u64) -> Option<(Contender, [u64; 2])> {
     let len = HEAT << pair;
     let start = 2 * (len - HEAT);
     let (is_first, middle) = (at < start + len, start + len);
-    // By turns, so that neither is always the one that finds things warm.
+    // In turn, so that neither side always finds the caches warm.
     let side =
         if is_first == pair.is_multiple_of(2) { Contender::Usual } else { Contender::Other };
     Some((side, if is_first { [start, middle] } else { [middle, middle + len] }))
@@ -236,8 +238,8 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// Runs a contest over `len` bytes in leases of 2 MiB by `workers` threads that take turns; returns it, and the bytes
-    /// that each side did. `cost` is that of a MiB, at an offset.
+    /// Runs a contest over `len` bytes in leases of 2 MiB by `workers` threads that take turns;
+    /// returns it, and the bytes that each side did. `cost` returns the cost of a MiB at an offset.
     fn run(
         start: u64,
         len: u64,
@@ -319,7 +321,7 @@ mod tests {
                 let (contest, done) = run(4096, 256 * MIB, workers, &cost);
                 assert_eq!(contest.choice(), expected, "{what}, {workers} workers");
                 let slower = done[usize::from(expected == Contender::Usual)];
-                // All four of them are in the windows until it is decided.
+                // Up to four workers stay within the windows until the decision.
                 assert!(workers > 4 || slower <= ALL_WINDOWS, "{what}, {workers}: {slower}");
             }
         }

@@ -1,35 +1,35 @@
-//! How many workers read a source whose response time is unknown.
+//! The number of workers for a source with unknown response time.
 //!
-//! Reads wait, and more reads in flight hide the wait. A [`Crew`] begins with few workers,
-//! learns from the first responses, and decides how many there should be. It has no clock and no
-//! threads: time is a number that is passed in.
+//! Reads wait, and more reads in flight hide the wait. A [`Crew`] begins with few workers, learns
+//! from the first responses, and decides their number. It has no clock and no threads: time is a
+//! number that is passed in.
 //!
 //! ```text
 //! request              patience: what memory would take      responses: rate × shortest = busy
 //!   |--- first workers ---|--- the maximum ------------------------|--- twice the busy ones ---
 //! ```
 //!
-//! **The beginning.** Memory responds at once. If nothing has come back in the time that memory
-//! would have taken, the source makes readers wait, and the maximum number of workers is
-//! started: each round of reads costs a wait, and threads that only wait cost next to nothing.
-//! So a source of 20 ms has all of its reads in flight after 2 to 5 ms, not after several waits.
+//! **The beginning.** Memory responds at once. If no response has come in the time that memory
+//! would have taken, the source makes readers wait, and the maximum number of workers is started:
+//! each round of reads costs a wait, and waiting threads cost next to nothing. So a source of 20 ms
+//! has all of its reads in flight after 2 to 5 ms, not after several waits.
 //!
-//! **After that**, Little's law says how many requests a source works on at a time: responses
-//! per second × the shortest response time. Requests beyond that wait in a queue of the source,
-//! where they gain nothing. Twice as many are kept in flight, so that a source that could do
-//! more shows it: the number doubles in each round of two response times as long as that is so.
-//! It shrinks if there are more than four times as many, for example because the source handles
-//! one request after the other.
+//! **After that**, Little's law gives the number of requests that a source works on at a time:
+//! responses per second × the shortest response time. Requests beyond that wait in a queue of the
+//! source, where they gain nothing. Twice as many are kept in flight, so that a source with
+//! capacity to spare shows it: as long as it does, the number doubles in each round of two response
+//! times. It shrinks if there are more than four times as many, for example because the source
+//! handles one request after another.
 //!
-//! **If some responses come at once** and others take long, as with a cache, the shortest time
-//! says nothing about the others. Then the number is doubled as long as that brings a quarter
-//! more responses per second.
+//! **If some responses come at once** and others take long, as with a cache, the shortest time says
+//! nothing about the others. Then the number is doubled as long as that brings a quarter more
+//! responses per second.
 //!
-//! **Large requests** pay for one wait with more bytes, but are slower if there is no wait:
-//! memory that was just cleared has left the cache when its bytes arrive. So requests are small
-//! at first, and large as long as they have to wait.
+//! **Large requests** pay for one wait with more bytes, but are slower if there is no wait: memory
+//! that was just cleared has left the cache when its bytes arrive. So requests are small at first,
+//! and large as long as they have to wait.
 //!
-//! **The floor** for `n` requests that take `t` each, `w` at a time, is `n / w × t`; the
+//! **The floor** for `n` requests of duration `t` each, `w` at a time, is `n / w × t`; the
 //! beginning adds the patience once.
 //!
 //! ```
@@ -51,9 +51,9 @@
 
 use crate::schedule::Nanos;
 
-/// A request that takes no longer than this did not have to wait.
+/// The longest time of a request that did not have to wait.
 const LATENCY: Nanos = 500_000;
-/// The additional time for each MiB, which memory takes.
+/// The additional time that memory takes for each MiB.
 const NANOS_PER_MIB: u64 = 250_000;
 /// The shortest time over which responses are evaluated together.
 const LEAST_ROUND: Nanos = 1_000_000;
@@ -65,7 +65,7 @@ const SECOND: u128 = 1_000_000_000;
 /// The limits of a [`Crew`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Workers that begin, and that always stay.
+    /// Workers that begin and always stay.
     pub first: usize,
     /// The most workers.
     pub most: usize,
@@ -78,11 +78,11 @@ pub struct Bounds {
 /// Requests of one worker since its last report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answers {
-    /// How many were answered.
+    /// The number of answered requests.
     pub count: u64,
-    /// The shortest time one of them took.
+    /// The shortest time of a request.
     pub shortest: Nanos,
-    /// The total time they took.
+    /// The total time of the requests.
     pub waited: Nanos,
 }
 
@@ -104,19 +104,19 @@ pub struct Crew {
     running: usize,
     peak: usize,
     wanted: usize,
-    /// The result of the last round: one slow round alone sends no worker away.
+    /// The result of the last round: a single slow round sends no worker away.
     last: usize,
-    /// When the first request was made.
+    /// The time of the first request.
     asked: Option<Nanos>,
     /// Whether any response has come back.
     answered: bool,
     /// Size of one request in bytes.
     request_size: u64,
-    /// The shortest time, and the best rate, as long as the source stays the same.
+    /// The shortest time, and the best rate, while the source stays the same.
     shortest: Nanos,
     best: Rate,
     round: Round,
-    /// Workers before they were doubled, and their rate.
+    /// The number of workers before they were doubled, and their rate.
     trial: Option<(usize, Rate)>,
     /// Rounds until they are doubled again.
     rest: u32,
@@ -130,7 +130,7 @@ type Rate = u128;
 struct Round {
     began: Nanos,
     count: u64,
-    /// The total time they took.
+    /// Their total time.
     waited: Nanos,
 }
 
@@ -141,7 +141,7 @@ impl Round {
 }
 
 impl Crew {
-    /// A crew whose first workers run already.
+    /// Returns a crew whose first workers are already running.
     pub fn new(bounds: Bounds) -> Self {
         let first = bounds.first.max(1);
         let bounds = Bounds { first, most: bounds.most.max(first), ..bounds };
@@ -162,17 +162,17 @@ impl Crew {
         }
     }
 
-    /// The time after which a request of this many bytes counts as waiting.
+    /// Returns the time after which a request of this many bytes counts as waiting.
     pub fn patience(request_size: u64) -> Nanos {
         LATENCY.saturating_add(request_size.saturating_mul(NANOS_PER_MIB) >> 20)
     }
 
-    /// The number of workers to begin with.
+    /// Returns the number of workers to begin with.
     pub fn first(&self) -> usize {
         self.bounds.first
     }
 
-    /// Size of the next request in bytes.
+    /// Returns the size of the next request in bytes.
     pub fn request_size(&self) -> u64 {
         self.request_size
     }
@@ -182,17 +182,17 @@ impl Crew {
         Some(self.request_size).filter(|&size| size > self.bounds.request_size)
     }
 
-    /// The most workers that ran at one time.
+    /// Returns the most workers that ran at one time.
     pub fn peak(&self) -> usize {
         self.peak
     }
 
-    /// The response time without other requests, as far as it was observed.
+    /// Returns the shortest observed response time, as without other requests.
     pub fn shortest(&self) -> Option<Nanos> {
         Some(self.shortest).filter(|&shortest| shortest != Nanos::MAX)
     }
 
-    /// A worker makes its first request. Returns whether it is the first of all.
+    /// Records a worker's first request. Returns whether it is the first of all.
     pub fn asked(&mut self, now: Nanos) -> bool {
         let is_first = self.asked.is_none();
         if is_first {
@@ -202,7 +202,7 @@ impl Crew {
         is_first
     }
 
-    /// Requests of one worker were answered. Returns whether workers are to be started.
+    /// Records answers to requests of one worker. Returns whether workers should be started.
     pub fn landed(&mut self, now: Nanos, answers: Answers) -> bool {
         self.answered = true;
         self.shortest = self.shortest.min(answers.shortest);
@@ -222,21 +222,21 @@ impl Crew {
         self.running < self.wanted
     }
 
-    /// A request came back without its bytes: more at a time would not help.
+    /// Records a request that came back without its bytes: more at a time would not help.
     pub fn failed(&mut self) {
         self.answered = true;
         self.wanted = (self.wanted / 2).max(self.bounds.first);
         self.last = self.wanted;
     }
 
-    /// Returns the step at `now` of the thread that starts workers.
+    /// Returns the step at `now` for the thread that starts workers.
     pub fn step(&mut self, now: Nanos) -> CrewStep {
         if let (Some(asked), false) = (self.asked, self.answered) {
             let until = asked.saturating_add(Self::patience(self.request_size));
             if now < until {
                 return CrewStep::WaitUntil(until);
             }
-            // The first round is not full: it alone sends no worker away.
+            // The first round is incomplete: by itself it sends no worker away.
             (self.wanted, self.last) = (self.bounds.most, self.bounds.most);
             self.waits();
         }
@@ -249,14 +249,14 @@ impl Crew {
         CrewStep::Start(slot)
     }
 
-    /// Whether a worker that was started later, and has no work, should end.
+    /// Whether an idle worker beyond the first ones should end.
     pub fn leaves(&mut self) -> bool {
         let leaves = self.running > self.wanted;
         self.running -= usize::from(leaves);
         leaves
     }
 
-    /// A worker could not be started: no more are started.
+    /// Records that a worker could not be started: no more are started.
     pub fn refused(&mut self) {
         self.running = self.running.saturating_sub(1).max(self.bounds.first);
         self.peak = self.peak.min(self.running).max(self.bounds.first);
@@ -264,17 +264,17 @@ impl Crew {
         self.wanted = self.wanted.min(self.running);
     }
 
-    /// Requests have to wait.
+    /// Records that requests have to wait.
     fn waits(&mut self) {
         self.request_size = self.request_size.max(self.bounds.waited_size);
     }
 
-    /// Whether no response came as fast as memory would have given it.
+    /// Whether no response came as fast as from memory.
     fn all_wait(&self) -> bool {
         self.shortest > Self::patience(self.request_size)
     }
 
-    /// A round is over: returns how many workers are worth it.
+    /// Ends a round; returns the number of workers to use.
     fn judge(&mut self, took: Nanos) -> usize {
         let Round { count, waited, .. } = self.round;
         let rate = u128::from(count) * 1000 * SECOND / u128::from(took.max(1));
@@ -287,8 +287,8 @@ impl Crew {
         if self.all_wait() { self.by_little(rate) } else { self.by_trial(rate) }
     }
 
-    /// Twice as many as the source works on at a time, or as there are, if those are not far
-    /// more.
+    /// Returns twice the number of requests that the source works on at a time; the present number
+    /// of workers if that is at most twice as many.
     fn by_little(&mut self, rate: Rate) -> usize {
         if rate < self.best / 2 {
             // The source has changed: learn anew.
@@ -298,8 +298,7 @@ impl Crew {
         self.best = self.best.max(rate);
         let busy_twice = rate * u128::from(self.shortest) * 2 / SECOND;
         let busy_twice = usize::try_from((busy_twice + 500) / 1000).unwrap_or(usize::MAX);
-        // Responses that wait for a processor look like requests in a queue: a few more do no
-        // harm.
+        // Responses that wait for a processor look like requests in a queue: a few more do no harm.
         if busy_twice.saturating_mul(2) >= self.running {
             busy_twice.max(self.running)
         } else {
@@ -307,7 +306,7 @@ impl Crew {
         }
     }
 
-    /// Twice as many as long as that brings a quarter more.
+    /// Doubles the number as long as that brings a quarter more responses.
     fn by_trial(&mut self, rate: Rate) -> usize {
         match self.trial.take() {
             Some((before, brought)) if rate * 4 < brought * 5 => {

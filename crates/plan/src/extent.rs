@@ -1,4 +1,4 @@
-//! `(offset, len)` that cannot overflow.
+//! A range of bytes, `(offset, len)`, that cannot overflow.
 
 use core::fmt;
 
@@ -43,14 +43,14 @@ impl Extent {
         self.offset + self.len
     }
 
-    /// Returns the bytes in both; an empty extent, somewhere, if they share no byte.
+    /// Returns the bytes in both; an empty extent at some offset if they share no byte.
     pub fn intersect(self, other: Self) -> Self {
         let offset = self.offset.max(other.offset);
         Self::between(offset, self.end().min(other.end()).max(offset))
     }
 }
 
-/// `4096..8192`, as error messages print it.
+/// Formats as in error messages: `4096..8192`.
 impl fmt::Display for Extent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}..{}", self.offset, self.end())

@@ -4,8 +4,7 @@ use alloc::vec::Vec;
 
 use crate::extent::Extent;
 
-/// Returns the same bytes in file order: extents that touch or overlap are one, empty ones are
-/// left out.
+/// Returns the same bytes in file order; joins extents that touch or overlap, and drops empty ones.
 pub fn merged(mut extents: Vec<Extent>) -> Vec<Extent> {
     extents.retain(|extent| !extent.is_empty());
     extents.sort_unstable();
@@ -21,7 +20,7 @@ pub fn merged(mut extents: Vec<Extent>) -> Vec<Extent> {
     merged
 }
 
-/// Returns the bytes of `within` that are in none of `extents`, which are in file order and do not
+/// Returns the bytes of `within` that are in none of `extents`. These are in file order and do not
 /// overlap, as [`merged`] returns them.
 pub fn gaps(extents: &[Extent], within: Extent) -> Vec<Extent> {
     let mut gaps = Vec::new();

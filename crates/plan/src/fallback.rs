@@ -1,7 +1,7 @@
-//! Requests that could not be met, and the substitutes: every report has a list of fallbacks.
+//! Requests that could not be met, and their substitutes: every report has a list of fallbacks.
 //!
-//! A program distinguishes a [`Fallback`] by its variant; for people there is its text. Those of
-//! `policy` are made here in `plan`, all others where something is refused.
+//! A program distinguishes a [`Fallback`] by its variant; people read its text. `policy` makes some
+//! here in `plan`; all others are made where a request is refused.
 //!
 //! ```
 //! use swath_plan::fallback::{DirectUse, Fallback};
@@ -19,22 +19,21 @@ use core::fmt;
 use crate::mirror::Standing;
 use crate::wishes::{Engine, PageCache};
 
-/// An option that could not be honoured, or a means that was not available. Its text says what
-/// was done instead.
+/// An option that could not be honoured, or a means that was not available. Its text names the
+/// substitute.
 ///
-/// `why` is for people: the kernel's words, or ours.
+/// `why` is for people: the kernel's words, or our own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fallback {
-    /// Bytes went through the page cache, although they were to bypass it.
+    /// Bytes went through the page cache instead of bypassing it.
     DirectRefused {
-        /// When it was refused.
+        /// The step that was refused.
         at: DirectUse,
         /// The reason.
         why: String,
     },
-    /// The page cache was used in another mode than requested, for a reason other than
-    /// `O_DIRECT`.
+    /// The page cache was used in another mode than requested, for a reason other than `O_DIRECT`.
     PageCacheUnused {
         /// The requested mode.
         asked: PageCache,
@@ -59,7 +58,7 @@ pub enum Fallback {
         /// The rule that applies instead.
         why: &'static str,
     },
-    /// More than can be used.
+    /// A number beyond the usable maximum.
     TooMany {
         /// The name of what was requested.
         what: &'static str,
@@ -70,7 +69,7 @@ pub enum Fallback {
     },
     /// An absurd number.
     OutOfRange {
-        /// Where it came from: a profile, or the source.
+        /// Its origin: a profile, or the source.
         from: &'static str,
         /// Its name.
         what: &'static str,
@@ -88,30 +87,30 @@ pub enum Fallback {
         /// The next multiple, which was used.
         used: u64,
     },
-    /// There is not enough memory for as many workers as were wanted.
+    /// There was not enough memory for all workers.
     FewerWorkers {
         /// The requested number.
         asked: u64,
-        /// How many there were.
+        /// The number of workers that ran.
         used: u64,
     },
     /// A thread could not be started; the others did its work.
     WorkerNotStarted {
         /// The index of the worker; `None` if workers are not numbered.
         index: Option<u64>,
-        /// The error of starting it.
+        /// The error from starting it.
         why: String,
     },
-    /// The number of workers could not grow with the response times of the source.
+    /// The number of workers could not adapt to the response times of the source.
     NoMoreWorkers {
-        /// The error of starting the thread that watches.
+        /// The error from starting the thread that watches them.
         why: String,
     },
     /// There was no ring.
     RingRefused {
         /// The kernel's words.
         why: String,
-        /// The operation that each thread was started for instead: a `read` or a `file` in flight.
+        /// The operation for which a thread was started instead: a `read` or a `file` in flight.
         each: &'static str,
     },
     /// The ring ended before its work did.
@@ -136,70 +135,70 @@ pub enum Fallback {
         /// The kernel's words.
         why: String,
     },
-    /// Advice for maps was not given, because nothing was mapped.
+    /// Advice for maps was not given: nothing was mapped.
     AdviceForMapsOnly,
-    /// A file that was to be mapped was read.
+    /// A file was read instead of mapped.
     NotMapped {
         /// The incompatibility with a map, and the substitute.
         why: &'static str,
     },
     /// The caller's memory cannot be read into directly.
     NotAligned,
-    /// No space was reserved: a full disk will be noticed by a write.
+    /// No space was reserved: a full disk shows up only in a write.
     NotReserved,
-    /// The copy has other times than its source, or other than they were to the nanosecond.
+    /// The copy's times differ from its source's, perhaps only below the file system's resolution.
     TimesNotKept {
         /// The kernel's words, or ours.
         why: String,
     },
-    /// The new file lets in more users than its source: the file system gives it other permissions than it was given.
+    /// The new file lets in more users than its source: the file system did not keep the
+    /// permissions that were set.
     ModeNotKept {
-        /// The permissions that it was given.
+        /// The permissions that were set.
         given: u32,
-        /// Those that it has beyond them.
+        /// The permissions that it has beyond those.
         wider: u32,
     },
-    /// There is no lock: the file system has none, a sandbox refuses it, or it has no place in the folder of a
-    /// file that is written in place.
+    /// There is no lock: the file system has none, a sandbox refuses it, or there is no place for
+    /// it in the folder of a file that is written in place.
     NoLocks,
-    /// Copies that vote are all read, so none is read a second time.
+    /// Copies that vote are all read, so no read is repeated.
     NoHedging,
     /// Copies are on one device.
     MirrorsShareDevice {
-        /// The first of them, as names are displayed.
+        /// The first of them, as displayed.
         path: String,
-        /// All others.
+        /// The others, as displayed.
         others: Vec<String>,
     },
     /// A copy is not read.
     MirrorNotRead {
-        /// Its name, as it is displayed.
+        /// Its name, as displayed.
         path: String,
         /// The fault.
         why: String,
     },
-    /// A copy has another length than the others, and is read anyway.
+    /// A copy differs in length from the others, and is read anyway.
     MirrorLength {
-        /// Its name, as it is displayed.
+        /// Its name, as displayed.
         path: String,
         /// Its length in bytes.
         len: u64,
         /// The length of the others in bytes.
         expected: u64,
     },
-    /// A copy failed at some chunks; others provided them.
+    /// A copy failed at some chunks, which others provided.
     MirrorFailed {
-        /// Its name, as it is displayed.
+        /// Its name, as displayed.
         path: String,
-        /// How many chunks.
+        /// The number of chunks.
         chunks: u64,
         /// The last problem with it.
         why: String,
         /// The fate of the copy.
         standing: Standing,
     },
-    /// The tables of a compressor are shorter than for its level: there is no memory for full
-    /// ones.
+    /// A compressor uses shorter tables than its level requires: there is no memory for full ones.
     ShorterTables {
         /// The level.
         level: i32,
@@ -208,7 +207,7 @@ pub enum Fallback {
     Noted(String),
 }
 
-/// When `O_DIRECT` was refused.
+/// The step at which `O_DIRECT` was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DirectUse {
@@ -221,12 +220,12 @@ pub enum DirectUse {
 }
 
 impl Fallback {
-    /// Whether bytes were to bypass the page cache with `O_DIRECT`, and this was refused.
+    /// Whether bytes should have bypassed the page cache with `O_DIRECT`, which was refused.
     pub fn is_direct_refused(&self) -> bool {
         matches!(self, Self::DirectRefused { .. })
     }
 
-    /// Worker `index` could not be started, for the reason `why`.
+    /// Returns the fallback for worker `index`, which could not be started for the reason `why`.
     pub fn not_started(index: usize, why: &dyn fmt::Display) -> Self {
         Self::WorkerNotStarted { index: Some(index as u64), why: why.to_string() }
     }

@@ -1,9 +1,9 @@
-//! Decides how many files are read: how many at a time, by which worker, and in which way first.
+//! Decides how many files to read at a time, by which worker, and in which way first.
 //!
 //! ```text
 //! files   |0 1 2 3 4 5 ..|  claims: long ones first, single files at the end   (share)
 //! way     page cache first; on a miss the device, with many reads in flight    (Probe, Window)
-//! opens   by the worker while that is fast, otherwise by the ring              (Opener)
+//! opens   by the worker as long as that is fast, otherwise by the ring         (Opener)
 //! memory  slabs, lent in turn, with a reserve for the file that all wait for   (Lender)
 //! ```
 //!
@@ -28,10 +28,10 @@ pub use opener::{By, Opener};
 pub use probe::{Probe, ProbeWay};
 pub use window::Window;
 
-/// Returns how many of `left` files one of `workers` claims at a time, at most `most`.
+/// Returns how many of `left` files one of `workers` should claim at a time, at most `most`.
 ///
-/// An eighth of its even share: few claims while there is much to do, and at the end no worker
-/// holds files that another could have.
+/// This is an eighth of an even share: few claims while there is much to do, and at the end no
+/// worker holds files that another could take.
 ///
 /// ```
 /// use swath_plan::files::share;

@@ -1,23 +1,23 @@
-//! Which copy each chunk is read from, and which one next if that fails.
+//! Chooses the copy for each chunk, and the next one if that fails.
 //!
-//! A pure state machine. A thread that wants a chunk [`begin`](Mirrors::begin)s a [`Request`],
-//! asks [`next`](Mirrors::next) which copy to read, reports that the read has
+//! A pure state machine. A thread that needs a chunk [`begin`](Mirrors::begin)s a [`Request`], asks
+//! [`next`](Mirrors::next) which copy to read, and reports when the read has
 //! [`landed`](Mirrors::landed) and how it [`completed`](Mirrors::completed), until the chunk is
 //! read or no copy is left.
 //!
 //! ```text
 //! copy 0   device a   |read|read|read|read|        slots: reads in flight
-//! copy 1   device a   spare: read for what copy 0 fails at, or instead of it
+//! copy 1   device a   spare: read if copy 0 fails, or instead of it
 //! copy 2   device b   |  read  |  read  |  ×       slow: gets less, and nothing near the end
 //! ```
 //!
 //! * **Pull.** A chunk goes to the fastest copy that has a free slot; a slow copy keeps its
 //!   slots longer, so it gets fewer chunks. Towards the end a slow copy gets no chunk that it
 //!   would finish last.
-//! * **One copy for each device.** Of the copies on one device only one is read at a time:
-//!   together they are slower.
+//! * **One copy for each device.** Of the copies on one device only one is read at a time: together
+//!   they are slower.
 //! * **Fail-over.** A chunk is tried on every copy before it is given up. A copy that fails at
-//!   several chunks in a row is given up, and from then on only used for what no other copy has.
+//!   several chunks in a row is given up, and then only used for chunks that no other copy has.
 //! * **Hedges.** A read that takes longer than nearly all others is repeated on another copy,
 //!   within a [budget](Hedging) that is never exceeded.
 //!
@@ -39,7 +39,7 @@ use pace::{Pace, Recent};
 /// The most copies: each request has one bit for each.
 pub const MOST: usize = 64;
 
-/// One copy, as it was when it was opened.
+/// One copy, as it was when opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copy {
     /// A number for the device: equal for copies on the same one.
@@ -48,13 +48,13 @@ pub struct Copy {
     pub len: Option<u64>,
 }
 
-/// Second reads, if the first takes long.
+/// Second reads, for reads that take long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hedging {
-    /// The most second reads for each thousand first ones. Reads slower than all but this share
-    /// are repeated.
+    /// The most second reads per thousand first ones. Reads slower than all but this share are
+    /// repeated.
     pub permille: u32,
-    /// Second reads that are allowed in addition, so that a short read can have some.
+    /// Second reads allowed on top of that, so that a short read can have some.
     pub burst: u32,
 }
 
@@ -72,22 +72,22 @@ pub struct MirrorSetup {
 /// The fate of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It is read.
+    /// It is in use.
     Good,
-    /// It failed several times in a row, and is only used for what no other copy has.
+    /// It failed several times in a row, and is only used for chunks that no other copy has.
     GivenUp,
-    /// It cannot be read, or has changed: it is no longer used.
+    /// It cannot be read, or has changed, and is no longer used.
     Gone,
 }
 
-/// How a read of one copy ended.
+/// The end of a read of one copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyOutcome {
-    /// All bytes were read, and are right as far as they were checked.
+    /// All bytes were read; they passed all checks made.
     Complete,
-    /// The copy did not provide them.
+    /// The copy did not provide the bytes.
     Failed,
-    /// It provided other bytes.
+    /// It provided wrong bytes.
     Wrong,
     /// It ends here.
     EndsAt(u64),
@@ -102,7 +102,7 @@ pub enum MirrorStep {
     Read {
         /// The index of the copy.
         copy: usize,
-        /// Whether it is a second read in addition to one in flight.
+        /// Whether this is a second read in addition to one in flight.
         hedge: bool,
     },
     /// Ask again when any read has landed, or at this time.
@@ -114,13 +114,13 @@ pub enum MirrorStep {
 /// Counters of one copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Bytes that were taken from it.
+    /// Bytes taken from it.
     pub bytes: u64,
-    /// Chunks that were taken from it.
+    /// Chunks taken from it.
     pub chunks: u64,
     /// Chunks that could not be read from it.
     pub errors: u64,
-    /// The chunks among them that another copy provided.
+    /// Those of them that another copy provided.
     pub fail_overs: u64,
     /// Second reads of it that finished first.
     pub hedges_won: u64,
@@ -128,7 +128,7 @@ pub struct Tally {
     pub hedges_lost: u64,
 }
 
-/// A chunk that is wanted.
+/// A requested chunk.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Requests with lower numbers began earlier.
@@ -150,12 +150,12 @@ struct Flight {
 }
 
 impl Request {
-    /// The requested bytes.
+    /// Returns the requested bytes.
     pub const fn extent(&self) -> Extent {
         self.extent
     }
 
-    /// Whether a copy is being read for it.
+    /// Whether any copy is being read for it.
     pub fn is_in_flight(&self) -> bool {
         !self.flights.is_empty()
     }
@@ -165,7 +165,7 @@ impl Request {
 struct State {
     device: usize,
     standing: Standing,
-    /// Nothing past this offset can be read.
+    /// Bytes from this offset cannot be read.
     end: u64,
     in_flight: u32,
     failures_in_a_row: u32,
@@ -180,7 +180,7 @@ pub struct Mirrors {
     give_up_after: u32,
     hedging: Option<Hedging>,
     recent: Recent,
-    /// Reads in flight that each copy may have.
+    /// Reads in flight allowed for each copy.
     slots: u32,
     /// Bytes that are expected and have not begun; `None` if unknown.
     left: Option<u64>,
@@ -230,14 +230,14 @@ impl Mirrors {
         }
     }
 
-    /// A read of `bytes` by `workers` is about to begin.
+    /// Announces a read of `bytes` by `workers`.
     pub fn expect(&mut self, bytes: u64, workers: u64) {
         let each = workers.div_ceil(self.active_count().max(1) as u64);
         self.slots = u32::try_from(each).unwrap_or(u32::MAX).max(1);
         self.left = Some(bytes);
     }
 
-    /// How many copies are read in parallel: one for each device.
+    /// Returns the number of copies read in parallel: one for each device.
     pub fn active_count(&self) -> usize {
         (0..self.copies.len()).filter(|&copy| self.is_active(copy)).count()
     }
@@ -256,12 +256,12 @@ impl Mirrors {
         self.copies[copy].standing
     }
 
-    /// The counters of `copy`.
+    /// Returns the counters of `copy`.
     pub fn tally(&self, copy: usize) -> Tally {
         self.copies[copy].tally
     }
 
-    /// A chunk is wanted.
+    /// Begins a request for a chunk.
     pub fn begin(&mut self, extent: Extent) -> Request {
         self.left = self.left.map(|left| left.saturating_sub(extent.len()));
         self.begun += 1;
@@ -307,8 +307,8 @@ impl Mirrors {
         step
     }
 
-    /// A read of `len` bytes of `copy` that began at `since` is over, however it ended and
-    /// whether or not it is still waited for.
+    /// Records that a read of `len` bytes of `copy`, begun at `since`, has ended, whatever its
+    /// outcome and whether or not it is still needed.
     pub fn landed(&mut self, copy: usize, len: u64, since: Nanos, now: Nanos) {
         let state = &mut self.copies[copy];
         state.in_flight = state.in_flight.saturating_sub(1);
@@ -317,7 +317,7 @@ impl Mirrors {
         self.recent.push(elapsed, len);
     }
 
-    /// Reports how the read of `copy` for `request` ended. After anything but
+    /// Reports the outcome of the read of `copy` for `request`. Unless it is
     /// [`CopyOutcome::Complete`], ask [`next`](Self::next) again.
     pub fn completed(&mut self, request: &mut Request, copy: usize, outcome: CopyOutcome) {
         let at = request.flights.iter().position(|flight| flight.copy == copy);
@@ -331,7 +331,7 @@ impl Mirrors {
         }
     }
 
-    /// A copy provided bytes for `request` that turned out to differ from those used.
+    /// Records that the bytes of a copy for `request` differ from those used.
     pub fn outvoted(&mut self, request: &mut Request, copy: usize) {
         let len = request.extent.len();
         let tally = &mut self.copies[copy].tally;
@@ -362,7 +362,7 @@ impl Mirrors {
         state.tally.errors += 1;
         match outcome {
             CopyOutcome::Changed => state.standing = Standing::Gone,
-            // What is before the end is as good as before.
+            // The bytes before the end remain valid.
             CopyOutcome::EndsAt(end) => state.end = state.end.min(end),
             CopyOutcome::Failed | CopyOutcome::Wrong | CopyOutcome::Complete => {
                 state.failures_in_a_row += 1;
@@ -382,7 +382,7 @@ impl Mirrors {
             && request.extent.end() <= state.end
     }
 
-    /// The copy to read first.
+    /// Returns the copy to read first.
     fn first(&self, request: &Request, now: Nanos) -> MirrorStep {
         let left = || (0..self.copies.len()).filter(|&copy| self.may_have(request, copy));
         let mut active: Vec<usize> = left().filter(|&copy| self.is_active(copy)).collect();
@@ -406,7 +406,7 @@ impl Mirrors {
         }
     }
 
-    /// How many earlier requests than `request` wait for a slot of `copy`, or of another one.
+    /// Returns how many requests earlier than `request` wait for a slot of `copy` or another one.
     fn waiting_for(&self, copy: usize, request: &Request) -> u64 {
         let may_take = |waiting: &&Waiting| {
             waiting.number < request.number
@@ -416,8 +416,8 @@ impl Mirrors {
         self.waiting.iter().filter(may_take).count() as u64
     }
 
-    /// Whether the other copies would finish everything that is left, this chunk included,
-    /// before `copy` finishes this chunk.
+    /// Whether the other copies would finish all remaining bytes, this chunk included, before
+    /// `copy` finishes this chunk.
     fn would_be_last(
         &self,
         request: &Request,
@@ -437,7 +437,7 @@ impl Mirrors {
             .is_some_and(|theirs| own > theirs)
     }
 
-    /// Whether to make a second read in addition to `first`, and of which copy.
+    /// Decides whether to make a second read in addition to `first`, and of which copy.
     fn second(&self, request: &Request, first: Flight, now: Nanos) -> MirrorStep {
         let Some(hedging) = self.hedging.filter(|_| request.flights.len() == 1) else {
             return MirrorStep::Wait(None);
@@ -456,7 +456,7 @@ impl Mirrors {
         if self.hedges >= allowed {
             return MirrorStep::Wait(None);
         }
-        // Beyond its slots, which first reads keep busy; but not more than as many again.
+        // Beyond its slots, which first reads keep busy; but at most as many again.
         let room = |copy: &usize| self.copies[*copy].in_flight < self.slots.saturating_mul(2);
         (0..self.copies.len())
             .filter(|&copy| self.may_have(request, copy))

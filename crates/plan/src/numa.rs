@@ -1,20 +1,20 @@
-//! Whether the memory of a large result is spread over the memory nodes of the machine.
+//! Decides whether the memory of a large result is spread over the memory nodes of the machine.
 //!
 //! ```text
 //! first touch   |node of the worker that took the lease|of another worker|...
 //! interleave    |node 0|node 1|node 0|node 1|...        a page each
 //! ```
 //!
-//! The kernel takes a page from the node of the thread that touches it first. For a block that
-//! one worker fills and uses, that is right: its memory is close. A result is different. Workers
-//! take leases as they come, so a page is on the node of the worker that happened to take the
-//! lease, which has nothing to do with the thread that uses the page later. And where few
-//! workers are enough to read, or a single ring, all of it is on one node: then the bandwidth of
-//! that node limits every thread of the program. Spread over all nodes, each thread has the mean
-//! distance, and the bandwidth of all nodes.
+//! The kernel takes a page from the node of the thread that touches it first. For a block that one
+//! worker fills and uses, that is right: its memory is close. A result is different. Workers take
+//! leases as they come, so a page is on the node of whichever worker took the lease, which has
+//! nothing to do with the thread that uses the page later. If few workers, or a single ring, are
+//! enough for reading, all of it is on one node: then the bandwidth of that node limits every
+//! thread of the program. Spread over all nodes, each thread has the mean distance, and the
+//! bandwidth of all nodes.
 //!
-//! So this is asked about results only. Blocks, scratch and what a program keeps of them are
-//! left to the first touch.
+//! So this applies to results only. Blocks, scratch memory and a program's own data are left to the
+//! first touch.
 //!
 //! ```
 //! use swath_plan::numa::{NumaFacts, Placement, decide};
@@ -24,28 +24,28 @@
 //! assert_eq!(decide(&NumaFacts { nodes: 1, ..facts }), Placement::FirstTouch);
 //! ```
 
-/// The kernel spreads memory page by page, and this is the largest page.
+/// The largest page; the kernel spreads memory page by page.
 const HUGE_PAGE: u64 = 2 << 20;
-/// With 8 huge pages for each node, no node has more than an eighth above its share. For less
-/// there is little to gain: 16 MiB for each node are read in some milliseconds and fit into
-/// caches of today, and to look for the nodes takes tens of microseconds.
+/// With 8 huge pages for each node, no node has more than an eighth above its share. Less memory
+/// gains little: 16 MiB for each node are read in a few milliseconds and fit into today's caches,
+/// while finding the nodes takes tens of microseconds.
 const PAGES_EACH: u64 = 8;
 
-/// The facts about the memory of a result, before it is filled.
+/// The facts about the memory of a result before it is filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NumaFacts {
-    /// Bytes of it that have no page yet. Others stay where they are.
+    /// Bytes of it that have no page yet. Other pages stay where they are.
     pub fresh: u64,
     /// Reads in flight: threads, and entries of a ring.
     pub in_flight: u64,
-    /// Nodes with memory and with processors of this process. Memory without processors, which
-    /// is farther away or meant for something else, does not count.
+    /// Nodes with memory and with processors of this process. Memory without processors, which is
+    /// farther away or has another purpose, does not count.
     pub nodes: u64,
-    /// Whether the thread has a memory policy already, by `numactl` for example.
+    /// Whether the thread already has a memory policy, for example from `numactl`.
     pub own_policy: bool,
 }
 
-/// Where fresh memory comes from.
+/// The source of fresh memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Placement {
     /// The node of the thread that touches a page first.
@@ -54,11 +54,11 @@ pub enum Placement {
     Interleave,
 }
 
-/// Decides for one result.
+/// Decides the placement of one result.
 ///
-/// A single read in flight is first touch: it is the choice of a program that works with one
-/// thread, or of a machine that has one processor for it, and then the node of this thread is
-/// the best guess. A policy of the thread is the choice of the user.
+/// A single read in flight means first touch: the program chose one thread, or the machine has one
+/// processor for it, and the node of this thread is the best guess. A policy of the thread is the
+/// user's choice.
 pub fn decide(facts: &NumaFacts) -> Placement {
     let &NumaFacts { fresh, in_flight, nodes, own_policy } = facts;
     if nodes > 1 && in_flight > 1 && !own_policy && fresh >= least(nodes) {
@@ -68,14 +68,14 @@ pub fn decide(facts: &NumaFacts) -> Placement {
     }
 }
 
-/// Whether the nodes and the policy matter at all: otherwise it is first touch on every machine,
-/// and they need not be looked up.
+/// Whether the nodes and the policy matter at all. If not, it is first touch on every machine, and
+/// they need not be looked up.
 pub fn is_open(fresh: u64, in_flight: u64) -> bool {
     let best = NumaFacts { fresh, in_flight, nodes: 2, own_policy: false };
     decide(&best) == Placement::Interleave
 }
 
-/// The fewest bytes that are spread over this many nodes.
+/// Returns the fewest bytes that are spread over this many nodes.
 fn least(nodes: u64) -> u64 {
     nodes.saturating_mul(PAGES_EACH * HUGE_PAGE)
 }

@@ -1,8 +1,8 @@
-//! How the bytes of several inputs are divided into the parts of a job.
+//! Divides the bytes of several inputs into the parts of a job.
 //!
-//! The inputs are seen as one sequence of bytes, in order. Each byte belongs to exactly one part,
-//! and parts follow each other in that order, so outputs of parts, one after the other, are the
-//! output of the whole.
+//! The inputs form one sequence of bytes, in order. Each byte belongs to exactly one part, and
+//! parts follow each other in that order, so the outputs of the parts, concatenated, are the output
+//! of the whole.
 //!
 //! ```
 //! use swath_plan::parts::{Division, divide};
@@ -18,26 +18,26 @@ use core::num::NonZeroU64;
 
 use crate::extent::Extent;
 
-/// Where inputs may be divided.
+/// The places where inputs may be divided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Division {
-    /// At any byte, and a part consists of the records that begin in its extents. Each input is
-    /// taken alone. Where a record ends is known to the program that reads it, and to no other.
+    /// At any byte; a part consists of the records that begin in its extents. Each input is divided
+    /// separately. Only the program that reads a record knows its end.
     #[default]
     Records,
-    /// At any byte, and a part consists of exactly its bytes: for programs that need no records.
+    /// At any byte; a part consists of exactly its bytes: for programs that need no records.
     Bytes,
-    /// Where a line begins, so that a part consists of whole lines. The inputs are seen as one text:
-    /// where one does not end with a newline, its last line goes on in the next. [`divide`] cannot
-    /// see lines and cuts at any byte: the caller moves each cut to the next line.
+    /// At the start of a line, so that a part consists of whole lines. The inputs form one text: if
+    /// an input does not end with a newline, its last line continues in the next one. [`divide`]
+    /// cannot see lines and cuts at any byte: the caller moves each cut to the next line.
     Lines,
-    /// At multiples of this many bytes from the start of each input: for records of one length.
+    /// At multiples of this many bytes from the start of each input: for records of fixed length.
     Width(NonZeroU64),
-    /// Each input is one part: for formats that cannot be read from the middle, or that begin with a
-    /// header. The number of parts is that of the inputs that have bytes; a requested one is ignored.
+    /// Each input is one part: for formats that cannot be read from the middle, or that begin with
+    /// a header. There are as many parts as inputs with bytes; a requested number is ignored.
     Inputs,
-    /// Between inputs only, and a part may have several: for many small files.
+    /// Only between inputs; a part may have several: for many small files.
     Groups,
 }
 
@@ -51,9 +51,9 @@ pub struct Piece {
 }
 
 /// Divides inputs of these lengths into at most `count` parts of nearly equal length; with
-/// [`Division::Inputs`] into one part for each input that has bytes. No part is empty: there are
-/// fewer if there are not enough bytes, records or inputs. Inputs that are all empty are one part,
-/// and without inputs there are `count` parts without pieces.
+/// [`Division::Inputs`] into one part for each input with bytes. No part is empty: there are fewer
+/// if there are not enough bytes, records or inputs. If all inputs are empty, they are one part;
+/// without inputs there are `count` parts without pieces.
 ///
 /// An empty input is in no part, except with [`Division::Groups`]: there each input is a piece.
 ///
@@ -89,7 +89,7 @@ fn total_of(lens: &[u64]) -> u128 {
     lens.iter().map(|&len| u128::from(len)).sum()
 }
 
-/// Whole inputs, each in the part that its middle is in; empty ones join the part before them.
+/// Puts whole inputs in the part that contains their middle; empty ones join the part before them.
 fn groups(lens: &[u64], count: usize) -> Vec<Vec<Piece>> {
     let total = total_of(lens).max(1);
     let mut parts: Vec<Vec<Piece>> = Vec::new();
@@ -108,10 +108,10 @@ fn groups(lens: &[u64], count: usize) -> Vec<Vec<Piece>> {
     parts
 }
 
-/// Parts that end at multiples of `width` in each input.
+/// Returns parts that end at multiples of `width` in each input.
 fn cuts(lens: &[u64], count: usize, width: u64) -> Vec<Vec<Piece>> {
     let total = total_of(lens);
-    // More parts than bytes would be empty.
+    // Parts beyond the number of bytes would be empty.
     let count = count.clamp(1, usize::try_from(total).unwrap_or(usize::MAX).max(1));
     let mut parts: Vec<Vec<Piece>> = Vec::new();
     parts.resize_with(count, Vec::new);
@@ -120,12 +120,12 @@ fn cuts(lens: &[u64], count: usize, width: u64) -> Vec<Vec<Piece>> {
         cut(&mut parts, input, Place { start, len, total }, width);
         start += u128::from(len);
     }
-    // Those whose ends were moved down to the same place.
+    // Parts whose ends were moved down to the same place.
     parts.retain(|pieces| !pieces.is_empty());
     parts
 }
 
-/// An input among all bytes.
+/// The place of an input among all bytes.
 #[derive(Clone, Copy)]
 struct Place {
     start: u128,
@@ -139,7 +139,7 @@ fn cut(parts: &mut [Vec<Piece>], input: usize, at: Place, width: u64) {
         return;
     }
     let count = parts.len() as u128;
-    // The part that the first byte is in, before ends are moved: below `count`.
+    // The part of the first byte, before ends are moved: below `count`.
     let first = usize::try_from(at.start * count / at.total).unwrap_or(usize::MAX);
     let mut from = 0;
     for (part, pieces) in parts.iter_mut().enumerate().skip(first) {

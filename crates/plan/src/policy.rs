@@ -1,5 +1,4 @@
-//! The policy of `auto`: from facts about a file and the caller's options to one way of reading
-//! it.
+//! The policy of `auto`: turns facts about a file and the caller's options into one way of reading.
 //!
 //! ```text
 //! Facts (len, residency, storage, cores, memory) ┐
@@ -8,8 +7,8 @@
 //! Hints (what a source says that is not a file)  ┘
 //! ```
 //!
-//! `docs/design/auto.md` has the rules and the measurements that led to them. A request that
-//! cannot be honoured is never dropped silently: the decision lists what was done instead.
+//! `docs/design/auto.md` has the rules and the measurements that led to them. No request is dropped
+//! silently: the decision lists the substitute for each that cannot be honoured.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -36,30 +35,30 @@ pub use ordered::in_order;
 pub use reason::small_reason;
 pub use tuning::Tuning;
 
-/// Up to this many bytes one `pread` without any thread is fastest.
+/// Up to this many bytes, one `pread` without any thread is fastest.
 pub const SMALL: u64 = 64 << 10;
 /// The default size of one read.
 pub const READ_SIZE: u64 = 1 << 20;
 /// The lease of a worker for buffered reads: a huge page of the destination, so that no two workers
-/// populate the same one.
+/// populate the same page.
 const LEASE_SIZE: u64 = 2 << 20;
-/// For less than this a worker costs more than it brings, if the page cache holds the bytes.
+/// For fewer bytes, a worker costs more than it gains if the page cache holds them.
 const WORKER_SHARE: u64 = 4 << 20;
-/// Buffered reads in flight that a cold local device wants, whatever the core count.
+/// Buffered reads in flight for a cold local device, whatever the core count.
 const COLD_WORKERS: u64 = 4;
 /// A kernel that reads this far ahead keeps a device busy for one thread; a second thread would
 /// break the pattern by which the kernel recognises sequential reads.
 pub const FAR_AHEAD: u64 = 2 << 20;
-/// Above this length several threads win anyway: the copying of a single thread would limit it.
+/// Above this length several threads win anyway: a single thread's copying would be the limit.
 const LONG: u64 = 256 << 20;
-/// Direct reads in flight that a local device wants.
+/// Direct reads in flight for a local device.
 const DIRECT_DEPTH: u64 = 16;
 /// The most workers, and reads in flight.
 pub const MOST_IN_FLIGHT: u64 = 1024;
 /// Requests in flight, and their size, for spinning disks and networks.
 const ORDERED: (u64, u64) = (2, 4 << 20);
 
-/// The storage of a file, as far as it matters here.
+/// The storage of a file, in the categories that matter here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
     /// A local device without moving parts, or one that hides them.
@@ -81,40 +80,39 @@ pub enum Storage {
 pub struct Facts {
     /// The bytes to read.
     pub extent: Extent,
-    /// The storage that they are on.
+    /// Their storage.
     pub storage: Storage,
-    /// The part in the page cache of each [window] of the extent; empty if it was not inspected.
+    /// The residency of each [window] of the extent; empty if it was not inspected.
     pub residency: Vec<Residency>,
-    /// The unit of `O_DIRECT` offsets and lengths; `None` if it is not possible.
+    /// The unit of `O_DIRECT` offsets and lengths; `None` if that is not possible.
     pub direct: Option<NonZeroU64>,
     /// Whether `io_uring` may read this file.
     pub ring: bool,
-    /// Bytes that the kernel reads ahead of one sequential thread; 0 if unknown.
+    /// Bytes that the kernel reads ahead for one sequential thread; 0 if unknown.
     pub readahead: u64,
     /// Processors this process may use.
     pub cores: u64,
-    /// Whether workers also process what they read, so one of them does not keep the device busy.
+    /// Whether workers also process the bytes, so that one of them does not keep the device busy.
     pub processes: bool,
-    /// Bytes of memory that this process may still take; `u64::MAX` if not checked.
+    /// Bytes of memory still available to this process; `u64::MAX` if not checked.
     pub memory: u64,
-    /// Copies on separate devices that are read in parallel; 0 for a source that is not
-    /// mirrored.
+    /// Copies on separate devices that are read in parallel; 0 for a source that is not mirrored.
     pub copies: u64,
-    /// Settings that were measured to be faster than the defaults on this storage.
+    /// Settings measured to be faster than the defaults on this storage.
     pub tuning: Tuning,
     /// The hints of the source, if it is not a file.
     pub hints: Hints,
 }
 
 impl Facts {
-    /// Whether every window of the extent is in the page cache, as far as it was inspected.
+    /// Whether every window of the extent was inspected and found in the page cache.
     pub fn is_resident(&self) -> bool {
         self.residency.len() as u64 == window::count(self.extent)
             && self.residency.iter().all(|&known| known == Residency::Resident)
     }
 }
 
-/// How to read.
+/// The way to read.
 #[derive(Clone, Debug)]
 pub struct Decision {
     /// Never `Auto`. With `Ring`, `workers` may read buffered runs in addition.
@@ -125,30 +123,30 @@ pub struct Decision {
     pub queues: Vec<Vec<Run>>,
     /// The queues that each blocking worker serves, for the maximum number of workers.
     pub workers: Vec<Vec<usize>>,
-    /// Set if only some of them begin, and the best number is found out.
+    /// Set if only some of them begin, and the best number is found while reading.
     pub crew: Option<Bounds>,
     /// Entries of the ring; 0: there is no ring.
     pub ring_depth: u64,
     /// The queues that the ring serves.
     pub ring_queues: Vec<usize>,
-    /// Where runs are cut into leases.
+    /// The places at which runs are cut into leases.
     pub cut: LeaseCut,
     /// Bytes of one call.
     pub chunk_size: NonZeroU64,
-    /// Why, in one sentence.
+    /// The reason, in one sentence.
     pub reason: String,
-    /// Options that could not be honoured, and what was done instead.
+    /// Options that could not be honoured, with their substitutes.
     pub fallbacks: Vec<Fallback>,
 }
 
 impl Decision {
-    /// Whether some of it is read directly, bypassing the page cache.
+    /// Whether some bytes are read directly, bypassing the page cache.
     pub fn is_direct(&self) -> bool {
         self.queues.iter().flatten().any(|run| run.way == Way::Direct)
     }
 
-    /// Leaves out workers for which there is no lease, if all of them take the same ones. For the
-    /// last decision: a verb may change where leases are cut.
+    /// Drops workers without a lease, if all workers serve the same queues. For the final decision:
+    /// a verb may change where leases are cut.
     pub fn leave_out_idle(&mut self) {
         let are_alike = self.workers.iter().all(|queues| *queues == self.workers[0]);
         if self.crew.is_some() || !are_alike {
@@ -159,7 +157,7 @@ impl Decision {
         self.workers.truncate(to_usize(leases));
     }
 
-    /// The number of workers to begin with.
+    /// Returns the number of workers to begin with.
     pub fn first_workers(&self) -> usize {
         self.crew.map_or(self.workers.len(), |bounds| bounds.first)
     }
@@ -171,7 +169,7 @@ pub fn decide(facts: &Facts, wishes: &Wishes) -> Decision {
     let hinted = foreign::bounded(facts, &mut fallbacks);
     let facts = hinted.as_ref().unwrap_or(facts);
     let wishes = &bounded(wishes, &mut fallbacks);
-    // An engine that was requested is used as requested.
+    // A requested engine is used as it is.
     let tuning = match wishes.engine {
         Engine::Auto => facts.tuning.bounded(&mut fallbacks),
         _ => Tuning::default(),
@@ -184,8 +182,8 @@ pub fn decide(facts: &Facts, wishes: &Wishes) -> Decision {
     }
 }
 
-/// The options for workers that take what comes next, without a ring and without fixed shares,
-/// for these reasons; and the resulting fallbacks.
+/// Returns the options for workers that take the next lease, without a ring and without fixed
+/// shares, for these reasons; and the resulting fallbacks.
 pub fn by_workers(
     wishes: &Wishes,
     no_ring: &'static str,
@@ -204,7 +202,7 @@ pub fn by_workers(
     (wishes, fallbacks)
 }
 
-/// Absurd numbers of threads or reads in flight are a mistake, and cost memory.
+/// Bounds absurd numbers of threads or reads in flight, which are a mistake and cost memory.
 fn bounded(wishes: &Wishes, fallbacks: &mut Vec<Fallback>) -> Wishes {
     let mut wishes = *wishes;
     for (what, wish) in
@@ -219,7 +217,7 @@ fn bounded(wishes: &Wishes, fallbacks: &mut Vec<Fallback>) -> Wishes {
     wishes
 }
 
-/// Clamps a number from another source, which is named; 0 stays. Clamping is reported.
+/// Clamps a number from another source, which is named, and reports it; 0 stays.
 fn keep_in_range(
     from: &'static str,
     what: &'static str,
@@ -288,7 +286,7 @@ fn choose_engine(facts: &Facts, wishes: &Wishes, fallbacks: &mut Vec<Fallback>) 
     }
 }
 
-/// A requested engine does what its name says, for the whole extent.
+/// Applies a requested engine to the whole extent.
 fn fixed(
     facts: &Facts,
     wishes: &Wishes,
@@ -348,7 +346,8 @@ fn depth(facts: &Facts, wish: u64) -> u64 {
     }
 }
 
-/// Bytes of one call: as requested, rounded to whole units of the device for direct reads.
+/// Returns the bytes of one call: the request, rounded to whole units of the device for direct
+/// reads.
 fn chunk_size(facts: &Facts, wish: u64, way: Way, fallbacks: &mut Vec<Fallback>) -> NonZeroU64 {
     let wish = NonZeroU64::new(wish);
     let size = wish.or(NonZeroU64::new(READ_SIZE)).unwrap_or(NonZeroU64::MIN);
@@ -364,9 +363,9 @@ fn chunk_size(facts: &Facts, wish: u64, way: Way, fallbacks: &mut Vec<Fallback>)
     }
 }
 
-/// Small chunks are handed out together, to save taking a lock for each.
+/// Returns the cuts: small chunks are handed out together, to save a lock for each.
 fn cut(facts: &Facts, chunk_size: NonZeroU64, way: Way) -> LeaseCut {
-    // The kernel joins requests of a ring that are next to each other on a device, but not those of several threads.
+    // The kernel joins adjacent requests of a ring, but not those of several threads.
     let lease = if way == Way::Direct && facts.ring { READ_SIZE } else { LEASE_SIZE };
     let chunks = (lease / chunk_size).max(1);
     let size = NonZeroU64::new(chunk_size.get().saturating_mul(chunks)).unwrap_or(chunk_size);
@@ -375,8 +374,8 @@ fn cut(facts: &Facts, chunk_size: NonZeroU64, way: Way) -> LeaseCut {
     LeaseCut { base, size }
 }
 
-/// Splits the extent into runs, with the way chosen for each window. Only whole units can be
-/// read directly; the rest at either end is buffered.
+/// Splits the extent into runs, with the way chosen for each window. Only whole units can be read
+/// directly; the rest at either end is buffered.
 fn runs(
     facts: &Facts,
     extent: Extent,

@@ -1,9 +1,8 @@
-//! Random numbers that are the same on every machine, for ever.
+//! Random numbers that are the same on every machine, forever.
 //!
 //! Pauses, orders of contestants, and generated files must be reproducible from a seed alone, so
 //! the generator is written out here and never changes. It is SplitMix64 (Steele, Lea and Flood,
-//! 2014): word `i` is a function of the seed and `i` only, so any worker can make any part of a
-//! file.
+//! 2014): word `i` depends only on the seed and `i`, so any worker can make any part of a file.
 //!
 //! ```
 //! use swath_plan::random::{GAMMA, mix, word};
@@ -27,7 +26,7 @@ pub(crate) fn next_word(seed: &mut u64) -> u64 {
     mix(*seed)
 }
 
-/// Turns a word that differs from others in a few bits into a random one.
+/// Turns a word that differs from others in few bits into a random one.
 #[inline]
 pub fn mix(mut state: u64) -> u64 {
     state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -35,8 +34,8 @@ pub fn mix(mut state: u64) -> u64 {
     state ^ (state >> 31)
 }
 
-/// Returns a number from 0 up to, but not including, 1: word `index` of the sequence of `seed`, cut to
-/// the 53 bits of a double.
+/// Returns a number in [0, 1): word `index` of the sequence of `seed`, cut to the 53 bits of a
+/// double.
 #[inline]
 pub fn fraction(seed: u64, index: u64) -> f64 {
     const BITS: u32 = 53;

@@ -11,9 +11,9 @@
 //! lease              about 1 MiB of one run: chunks are coalesced, so small ones cost no lock
 //! ```
 //!
-//! Retries, a refused way, the rate limit and the limit on running ahead are decided here and
-//! nowhere else. Reads by priority class have an order of their own, in
-//! [`classes`](crate::classes), under the same terms.
+//! Retries, a refused way, the rate limit and the limit on running ahead are decided only here.
+//! Reads by priority class have their own order, in [`classes`](crate::classes), under the same
+//! terms.
 
 mod again;
 mod terms;
@@ -30,7 +30,7 @@ pub(crate) use terms::Terms;
 /// Nanoseconds since the read began.
 pub type Nanos = u64;
 
-/// How bytes get from the file into memory.
+/// The way of bytes from the file into memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Way {
     /// `pread(2)` through the page cache.
@@ -42,13 +42,13 @@ pub enum Way {
 /// Adjacent bytes that are read in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Which bytes.
+    /// The bytes.
     pub extent: Extent,
-    /// How to read them.
+    /// The way to read them.
     pub way: Way,
 }
 
-/// Where runs are cut into leases: at `base`, and after every `size` bytes from there.
+/// The cuts of runs into leases: at `base`, and after every `size` bytes from there.
 #[derive(Clone, Copy, Debug)]
 pub struct LeaseCut {
     /// An offset in the file at which a lease may start.
@@ -58,7 +58,7 @@ pub struct LeaseCut {
 }
 
 impl LeaseCut {
-    /// Into how many leases an extent is cut.
+    /// Returns the number of leases in an extent.
     pub(crate) fn leases(&self, extent: Extent) -> u64 {
         let Some(last) = extent.len().checked_sub(1) else { return 0 };
         let lease = |offset: u64| offset.saturating_sub(self.base) / self.size;
@@ -69,18 +69,17 @@ impl LeaseCut {
 /// The setup of a scheduler.
 #[derive(Clone, Debug)]
 pub struct ScheduleSetup {
-    /// Runs in the order in which they are to be handed out, one list for each queue.
+    /// Runs in the order in which to hand them out, one list for each queue.
     pub queues: Vec<Vec<Run>>,
     /// For each slot, the queues it serves, first choice first.
     pub slots: Vec<Vec<usize>>,
-    /// Where to cut.
+    /// The cuts.
     pub cut: LeaseCut,
-    /// How often one lease may fail for a transient reason and be retried.
+    /// The number of times that a lease may fail for a transient reason and be retried.
     pub retries: u32,
-    /// How long to wait before a retry.
+    /// The pause before a retry.
     pub pause: Pause,
-    /// Bytes that may be handed out beyond what was [`released`](Scheduler::released); `None`:
-    /// all.
+    /// Bytes that may be handed out beyond the [`released`](Scheduler::released) ones; `None`: all.
     pub ahead: Option<NonZeroU64>,
     /// Rate limit in bytes per second, all slots together; `None`: no limit.
     pub rate_bytes_per_s: Option<NonZeroU64>,
@@ -89,11 +88,11 @@ pub struct ScheduleSetup {
 /// Bytes given to one slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// Which bytes.
+    /// The bytes.
     pub extent: Extent,
-    /// How to read them.
+    /// The way to read them.
     pub way: Way,
-    /// How often they have been tried before.
+    /// The number of earlier attempts.
     pub tried: u32,
 }
 
@@ -102,30 +101,28 @@ pub struct Lease {
 pub enum Action<L = Lease> {
     /// Read these bytes, then report.
     Read(L),
-    /// Ask again at this time, or after something has changed: because of the rate limit, or of
-    /// what is to be retried later.
+    /// Ask again at this time, or after a change: because of the rate limit, or of a later retry.
     WaitUntil(Nanos),
     /// Ask again after the next `released`: because of the limit on running ahead.
     Park,
-    /// Nothing is left for this slot.
+    /// No bytes are left for this slot.
     Done,
     /// The whole read has failed or was cancelled.
     Stop,
 }
 
-/// How a lease ended.
+/// The end of a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// All bytes were read.
     Complete,
-    /// Failed for a reason that may pass, at the earliest after this time if the source knows;
-    /// 0: it does not.
+    /// Failed for a reason that may pass, at the earliest after this time if the source knows; 0:
+    /// it does not.
     Passing {
-        /// From now on.
+        /// Counted from now.
         after: Nanos,
     },
-    /// The source refuses this way of reading; if it is the buffered one, it refuses these
-    /// bytes.
+    /// The source refuses this way of reading; if it is the buffered one, it refuses these bytes.
     Refused,
     /// Failed for good.
     Fatal,
@@ -138,9 +135,9 @@ pub enum Verdict {
     Continue,
     /// The bytes will be handed out again.
     Retry,
-    /// These bytes, and all that was to be read directly, will be read through the page cache.
+    /// These bytes, and all others for direct reads, will be read through the page cache.
     FellBack,
-    /// The read has failed: the current error is the one to report.
+    /// The read has failed: report the current error.
     Failed,
 }
 
@@ -150,7 +147,7 @@ pub struct Scheduler {
     setup: ScheduleSetup,
     /// Initial size of a lease in bytes.
     first_size: NonZeroU64,
-    /// For each queue: the run that is being handed out, and the next offset in it.
+    /// For each queue: the current run, and the next offset in it.
     cursors: Vec<(usize, u64)>,
     again: Again<Lease>,
     direct_refused: bool,
@@ -160,7 +157,7 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// Starts with everything still to be handed out. `released` starts at the lowest offset.
+    /// Starts with all bytes still to be handed out. `released` starts at the lowest offset.
     pub fn new(mut setup: ScheduleSetup) -> Self {
         for queue in &mut setup.queues {
             queue.retain(|run| !run.extent.is_empty());
@@ -183,23 +180,23 @@ impl Scheduler {
         }
     }
 
-    /// Hands out nothing while something is to be retried: for consumers that take leases in
+    /// Stops handing out leases as long as one waits for a retry: for consumers that take leases in
     /// order, where workers with a later lease wait.
     pub fn keep_order(&mut self) {
         self.keeps_order = true;
     }
 
-    /// The number of slots.
+    /// Returns the number of slots.
     pub fn slots(&self) -> usize {
         self.setup.slots.len()
     }
 
-    /// Leases that are handed out and not reported yet.
+    /// Returns the number of leases handed out and not reported yet.
     pub fn in_flight(&self) -> usize {
         self.terms.in_flight()
     }
 
-    /// Returns the action of `slot` at `now`. An unknown slot has nothing to do.
+    /// Returns the action of `slot` at `now`. An unknown slot is done.
     pub fn next(&mut self, slot: usize, now: Nanos) -> Action {
         if self.terms.is_stopped() {
             return Action::Stop;
@@ -219,7 +216,7 @@ impl Scheduler {
         Action::Read(lease)
     }
 
-    /// Reports how `lease` ended at `now`.
+    /// Reports the end of `lease` at `now`.
     pub fn completed(&mut self, lease: Lease, outcome: Outcome, now: Nanos) -> Verdict {
         let verdict = self.terms.judge(lease.way, lease.tried, outcome);
         match verdict {
@@ -236,23 +233,24 @@ impl Scheduler {
         verdict
     }
 
-    /// Everything before `offset` has been consumed: leases up to `offset + ahead` may start.
+    /// Records that everything before `offset` has been consumed: leases up to `offset + ahead` may
+    /// start.
     pub fn released(&mut self, offset: u64) {
         self.released = self.released.max(offset);
     }
 
-    /// From now on, cuts what has not been handed out every `least` bytes, or as initially if
-    /// that is more.
+    /// From now on, cuts the remaining bytes every `least` bytes, or every initial size if that is
+    /// more.
     pub fn cut_by(&mut self, least: NonZeroU64) {
         self.setup.cut.size = least.max(self.first_size);
     }
 
-    /// Hands out nothing from now on.
+    /// Stops handing out leases.
     pub fn stop(&mut self) {
         self.terms.stop();
     }
 
-    /// The lease that `slot` would get, or what it is to do instead.
+    /// Returns the lease for `slot`, or the action in its place.
     fn candidate(&self, slot: usize, now: Nanos) -> Result<Lease, Action> {
         if let Some(&lease) = self.again.due(now) {
             return Ok(lease);
@@ -265,7 +263,7 @@ impl Scheduler {
         for &queue in queues {
             let Some(lease) = self.head(queue) else { continue };
             let bound = self.setup.ahead.map(|ahead| self.released.saturating_add(ahead.get()));
-            // The lease at `released` itself is always handed out; otherwise a limit below a
+            // The lease at `released` itself is always handed out; otherwise a limit smaller than a
             // lease would hang.
             let first = lease.extent.offset() <= self.released;
             if first || bound.is_none_or(|bound| lease.extent.end() <= bound) {
@@ -276,12 +274,12 @@ impl Scheduler {
         Err(self.again.soonest().map_or(instead, Action::WaitUntil))
     }
 
-    /// The next lease of `queue`.
+    /// Returns the next lease of `queue`.
     fn head(&self, queue: usize) -> Option<Lease> {
         let &(index, offset) = self.cursors.get(queue)?;
         let run = self.setup.queues[queue].get(index)?;
         let LeaseCut { base, size } = self.setup.cut;
-        // The first cut after `offset`; if the base is after it, the base itself.
+        // The first cut after `offset`; the base itself if that is later.
         let cut = match offset.checked_sub(base) {
             Some(from_base) => {
                 base.saturating_add((from_base / size + 1).saturating_mul(size.get()))
@@ -293,7 +291,7 @@ impl Scheduler {
         Some(Lease { extent, way, tried: 0 })
     }
 
-    /// Removes what `candidate` found.
+    /// Removes the lease that `candidate` found.
     fn take(&mut self, slot: usize, lease: Lease) {
         if self.again.take(&lease) {
             return;

@@ -1,7 +1,7 @@
-//! Decides where chunks go if their order is known before their sizes.
+//! Places chunks whose order is known before their sizes.
 //!
-//! A [`Sequence`] hands out numbers in serial order, takes chunks back in any order, and
-//! determines where each one goes as soon as that is known: when the sizes of all before it are.
+//! A [`Sequence`] hands out numbers in serial order, takes chunks back in any order, and places
+//! each one as soon as possible: when the sizes of all before it are known.
 //!
 //! ```text
 //! taken     0   1   2   3        window 4: number 4 only once one of these is written
@@ -39,12 +39,12 @@ pub struct Placed<T> {
     pub chunk: T,
 }
 
-/// Why a chunk was not taken back.
+/// The reason why a chunk was not taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused<T> {
-    /// A chunk before it was abandoned, so it has no place.
+    /// An earlier chunk was abandoned, so it has no place.
     Abandoned(T),
-    /// It would end past `u64::MAX`; nothing after it has a place either.
+    /// It would end past `u64::MAX`; no later chunk has a place either.
     TooLong(T),
 }
 
@@ -61,7 +61,7 @@ pub enum Refused<T> {
 /// ```
 #[derive(Debug)]
 pub struct InOrder<T> {
-    /// The number whose turn it is: items before it were taken.
+    /// The number whose turn it is: items before it have been taken.
     next: u64,
     /// Item `next + i`, if it has arrived.
     early: VecDeque<Option<T>>,
@@ -74,7 +74,7 @@ impl<T> Default for InOrder<T> {
 }
 
 impl<T> InOrder<T> {
-    /// The number whose turn it is.
+    /// Returns the number whose turn it is.
     pub fn next(&self) -> u64 {
         self.next
     }
@@ -90,8 +90,7 @@ impl<T> InOrder<T> {
         self.early[slot] = Some(item);
     }
 
-    /// Returns the item whose turn it is, if it has arrived; then it is the turn of the next
-    /// one.
+    /// Returns the item whose turn it is, if it has arrived, and passes the turn to the next one.
     pub fn take(&mut self) -> Option<T> {
         let item = self.early.front_mut()?.take()?;
         self.early.pop_front();
@@ -99,24 +98,24 @@ impl<T> InOrder<T> {
         Some(item)
     }
 
-    /// Drops items from number `cut` on; returns how many there were.
+    /// Drops items from number `cut`; returns how many there were.
     pub fn cut_at(&mut self, cut: u64) -> usize {
         let left = usize::try_from(cut.saturating_sub(self.next)).unwrap_or(usize::MAX);
         self.early.drain(left.min(self.early.len())..).flatten().count()
     }
 }
 
-/// Numbers handed out, chunks that came back, and the offset of the next one to be placed.
+/// Numbers handed out, chunks that came back, and the offset of the next chunk to place.
 #[derive(Debug)]
 pub struct Sequence<T> {
     window: usize,
     /// Numbers `0 .. taken` were handed out.
     taken: u64,
-    /// Where the next chunk to be placed begins.
+    /// The start of the next chunk to place.
     offset: u64,
-    /// Nothing from this number on gets a place.
+    /// Chunks from this number get no place.
     cut: u64,
-    /// Numbers that are out and have not come back.
+    /// Numbers that have not come back.
     held: usize,
     /// Chunks that came back and are not written.
     kept: usize,
@@ -125,7 +124,7 @@ pub struct Sequence<T> {
 }
 
 impl<T> Sequence<T> {
-    /// Returns one in which at most `window` numbers are out or unwritten; 0 counts as 1.
+    /// Returns a sequence with at most `window` numbers out or unwritten; 0 counts as 1.
     pub fn new(window: usize) -> Self {
         Self {
             window: window.max(1),
@@ -138,7 +137,7 @@ impl<T> Sequence<T> {
         }
     }
 
-    /// Allows `window` numbers from now on, if that is more.
+    /// Widens the window to `window` numbers, if that is more.
     pub fn widen(&mut self, window: usize) {
         self.window = self.window.max(window);
     }
@@ -154,7 +153,7 @@ impl<T> Sequence<T> {
         Some(index)
     }
 
-    /// Takes back chunk `index`, `len` bytes long. [`place`](Self::place) may now have several.
+    /// Takes back chunk `index`, `len` bytes long. [`place`](Self::place) may now return several.
     ///
     /// # Errors
     ///
@@ -189,44 +188,44 @@ impl<T> Sequence<T> {
         Some(Placed { index, extent, chunk })
     }
 
-    /// One placed chunk has been written and needs no memory any more.
+    /// Records that a placed chunk has been written and its memory is free.
     pub fn written(&mut self) {
         self.kept = self.kept.saturating_sub(1);
     }
 
-    /// Number `index` will not come back: nothing from it on gets a place.
+    /// Records that number `index` will not come back: chunks from it get no place.
     pub fn abandon(&mut self, index: u64) {
         self.held = self.held.saturating_sub(1);
         self.cut_at(index);
     }
 
-    /// Chunks that have no place yet get none from number `index` on.
+    /// Denies a place to chunks from number `index` that have none yet.
     pub fn cut_at(&mut self, index: u64) {
         self.cut = self.cut.min(index);
         self.kept -= self.waiting.cut_at(self.cut);
     }
 
-    /// Where the next chunk to be placed begins: the total length of those that have a place.
+    /// Returns the start of the next chunk to place: the total length of the placed ones.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Numbers handed out so far.
+    /// Returns the count of numbers handed out.
     pub fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// Numbers that are out and have not come back.
+    /// Returns the count of numbers that have not come back.
     pub fn held(&self) -> usize {
         self.held
     }
 
-    /// Chunks that came back and are not written yet.
+    /// Returns the count of chunks that came back and are not written yet.
     pub fn kept(&self) -> usize {
         self.kept
     }
 
-    /// The first number that gets no place, if one was abandoned.
+    /// Returns the first number without a place, if one was abandoned.
     pub fn cut(&self) -> Option<u64> {
         (self.cut < u64::MAX).then_some(self.cut)
     }

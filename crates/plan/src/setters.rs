@@ -1,8 +1,8 @@
 //! Setters of options, written as a table.
 
-/// Defines a setter for each line, `fn with_name(field: Type)`. It stores its argument in the field,
-/// which may be an `Option` of the type, and returns the options. The field may be `in part`: one
-/// of that part.
+/// Defines a setter `fn with_name(field: Type)` for each line. It stores its argument in the field,
+/// which may be an `Option` of the type, and returns the options. With `in part`, the field belongs
+/// to that part.
 ///
 /// ```
 /// #[derive(Default)]

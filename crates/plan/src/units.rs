@@ -1,6 +1,6 @@
 //! Cuts a chunk at the device's unit, so that unaligned chunks can be written directly.
 //!
-//! Each chunk is written from the unit that it begins in to the last unit that it completes. The
+//! Each chunk is written from the unit in which it begins to the last unit that it completes. The
 //! bytes that its predecessor left in the first unit are carried over to it; the bytes that it
 //! leaves in an incomplete unit are carried on.
 //!
@@ -15,15 +15,15 @@ use core::num::NonZeroU64;
 
 use crate::extent::Extent;
 
-/// How one chunk is written in whole units.
+/// The whole units in which one chunk is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnitCut {
     /// The extent to write now; empty if the chunk completes no unit.
     pub whole: Extent,
-    /// Bytes of `whole` that come before the chunk, at most a unit less one byte.
+    /// Bytes of `whole` before the chunk, fewer than a unit.
     pub carried: u64,
-    /// Bytes after `whole`, at most a unit less one byte. If `whole` is empty, they include
-    /// those that were carried here.
+    /// Bytes after `whole`, fewer than a unit. If `whole` is empty, they include the bytes carried
+    /// here.
     pub rest: u64,
 }
 

@@ -24,12 +24,12 @@ pub enum Residency {
     Partial,
     /// No sample is.
     Absent,
-    /// The kernel does not say, for example because the file belongs to another user.
+    /// The kernel does not tell, for example because the file belongs to another user.
     Unknown,
 }
 
 impl Residency {
-    /// From the number of inspected pages, and how many of them are cached.
+    /// Returns the residency from the number of inspected pages, and of cached ones among them.
     pub const fn from_sample(cached: u64, seen: u64) -> Self {
         if seen == 0 {
             Self::Unknown
@@ -53,12 +53,12 @@ pub fn windows(extent: Extent) -> impl Iterator<Item = Extent> {
     })
 }
 
-/// The number of windows that [`windows`] returns.
+/// Returns the number of windows that [`windows`] returns.
 pub fn count(extent: Extent) -> u64 {
     (extent.end().div_ceil(WINDOW_SIZE)).saturating_sub(extent.offset() / WINDOW_SIZE)
 }
 
-/// The places to inspect in a window: up to four samples of 64 KiB, its start and end among
+/// Returns the places to inspect in a window: up to four samples of 64 KiB, its start and end among
 /// them.
 pub fn samples(window: Extent) -> Vec<Extent> {
     const SAMPLE: u64 = 64 << 10;

@@ -1,4 +1,4 @@
-//! The requests of a caller, and the words for them on a command line.
+//! The requests of a caller, and their words on a command line.
 
 use crate::words;
 
@@ -26,9 +26,9 @@ pub enum PageCache {
     Auto,
     /// Reads warm it: the next read of the file is fast.
     Keep,
-    /// Reads go through it, and the pages they brought in are dropped after reading.
+    /// Reads go through it, and the pages that they brought in are dropped after reading.
     Drop,
-    /// Reads bypass it with `O_DIRECT`; what it already holds may still be taken from it.
+    /// Reads bypass it with `O_DIRECT`; cached pages may still be taken from it.
     Bypass,
 }
 
@@ -76,7 +76,7 @@ pub struct Wishes {
 }
 
 impl Wishes {
-    /// Whether a read of `len` bytes bypasses the page cache where possible, with `memory` bytes
+    /// Whether a read of `len` bytes bypasses the page cache if possible, with `memory` bytes
     /// available.
     pub fn may_bypass(&self, len: u64, memory: u64) -> bool {
         match self.page_cache {
@@ -86,8 +86,7 @@ impl Wishes {
         }
     }
 
-    /// Whether a read of `len` bytes is one call without any thread; `small` is the limit for
-    /// that.
+    /// Whether a read of `len` bytes is one call without any thread; `small` is the limit for that.
     pub fn take_one_read(&self, len: u64, small: u64) -> bool {
         len <= small && self.engine == Engine::Auto
     }

@@ -16,11 +16,11 @@
 macro_rules! words {
     ($type:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
         impl $type {
-            /// All of them, with the words that users write.
+            /// All variants, with the words that users write.
             pub const WORDS: &'static [(&'static str, Self)] =
                 &[$(($word, Self::$variant)),+];
 
-            /// Returns its word.
+            /// Returns the word.
             pub const fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }

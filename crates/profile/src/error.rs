@@ -1,9 +1,9 @@
-//! Why a profile cannot be used, kept or removed.
+//! The reason why a profile cannot be used, saved or removed.
 
 use std::io;
 use std::path::PathBuf;
 
-/// An action on a profile that failed, and a hint.
+/// A failed action on a profile, and a hint.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
 pub struct Error {
@@ -42,17 +42,17 @@ impl Error {
         Self { cause: Some(Cause::Library(cause)), ..self }
     }
 
-    /// The file, folder or mount point.
+    /// Returns the file, folder or mount point.
     pub fn path(&self) -> &std::path::Path {
         &self.path
     }
 
-    /// Returns the hint, a verb first; empty if nothing is known to help.
+    /// Returns the hint, which starts with a verb; empty if no help is known.
     pub fn what_to_try(&self) -> &'static str {
         self.hint
     }
 
-    /// The error in one line, with its causes and what to try.
+    /// Returns the error in one line, with its causes and the hint.
     pub fn in_one_line(&self) -> String {
         swath::machine::in_one_line(self, self.hint)
     }

@@ -1,4 +1,4 @@
-//! The key of a profile: where it was measured.
+//! The key of a profile: the place where it was measured.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -12,9 +12,9 @@ use crate::error::{Error, Result};
 
 /// A file system on a device, and the cores that read from it.
 ///
-/// The name of a device may belong to another device after a reboot, and disk images are copied with
-/// everything on them. So the identifier of the file system, the numbers of the device and the cores must
-/// all be the same.
+/// The name of a device may refer to another device after a reboot, and disk images are copied
+/// completely. So the identifier of the file system, the numbers of the device and the cores must
+/// all be equal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Key {
@@ -22,10 +22,10 @@ pub struct Key {
     pub file_system: String,
     /// The mounted source: a device, `host:/path`, or any word.
     pub source: String,
-    /// The identifier of the file system, where it has one.
+    /// The identifier of the file system, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uuid: Option<String>,
-    /// The numbers of the device, as in `254:0`.
+    /// The numbers of the device, such as `254:0`.
     pub device: String,
     /// Processors that this process may use.
     pub cores: u64,
@@ -39,7 +39,7 @@ impl Key {
     ///
     /// # Errors
     ///
-    /// If its mount point is not known: `/proc` is not mounted, or `path` does not exist.
+    /// If its mount point is unknown: `/proc` is not mounted, or `path` does not exist.
     pub fn of(path: &Path) -> Result<Self> {
         let mount = Mount::of(path).ok_or_else(|| {
             let text = format!("cannot find the file system of {}", path.display());
@@ -54,12 +54,12 @@ impl Key {
         })
     }
 
-    /// A short name for people.
+    /// Returns a short name for people.
     pub fn name(&self) -> String {
         format!("{} on {}", self.file_system, self.source)
     }
 
-    /// The name of its file, made from the parts that a reboot does not change.
+    /// Returns the name of its file, made from the parts that a reboot does not change.
     pub(crate) fn file_name(&self) -> String {
         let stable = match &self.uuid {
             Some(uuid) => format!("{}\0{uuid}", self.file_system),
@@ -79,7 +79,7 @@ impl Key {
         is_sum && path.extension().is_some_and(|it| it == "toml" || it == "usual")
     }
 
-    /// Why a profile of `self` does not fit here, if it does not.
+    /// Returns the reason why a profile of `self` does not apply here, if so.
     pub(crate) fn differs_from(&self, here: &Self) -> Option<String> {
         let pairs = [
             ("file system", &self.file_system, &here.file_system),

@@ -1,14 +1,14 @@
-//! The settings that `swath tune` measured for a file system: saved and found again.
+//! The settings that `swath tune` measured for a file system: saves and finds them.
 //!
 //! ```text
 //! path → Key: file system, device, cores → Store: one file each → Profile for the library
 //! ```
 //!
-//! The library takes a profile as a plain value and knows no folder; this crate has the folder. The
-//! command and the bindings use [`Profiles`]. A profile is used only where it was measured: on the same
-//! file system of the same device, with the same number of cores. For one that is damaged or of a newer
-//! version, [`Lookup`] returns the problem, and the defaults are used: no read fails because of it, and
-//! nothing is printed here.
+//! The library takes a profile as a plain value and knows no folder; this crate manages the folder.
+//! The command and the bindings use [`Profiles`]. A profile is used only where it was measured: on
+//! the same file system of the same device, with the same number of cores. If a profile is damaged
+//! or of a newer version, [`Lookup`] returns the problem, and the defaults are used: no read fails
+//! because of it, and this crate prints nothing.
 //!
 //! ```
 //! use std::path::Path;

@@ -16,10 +16,10 @@ use crate::store::{Found, Store};
 /// The result of a lookup for a path.
 #[derive(Clone, Debug, Default)]
 pub struct Lookup {
-    /// The settings to read with; `None`: the defaults.
+    /// The settings for reading; `None` means the defaults.
     pub profile: Option<Arc<Profile>>,
-    /// Why an existing profile is not used. Set for each path; to report it once for each file system, see
-    /// [`is_first`](Self::is_first).
+    /// The reason why an existing profile is not used. Set for each path; to report it once per
+    /// file system, see [`is_first`](Self::is_first).
     pub problem: Option<Arc<Error>>,
     /// Whether this is the first lookup of its file system.
     pub is_first: bool,
@@ -35,12 +35,12 @@ impl Lookup {
         }
     }
 
-    /// The fastest way to read copies that share this file system.
+    /// Returns the fastest way to read copies that share this file system.
     pub fn shared_device(&self) -> SharedDevice {
         self.profile.as_ref().map_or(SharedDevice::OneCopy, |profile| profile.shared_device())
     }
 
-    /// Why an existing profile is not used, in one line.
+    /// Returns the reason why an existing profile is not used, in one line.
     pub fn note(&self) -> Option<String> {
         self.problem.as_deref().map(unused)
     }
@@ -50,26 +50,26 @@ fn unused(problem: &Error) -> String {
     format!("the defaults are used: {}", problem.in_one_line())
 }
 
-/// The profiles of the user, or no profiles.
+/// The profiles of the user, or none.
 #[derive(Debug, Default)]
 pub struct Profiles {
-    /// `None`: profiles are off, or there is no folder for them.
+    /// `None` if profiles are off, or there is no folder for them.
     store: Option<Store>,
     known: Mutex<Vec<(u64, Lookup)>>,
 }
 
 impl Profiles {
-    /// The profiles that the user has measured.
+    /// Returns the profiles that the user has measured.
     pub fn of_user() -> Self {
         Self::of_store(Store::of_user())
     }
 
-    /// None.
+    /// Returns an empty set of profiles.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// The profiles in `store`.
+    /// Returns the profiles in `store`.
     pub fn of_store(store: Option<Store>) -> Self {
         Self { store: store.filter(Store::has_any), known: Mutex::default() }
     }

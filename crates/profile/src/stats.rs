@@ -1,10 +1,10 @@
-//! Conclusions from a handful of noisy samples.
+//! Conclusions from a few noisy samples.
 //!
-//! Medians and quartiles describe one contestant. Two are compared round by round: the
-//! machine is faster in some minutes than in others, but within one round both meet the
-//! same machine, so the samples of one round are divided first and the rounds are looked at
-//! together afterwards. An [`Interval`] comes from resampling the rounds (Efron's
-//! bootstrap), and a goal is decided only if the whole interval lies on one side of it.
+//! Medians and quartiles describe one contestant. Two are compared round by round: the machine is
+//! faster in some minutes than in others, but within one round both meet the same machine, so the
+//! samples of each round are divided first and the rounds are combined afterwards. An [`Interval`]
+//! comes from resampling the rounds (Efron's bootstrap), and a goal is decided only if the whole
+//! interval lies on one side of it.
 //!
 //! ```text
 //! goal ≥ 0.95     0.95
@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use swath_plan::random::SplitMix64;
 
-/// Resamplings for one interval.
+/// The number of resamplings for one interval.
 const RESAMPLES: usize = 10_000;
 
 /// The five numbers that describe the samples of one contestant.
@@ -34,18 +34,18 @@ const RESAMPLES: usize = 10_000;
 pub struct Summary {
     /// The smallest sample.
     pub min: f64,
-    /// A quarter of the samples lie below it.
+    /// The value below which a quarter of the samples lie.
     pub lower_quartile: f64,
-    /// Half of the samples lie below it.
+    /// The value below which half of the samples lie.
     pub median: f64,
-    /// Three quarters of the samples lie below it.
+    /// The value below which three quarters of the samples lie.
     pub upper_quartile: f64,
     /// The largest sample.
     pub max: f64,
 }
 
 impl Summary {
-    /// Describes `samples`, or `None` without samples. Between two samples it interpolates.
+    /// Describes `samples`, or returns `None` without samples. Interpolates between two samples.
     pub fn of(samples: &[f64]) -> Option<Self> {
         let mut sorted = samples.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -64,10 +64,10 @@ impl Summary {
     }
 }
 
-/// Control times that are spread wider than this share of their median are called noisy.
+/// The limit of spread as a share of the median, above which control times are noisy.
 pub const NOISY_SPREAD: f64 = 0.15;
 
-/// Fewer rounds give no interval worth printing.
+/// The minimum number of rounds for a useful interval.
 pub const MIN_ROUNDS: usize = 7;
 
 /// Returns the spread of a control's times, as a share of their median, if it is too wide.
@@ -94,9 +94,9 @@ pub fn median(samples: &[f64]) -> Option<f64> {
 pub struct Interval {
     /// The value from the samples.
     pub estimate: f64,
-    /// 2.5 % of the resampled estimates lie below it.
+    /// The value below which 2.5 % of the resampled estimates lie.
     pub lower: f64,
-    /// 2.5 % of the resampled estimates lie above it.
+    /// The value above which 2.5 % of the resampled estimates lie.
     pub upper: f64,
 }
 
@@ -117,9 +117,9 @@ impl fmt::Display for Interval {
 
 /// Returns the median of `samples`, one per round, with its interval; `None` without samples.
 ///
-/// Deterministic in `seed`. The resampled medians of very few rounds are too close together:
-/// of 7 rounds the interval runs from the second smallest to the second largest sample,
-/// which holds the true median in 88 % of all cases; from 9 rounds on, in 95 % or more.
+/// Deterministic in `seed`. The resampled medians of very few rounds are too close together: with 7
+/// rounds the interval extends from the second smallest to the second largest sample, which
+/// contains the true median in 88 % of all cases; with 9 rounds or more, in 95 % or more.
 pub fn median_interval(samples: &[f64], seed: u64) -> Option<Interval> {
     let estimate = median(samples)?;
     let mut random = SplitMix64::new(seed);
@@ -127,14 +127,14 @@ pub fn median_interval(samples: &[f64], seed: u64) -> Option<Interval> {
     Some(around(estimate, || resampled(samples, &mut drawn, &mut random)))
 }
 
-/// The median of as many samples, drawn from all of them.
+/// Returns the median of as many samples, drawn from all of them.
 fn resampled(samples: &[f64], drawn: &mut [f64], random: &mut SplitMix64) -> f64 {
     drawn.fill_with(|| samples[random.below(samples.len())]);
     drawn.sort_unstable_by(f64::total_cmp);
     quarter(drawn, 2)
 }
 
-/// The interval of repeated estimates.
+/// Returns the interval of repeated estimates.
 fn around(estimate: f64, again: impl FnMut() -> f64) -> Interval {
     let mut all: Vec<f64> = std::iter::repeat_with(again).take(RESAMPLES).collect();
     all.sort_unstable_by(f64::total_cmp);
@@ -144,12 +144,12 @@ fn around(estimate: f64, again: impl FnMut() -> f64) -> Interval {
 
 /// Returns the median over the rounds of `numerators[round] / denominators[round]`.
 ///
-/// `None` if there are no rounds, or not as many of the one as of the other.
+/// `None` if there are no rounds, or the numbers of rounds differ.
 pub fn paired_ratio(numerators: &[f64], denominators: &[f64], seed: u64) -> Option<Interval> {
     paired(numerators, denominators, seed, |numerator, denominator| numerator / denominator)
 }
 
-/// Returns the median over the rounds of `left[round] - right[round]`; `None` as for
+/// Returns the median over the rounds of `left[round] - right[round]`; `None` like
 /// [`paired_ratio`].
 pub fn paired_difference(left: &[f64], right: &[f64], seed: u64) -> Option<Interval> {
     paired(left, right, seed, |left, right| left - right)
@@ -161,11 +161,11 @@ fn paired(left: &[f64], right: &[f64], seed: u64, of: fn(f64, f64) -> f64) -> Op
     median_interval(&all, seed).filter(|_| left.len() == right.len())
 }
 
-/// Returns how many times the median of `numerators` is that of `denominators`.
+/// Returns the median of `numerators` divided by that of `denominators`.
 ///
-/// For samples that do not belong together, as of two machines: both sides are resampled on
-/// their own, deterministic in `seed`. `None` if a side has no samples, or if the ratio or an
-/// end of its interval is not finite, as when a median is 0.
+/// For samples that are not paired, such as those of two machines: each side is resampled on its
+/// own, deterministic in `seed`. `None` if a side has no samples, or if the ratio or an end of its
+/// interval is not finite, for example because a median is 0.
 pub fn ratio_of_medians(
     numerators: &[f64],
     denominators: &[f64],
@@ -211,14 +211,14 @@ pub fn serial_share(times: &[(f64, f64)]) -> Option<f64> {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
-    /// This or more.
+    /// At least this number.
     AtLeast(f64),
-    /// This or less.
+    /// At most this number.
     AtMost(f64),
 }
 
 impl Bound {
-    /// Decides whether a measured number keeps to the bound.
+    /// Decides whether a measured number satisfies the bound.
     pub fn verdict(self, measured: &Interval) -> Verdict {
         let (kept_by_all, kept_by_some) = match self {
             Self::AtLeast(goal) => (measured.lower >= goal, measured.upper >= goal),
@@ -244,11 +244,11 @@ impl fmt::Display for Bound {
 /// The verdict of an interval about a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The whole interval keeps to it.
+    /// The whole interval satisfies it.
     Met,
-    /// No part of the interval does.
+    /// No part of the interval satisfies it.
     Missed,
-    /// A part of the interval does: more rounds, or a calmer machine, would decide it.
+    /// A part of the interval satisfies it: more rounds, or a calmer machine, would decide it.
     Undecided,
 }
 
@@ -281,7 +281,7 @@ mod tests {
                 assert!((found - share).abs() < 1e-9, "{share}: {found}");
             }
         }
-        // Slower with more: nothing of it is parallel. Faster than the law: nothing is serial.
+        // Slower with more workers: nothing is parallel. Faster than the law: nothing is serial.
         assert_eq!(serial_share(&[(1.0, 1.0), (2.0, 3.0)]), Some(1.0));
         assert_eq!(serial_share(&[(1.0, 9.0), (2.0, 3.0)]), Some(0.0));
         for none in

@@ -15,9 +15,10 @@ use crate::text::Kept;
 
 /// The extension of a profile's file.
 const ENDING: &str = "toml";
-/// The extension of a file that says that nothing was faster than usual: no command has to read it.
+/// The extension of a file of a measurement in which no setting was faster: no command has to read
+/// it.
 const AS_USUAL: &str = "usual";
-/// No profile is longer: a longer file is something else.
+/// The maximum length of a profile: a longer file is something else.
 const MOST: u64 = 64 << 10;
 
 /// A folder of profiles.
@@ -26,14 +27,14 @@ pub struct Store {
     folder: PathBuf,
 }
 
-/// A profile that was found, and whether it fits this place.
+/// A profile that was found, and whether it applies here.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// The content of its file.
     pub kept: Kept,
     /// Its file.
     pub path: PathBuf,
-    /// Why it is not used here, if so.
+    /// The reason why it is not used here, if so.
     pub unfit: Option<String>,
 }
 
@@ -45,23 +46,23 @@ impl Found {
 }
 
 impl Store {
-    /// The user's own: `swath/profiles` in `$XDG_CONFIG_HOME`, else in `~/.config`; `None` for a
-    /// user without a home.
+    /// Returns the user's store: `swath/profiles` in `$XDG_CONFIG_HOME`, else in `~/.config`;
+    /// `None` for a user without a home.
     pub fn of_user() -> Option<Self> {
-        // By the standard, a path that is not absolute is ignored.
+        // By the standard, a relative path is ignored.
         let absolute =
             |name| env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
         let home = || absolute("HOME").map(|home| home.join(".config"));
         Some(Self::at(absolute("XDG_CONFIG_HOME").or_else(home)?.join("swath/profiles")))
     }
 
-    /// The profiles in `folder`, which need not exist.
+    /// Returns the store in `folder`, which need not exist.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// Whether there may be profiles: without any, the file system of a path need not be looked up. A folder
-    /// that cannot be listed may have some; loading one then returns the error.
+    /// Whether there may be profiles: if not, the file system of a path need not be looked up. A
+    /// folder that cannot be listed may have some; loading one then returns the error.
     pub fn has_any(&self) -> bool {
         match fs::read_dir(&self.folder) {
             Ok(mut entries) => {
@@ -73,7 +74,7 @@ impl Store {
         }
     }
 
-    /// The file of the profile for `key`.
+    /// Returns the file of the profile for `key`.
     pub fn path(&self, key: &Key) -> PathBuf {
         self.folder.join(key.file_name())
     }
@@ -87,11 +88,11 @@ impl Store {
         Self::read(self.path(key), key)
     }
 
-    /// Returns the profile, also if it changes nothing.
+    /// Returns the profile, even if it changes nothing.
     ///
     /// # Errors
     ///
-    /// As [`load`](Self::load).
+    /// Like [`load`](Self::load).
     pub fn load_measured(&self, key: &Key) -> Result<Option<Found>> {
         match self.load(key)? {
             None => Self::read(self.path(key).with_extension(AS_USUAL), key),
@@ -112,7 +113,7 @@ impl Store {
             return Err(wrong("it is not a profile"));
         }
         let own = |error: swath::Error| Error::new(what(), &path, UNREAD).by_library(error);
-        // It may have become a pipe, which has no writer.
+        // The file may have been replaced by a pipe without a writer.
         let file = Input::open_at_once(path.as_path()).map_err(own)?;
         let len = file.len().ok_or_else(|| wrong("it is not a profile"))?.min(MOST);
         let text = ReadOptions::new().with_workers(1).with_len(len).read(&file).map_err(own)?;
@@ -122,11 +123,11 @@ impl Store {
         Ok(Some(Found { kept, path, unfit }))
     }
 
-    /// Checks that a profile can be saved, and makes the folder.
+    /// Checks that a profile can be saved, and creates the folder.
     ///
     /// # Errors
     ///
-    /// If the folder cannot be made, or no file can be made in it.
+    /// If the folder, or a file in it, cannot be created.
     pub fn prepare(&self) -> Result<()> {
         let what = || format!("cannot save a profile in {}", self.folder.display());
         let hint = "set XDG_CONFIG_HOME to a folder that can be written";
@@ -136,20 +137,20 @@ impl Store {
         made.map_err(|error| Error::new(what(), &self.folder, hint).caused_by(error))
     }
 
-    /// Fails if the path leads through a link that another user has put into a folder such as `/tmp`.
+    /// Fails if the path leads through a link that another user put into a folder such as `/tmp`.
     fn refuse_strangers_links(&self) -> Result<()> {
         match links::locate(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 let text = format!("cannot use the profiles in {}", self.folder.display());
                 Err(Error::new(text, &self.folder, UNREAD).caused_by(error))
             }
-            // What is not there yet is made, and other errors are those of using it.
+            // A missing folder is created, and other errors are reported when it is used.
             Ok(_) | Err(_) => Ok(()),
         }
     }
 
-    /// Saves a profile, in place of an earlier one, whole or not at all; returns its file. [`Store::has_any`] does
-    /// not count one that changes nothing.
+    /// Saves a profile, replacing an earlier one, completely or not at all; returns its file.
+    /// [`Store::has_any`] ignores a profile that changes nothing.
     ///
     /// # Errors
     ///
@@ -181,7 +182,7 @@ impl Store {
         Ok(if was_changed { Some(changes) } else { was_usual.then_some(as_usual) })
     }
 
-    /// Returns the files of all profiles, by name.
+    /// Returns the files of all profiles, sorted by name.
     ///
     /// # Errors
     ///
@@ -325,7 +326,7 @@ mod tests {
         fs::write(&path, [0xff, 0xfe]).expect("damaged");
         let said = store.load(&kept.key).expect_err("not UTF-8").in_one_line();
         assert!(said.contains("try: run swath tune"), "{said}");
-        // As in a home folder of another user, but for the superuser too.
+        // Like a home folder of another user, but effective for the superuser too.
         let said = Store::at(&path).load(&kept.key).expect_err("no folder").in_one_line();
         assert!(said.contains("try: allow it to be read, or set XDG_CONFIG_HOME"), "{said}");
         fs::remove_file(&path).expect("removed");

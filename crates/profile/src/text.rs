@@ -13,16 +13,16 @@ use crate::key::Key;
 /// The version of the format.
 const VERSION: u32 = 1;
 
-/// A measurement as it is saved.
+/// A measurement in its saved form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kept {
     version: u32,
     /// The version of Swath that measured it.
     pub swath: String,
-    /// When, in seconds since 1970.
+    /// The time of the measurement, in seconds since 1970.
     pub measured_at_unix_s: u64,
-    /// Where it applies.
+    /// The place where it applies.
     pub key: Key,
     /// The settings that differ from the defaults.
     settings: Settings,
@@ -39,17 +39,17 @@ pub struct Measured {
     pub setting: String,
     /// The default.
     pub usual: String,
-    /// The value taken in its place, if any.
+    /// The value chosen instead, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken: Option<String>,
-    /// Why.
+    /// The reason.
     pub because: String,
-    /// How many times as fast the best other value was, and the 95 % interval around it.
+    /// The speed of the best other value relative to the default, and its 95 % interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<[f64; 3]>,
 }
 
-/// The settings; one that is absent has its default.
+/// The settings; an absent one has its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Settings {
@@ -87,7 +87,7 @@ enum Direct {
     Pool,
 }
 
-/// How a file is read that is not read again.
+/// The way to read a file that is not read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Once {
@@ -95,14 +95,14 @@ enum Once {
     Drop,
 }
 
-/// Only the version; everything else is ignored.
+/// Only the version; all other fields are ignored.
 #[derive(Deserialize)]
 struct Head {
     version: u32,
 }
 
 impl Kept {
-    /// A measurement of `profile`, made now.
+    /// Makes a measurement of `profile`, with the current time.
     pub fn new(key: Key, profile: &Profile, measured: Vec<Measured>) -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
         Self {
@@ -119,7 +119,7 @@ impl Kept {
     ///
     /// # Errors
     ///
-    /// One line that says what is wrong with it.
+    /// One line that describes the fault.
     pub fn parse(text: &str) -> std::result::Result<Self, String> {
         let one_line = |error: toml::de::Error| match error.span() {
             Some(span) => {
@@ -143,7 +143,7 @@ impl Kept {
     ///
     /// # Errors
     ///
-    /// If a number does not fit into the format, whose integers have 64 bits with a sign.
+    /// If a number does not fit the format's signed 64-bit integers.
     pub fn text(&self) -> Result<String> {
         let text = toml::to_string(self).map_err(|error| {
             let text = format!("cannot write the profile of {} as TOML: {error}", self.key);
@@ -152,7 +152,7 @@ impl Kept {
         Ok(format!("# Measured by `swath tune`; `swath tune --clear` removes it.\n{text}"))
     }
 
-    /// Returns it in the library's form.
+    /// Returns the profile in the library's form.
     pub fn profile(&self) -> Profile {
         self.settings.apply(Profile::new(self.key.name()))
     }
@@ -187,7 +187,7 @@ impl Settings {
 
     fn apply(&self, profile: Profile) -> Profile {
         let number = |number: Option<NonZeroU64>| number.map_or(0, NonZeroU64::get);
-        // A value that is too large for the type is bounded by the library anyway.
+        // The library bounds a value that is too large for the type.
         let workers = usize::try_from(number(self.files_workers)).unwrap_or(usize::MAX);
         let depth = u32::try_from(number(self.files_depth)).unwrap_or(u32::MAX);
         profile

@@ -6,13 +6,12 @@
 //! put  = K e^(-rT) (1 - N(d2)) - S e^(-qT) (1 - N(d1))
 //! ```
 //!
-//! N is the normal distribution by the polynomial 26.2.17 of Abramowitz and Stegun, whose error
-//! is below 7.5e-8, as in PARSEC's Blackscholes; there in `f32`, here in `f64`.
+//! N is the normal distribution by the polynomial 26.2.17 of Abramowitz and Stegun, whose error is
+//! below 7.5e-8. PARSEC's Blackscholes uses it too, in `f32`; here it is in `f64`.
 //!
-//! Exponential and logarithm are made of additions, multiplications and divisions only, none of
-//! them fused, so that every lane of every vector rounds as a single number does. So the bits of
-//! a price depend neither on the level, nor on neighbouring contracts, nor on the machine's
-//! library.
+//! Exponential and logarithm use only additions, multiplications and divisions, none of them fused,
+//! so that every lane of every vector rounds like a single number. So the bits of a price depend
+//! neither on the level, nor on neighbouring contracts, nor on the machine's library.
 
 use crate::level::{Level, detected};
 use crate::masks::{Kernel, Masks, run};
@@ -28,9 +27,9 @@ pub struct Contracts<'c> {
     pub rate: &'c [f64],
     /// The dividend yield of the underlying, continuous, per year.
     pub dividend_yield: &'c [f64],
-    /// The standard deviation of a year's logarithmic return; from 0 on.
+    /// The standard deviation of a year's logarithmic return; at least 0.
     pub volatility: &'c [f64],
-    /// Years to expiry; from 0 on.
+    /// Years to expiry; at least 0.
     pub years: &'c [f64],
     /// 0 for a call, anything else for a put.
     pub is_put: &'c [u64],
@@ -38,8 +37,8 @@ pub struct Contracts<'c> {
 
 /// Stores the price of contract `i` in `prices[i]`.
 ///
-/// Without time or volatility it is what the contract is worth if nothing changes. Values
-/// outside the ranges of [`Contracts`] give a price that is not a number or is meaningless.
+/// Without time or volatility it is the value of the contract if nothing changes. Values outside
+/// the ranges of [`Contracts`] give a price that is not a number or is meaningless.
 ///
 /// # Panics
 ///
@@ -65,23 +64,23 @@ pub fn black_scholes(contracts: &Contracts<'_>, prices: &mut [f64]) {
     run(detected(), Price { contracts, prices });
 }
 
-/// As [`black_scholes`], with the kernel of one `level`, to compare them.
+/// Like [`black_scholes`], with the kernel of one `level`, to compare levels.
 ///
 /// # Panics
 ///
-/// If `level` is not [available](Level::available); as [`black_scholes`].
+/// If `level` is not [available](Level::available); also like [`black_scholes`].
 pub fn black_scholes_at(level: Level, contracts: &Contracts<'_>, prices: &mut [f64]) {
     run(level.detected(), Price { contracts, prices });
 }
 
-/// Contracts that go through all steps together: several vectors' worth, because the compiler
-/// vectorises loops over them.
+/// The number of contracts that go through all steps together: several vectors, because the
+/// compiler vectorises loops over them.
 const LANES: usize = 32;
 
 /// One value for each of several adjacent contracts.
 type Lanes = [f64; LANES];
 
-/// The prices of all; levels differ only in the number of lanes of an instruction.
+/// The prices of all contracts; levels differ only in the number of lanes per instruction.
 struct Price<'c> {
     contracts: &'c Contracts<'c>,
     prices: &'c mut [f64],
@@ -99,7 +98,7 @@ impl Kernel for Price<'_> {
     }
 }
 
-/// Contracts side by side.
+/// The columns of some contracts.
 struct Side {
     spot: Lanes,
     strike: Lanes,
@@ -111,7 +110,7 @@ struct Side {
 }
 
 impl Contracts<'_> {
-    /// Up to `len` of them from `from` on, padded with zeros.
+    /// Returns at most `len` contracts starting at `from`, padded with zeros.
     #[inline(always)]
     fn some(&self, from: usize, len: usize) -> Side {
         #[inline(always)]
@@ -153,7 +152,7 @@ fn price(c: &Side) -> Lanes {
     let drift = each(|i| (c.rate[i] - c.dividend_yield[i] + variance[i]) * c.years[i]);
     let d1 = each(|i| {
         let d1 = (moneyness[i] + drift[i]) / spread[i];
-        // 0/0: it expires exactly at the strike, and is worth nothing whatever this is.
+        // 0/0: the contract expires exactly at the strike, and is worth 0 for any value.
         if d1.is_nan() { 0.0 } else { d1 }
     });
     let d2 = each(|i| d1[i] - spread[i]);
@@ -169,7 +168,7 @@ fn price(c: &Side) -> Lanes {
     })
 }
 
-/// The probability that a normal variable is below `x`; the error is below 7.5e-8.
+/// Returns the probability that a normal variable is below `x`; the error is below 7.5e-8.
 #[inline(always)]
 fn normal(x: &Lanes) -> Lanes {
     const ONE_OVER_ROOT_TWO_PI: f64 = 0.398_942_280_401_432_7;
@@ -191,10 +190,11 @@ const MAGIC: f64 = 6_755_399_441_055_744.0;
 const LN_2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_fee0_0000);
 const LN_2_LOW: f64 = f64::from_bits(0x3dea_39ef_3579_3c76);
 
-/// e to the power of `x`, within 2 units in the last place; infinite above 709, 0 far below.
+/// Returns e to the power of `x`, within 2 units in the last place; infinite above 709, 0 far
+/// below.
 #[inline(always)]
 fn exp(x: &Lanes) -> Lanes {
-    // 1/k! from 13 on: the next term is below 2^-57 of the sum for |rest| <= ln 2 / 2.
+    // 1/k! for k from 13 down: the next term is below 2^-57 of the sum for |rest| <= ln 2 / 2.
     const TERMS: [f64; 12] = [
         1.0 / 479_001_600.0,
         1.0 / 39_916_800.0,
@@ -210,8 +210,8 @@ fn exp(x: &Lanes) -> Lanes {
         1.0,
     ];
     each(|i| {
-        // Beyond that, two factors of 2^1000 would not be enough; and the result has long been 0
-        // or infinite.
+        // Beyond that, two factors of 2^1000 would not suffice; but the result is already 0 or
+        // infinite.
         let x = if x[i] > -1300.0 { x[i] } else { -1300.0 };
         let x = if x < 1300.0 { x } else { 1300.0 };
         let shifted = x * std::f64::consts::LOG2_E + MAGIC;
@@ -222,8 +222,7 @@ fn exp(x: &Lanes) -> Lanes {
             sum = sum * rest + term;
         }
         let power = sum * rest + 1.0;
-        // 2^count in two steps, because one may leave the range from which the product comes
-        // back.
+        // 2^count in two steps, because one step may leave the range of the result.
         let doubled = shifted.to_bits().wrapping_add(2 * 4096);
         let half = (doubled & 0x3fff) >> 1;
         let other = (doubled & 0x3fff) - half;
@@ -232,13 +231,13 @@ fn exp(x: &Lanes) -> Lanes {
     })
 }
 
-/// The natural logarithm of a non-negative number, within 4 units in the last place.
+/// Returns the natural logarithm of a non-negative number, within 4 units in the last place.
 #[inline(always)]
 fn ln(x: &Lanes) -> Lanes {
     /// Bits of the square root of one half.
     const ROOT: u64 = 0x3fe6_a09e_667f_3bcd;
     const TWO_52: u64 = 0x4330_0000_0000_0000;
-    // 1/(2k+1) from 11 on: the following terms are below 2^-56 of the sum.
+    // 1/(2k+1) for k from 11 down: the terms left out are below 2^-56 of the sum.
     const TERMS: [f64; 11] = [
         1.0 / 21.0,
         1.0 / 19.0,
@@ -255,7 +254,7 @@ fn ln(x: &Lanes) -> Lanes {
     each(|i| {
         let is_small = x[i] < f64::MIN_POSITIVE;
         let scaled = if is_small { x[i] * 18_014_398_509_481_984.0 } else { x[i] };
-        // The power of 2 to take out, so that the rest is around 1.
+        // The power of 2 to remove, so that the rest is near 1.
         let bits = scaled.to_bits().wrapping_sub(ROOT).wrapping_add(2048 << 52);
         let exponent = f64::from_bits(bits >> 52 | TWO_52) - f64::from_bits(TWO_52);
         let exponent = exponent - if is_small { 2048.0 + 54.0 } else { 2048.0 };
@@ -278,7 +277,7 @@ mod tests {
     use super::*;
     use crate::level::level;
 
-    /// Values from `least` to `most`, the same ones for the same seed.
+    /// Returns values from `least` to `most`, equal for equal seeds.
     fn column(seed: u64, len: usize, least: f64, most: f64) -> Vec<f64> {
         let mut next = swath_reference::splitmix(seed);
         let mut part = || (next() >> 11) as f64 / (1_u64 << 53) as f64;
@@ -292,7 +291,7 @@ mod tests {
         for x in many.into_iter().chain(edges) {
             let (ours, theirs) = (exp(&[x; LANES])[0], x.exp());
             let apart = ours.to_bits().abs_diff(theirs.to_bits());
-            // Where bits are missing, the second scaling rounds once more.
+            // Subnormal results lose bits: the second scaling rounds again.
             assert!(apart <= 2, "e^{x}: {ours} is not {theirs}");
         }
     }

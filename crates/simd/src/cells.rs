@@ -2,17 +2,17 @@
 //!
 //! [`Cells`] never becomes a slice: the kernels see its bytes only as values that [`Loads`] has
 //! already loaded. Each load is volatile, so the compiler neither repeats nor invents one, and a
-//! byte that changes in between is seen once, old or new.
+//! byte that changes meanwhile is seen once, old or new.
 //!
-//! Volatile is not atomic: such a load would be a data race with a store of this program. So
-//! memory that this program can store to cannot be used as cells. Relaxed atomic loads would not
-//! help: they are made through references, which require memory that is writable, and the pages
-//! of a map are not; and no atomic is as wide as a vector.
+//! Volatile is not atomic: such a load would be a data race with a store of this program. So memory
+//! that this program can store to cannot be used as cells. Relaxed atomic loads would not help:
+//! they need references to writable memory, and the pages of a map are read-only; and no atomic is
+//! as wide as a vector.
 
 use std::marker::PhantomData;
 use std::ptr;
 
-/// Types of which every bit pattern is a value.
+/// Types for which every bit pattern is a valid value.
 ///
 /// # Safety
 ///
@@ -30,8 +30,8 @@ unsafe impl Load for std::arch::x86_64::__m256i {}
 // SAFETY: a vector of integers has no invalid bit pattern.
 unsafe impl Load for std::arch::x86_64::__m512i {}
 
-/// Bytes that can be loaded, and that other programs may store to in the meantime: those of a
-/// mapped file.
+/// Bytes that can be loaded, and that other programs may store to meanwhile: those of a mapped
+/// file.
 ///
 /// Memory that this program may store to cannot be made into cells without an unsafe promise:
 ///
@@ -55,21 +55,20 @@ impl<'a> From<&'a [u8]> for Cells<'a> {
 }
 
 impl<'a> Cells<'a> {
-    /// The `len` bytes from `start` on.
+    /// Returns the `len` bytes starting at `start`.
     ///
     /// # Safety
     ///
-    /// During `'a` the bytes can be read, and no thread of this program stores to them in any
-    /// way. If others do (another process, or the kernel when the mapped file is written to),
-    /// then the bytes are outside of everything that Rust has allocated, as the pages of a map
-    /// are: then stores to them are not accesses of this program, and a volatile load of them is
-    /// not a race.
+    /// During `'a` the bytes can be read, and no thread of this program stores to them in any way.
+    /// If others do (another process, or the kernel when the mapped file is written to), then the
+    /// bytes are outside of every Rust allocation, like the pages of a map: then stores to them are
+    /// not accesses of this program, and a volatile load of them is not a race.
     #[must_use]
     pub unsafe fn of_foreign(start: *const u8, len: usize) -> Self {
         Cells { start, len, life: PhantomData }
     }
 
-    /// Number of bytes.
+    /// Returns the number of bytes.
     #[must_use]
     pub fn len(self) -> usize {
         self.len
@@ -92,7 +91,7 @@ impl<'a> Cells<'a> {
         byte.next().expect("there is one")
     }
 
-    /// The `len` bytes from `offset` on.
+    /// Returns the `len` bytes starting at `offset`.
     ///
     /// # Panics
     ///
@@ -115,7 +114,7 @@ impl<'a> Cells<'a> {
         (head, loads, tail)
     }
 
-    /// The bytes one by one.
+    /// Returns the bytes one by one.
     #[inline(always)]
     pub(crate) fn bytes(self) -> Loads<'a, u8> {
         Loads { next: self.start, count: self.len, life: PhantomData }
@@ -130,7 +129,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// `count` readable, aligned values from `next` on, for `'a`.
+/// `count` readable, aligned values starting at `next`, for `'a`.
 pub(crate) struct Loads<'a, T> {
     next: *const T,
     count: usize,

@@ -1,9 +1,9 @@
-//! How often one byte occurs: lines are counted by their newlines.
+//! The number of occurrences of one byte: lines are counted by their newlines.
 
 use crate::cells::Cells;
 use crate::level::{Detected, Level, detected};
 
-/// Returns how often `byte` occurs in `bytes`.
+/// Returns the number of occurrences of `byte` in `bytes`.
 ///
 /// ```
 /// assert_eq!(swath_simd::count(b"a,b,c", b','), 2);
@@ -13,15 +13,16 @@ pub fn count(bytes: &[u8], byte: u8) -> u64 {
     dispatch(detected(), Cells::from(bytes), byte)
 }
 
-/// Returns how often `byte` occurs in bytes that other programs may store to in the meantime.
+/// Returns the number of occurrences of `byte` in bytes that other programs may store to meanwhile.
 ///
-/// Each byte is compared once, with the value it had at one moment during the call.
+/// Compares each byte once, with the value that it has at one moment during the call.
 #[must_use]
 pub fn count_cells(bytes: Cells<'_>, byte: u8) -> u64 {
     dispatch(detected(), bytes, byte)
 }
 
-/// Returns how often `byte` occurs in `bytes`, with the kernel of one `level`, to compare them.
+/// Returns the number of occurrences of `byte` in `bytes`, with the kernel of one `level`, to
+/// compare levels.
 ///
 /// # Panics
 ///
@@ -44,7 +45,7 @@ fn dispatch(level: Detected, bytes: Cells<'_>, byte: u8) -> u64 {
     }
 }
 
-/// Counts in the eight bytes of a word.
+/// Counts in the eight bytes of a word at a time.
 pub(crate) fn portable(bytes: Cells<'_>, byte: u8) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const LOW: u64 = 0x7f * ONES;

@@ -1,15 +1,15 @@
-//! The CRC-32C of two pieces from those of each: no byte is read again.
+//! The CRC-32C of two adjacent pieces, computed from their CRCs without reading a byte.
 //!
 //! A CRC is the remainder of its bytes as a polynomial over the field of two elements. So the
 //! left one is multiplied by *x* to the power of the number of bits of the right piece, and
-//! added. A table holds the powers of *x* by powers of two, as in zlib since 1.2.12 (Adler): one
+//! added. A table holds the powers of *x* by powers of two, like zlib since 1.2.12 (Adler): one
 //! multiplication for each bit that is set in the length, about 50 ns each.
 
-/// Castagnoli's polynomial, its lowest power in the highest bit.
+/// Castagnoli's polynomial, with the lowest power in the highest bit.
 const POLYNOMIAL: u32 = 0x82f6_3b78;
 
-/// *x* to the power of 2^n, for each n. The next one would be the first again: this polynomial
-/// is *x* + 1 times one whose powers repeat after 2^31 - 1.
+/// *x* to the power of 2^n, for each n. The next one would equal the first: this polynomial is *x*
+/// + 1 times one whose powers repeat after 2^31 - 1.
 const POWERS: [u32; 31] = {
     let mut powers = [1 << 30; 31];
     let mut n = 1;
@@ -20,12 +20,12 @@ const POWERS: [u32; 31] = {
     powers
 };
 
-/// The product of two remainders.
+/// Returns the product of two remainders.
 const fn product(left: u32, right: u32) -> u32 {
     let (mut left, mut shifted, mut sum) = (left, right, 0);
-    // From the lowest power on; `shifted` is `right` times that power.
+    // Starts at the lowest power; `shifted` is `right` times that power.
     while left != 0 {
-        // All ones if the power is present, and if a bit falls out.
+        // All ones if the power is present, and if a bit is shifted out.
         sum ^= shifted & 0_u32.wrapping_sub(left >> 31);
         shifted = (shifted >> 1) ^ (POLYNOMIAL & 0_u32.wrapping_sub(shifted & 1));
         left <<= 1;
@@ -41,7 +41,7 @@ const fn product(left: u32, right: u32) -> u32 {
 /// ```
 #[must_use]
 pub fn crc32c_combine(left: u32, right: u32, right_len: u64) -> u32 {
-    // Zero stays zero when shifted: so callers without checksums pay nothing for them.
+    // Zero stays zero when shifted: callers without checksums pay nothing.
     if left == 0 {
         return right;
     }
@@ -60,7 +60,7 @@ pub fn crc32c_combine(left: u32, right: u32, right_len: u64) -> u32 {
 mod tests {
     use super::*;
 
-    /// Bit by bit.
+    /// Computes the CRC bit by bit.
     fn crc32c(bytes: &[u8]) -> u32 {
         let mut crc = !0_u32;
         for &byte in bytes {
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn lengths_that_no_memory_has_are_shifted_by_too() {
-        // Zeros appended in two steps or in one: more than any memory holds.
+        // Zeros appended in two steps or in one: more than any memory can hold.
         let shift = |crc, len| crc32c_combine(crc, 0, len);
         for len in [1 << 29, 1 << 40, u64::MAX / 2, (1 << 62) - 3] {
             assert_eq!(

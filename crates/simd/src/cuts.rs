@@ -1,4 +1,4 @@
-//! Where fields and records end, if quotes may contain delimiters and newlines.
+//! The ends of fields and records, if quotes may contain delimiters and newlines.
 //!
 //! ```text
 //! text      a,"b,""c¶",d¶
@@ -7,10 +7,10 @@
 //! ends      ·1·········1·1          delimiters and newlines that are not inside
 //! ```
 //!
-//! That a byte is inside if an odd number of quotes is before it holds for texts in which quotes
-//! only stand where they should: around fields, and doubled inside. The search stops before the
-//! first 64 bytes in which one stands elsewhere, or in which a carriage return is not before a
-//! newline. What is there is for the caller, byte by byte.
+//! A byte after an odd number of quotes is inside, if quotes occur only at their usual places:
+//! around fields, and doubled inside them. The search stops before the first 64 bytes in which a
+//! quote is elsewhere, or a carriage return is not followed by a newline. The caller processes
+//! those byte by byte.
 
 use std::ops::Range;
 
@@ -22,30 +22,30 @@ use crate::separators::FieldEnds;
 /// The most bytes of a delimiter.
 pub const LONGEST_DELIMITER: usize = 16;
 
-/// The bytes that mean something.
+/// The bytes with a meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CutMarks<'d> {
-    /// Ends a field that is not the last of its record; empty if there is one field. None of its bytes
-    /// ends a line or is another mark, and none of several is 0.
+    /// Ends a field that is not the last of its record; empty if there is one field. None of its
+    /// bytes ends a line or is another mark, and if it has several, none is 0.
     pub delimiter: &'d [u8],
-    /// Is around fields, and doubled inside them.
+    /// Surrounds fields, and is doubled inside them.
     pub quote: Option<u8>,
-    /// Never stands where the search goes on.
+    /// Does not occur in the searched text: the search stops before it.
     pub escape: Option<u8>,
 }
 
 /// The result of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Searched {
-    /// The byte before which everything was searched.
+    /// The end of the searched part.
     pub end: usize,
-    /// Whether something is there that the search does not pass.
+    /// Whether the search stopped because of the following bytes.
     pub is_stopped: bool,
     /// Whether a record ends in a carriage return and a newline.
     pub has_returns: bool,
 }
 
-/// Where fields and records end, in order; its memory is reused.
+/// The ends of fields and records, in order; the memory is reused.
 #[derive(Clone, Debug, Default)]
 pub struct Cuts {
     /// Positions of delimiters, that is, of their first bytes, and newlines outside quotes.
@@ -55,8 +55,8 @@ pub struct Cuts {
 }
 
 impl Cuts {
-    /// Finds the ends of fields and records of `text` from `from`, where a record begins, up to
-    /// `to`. Those found before are removed.
+    /// Finds the ends of fields and records of `text` between `from`, where a record begins, and
+    /// `to`. Replaces the previous result.
     ///
     /// ```
     /// use swath_simd::{CutMarks, Cuts};
@@ -71,7 +71,8 @@ impl Cuts {
     ///
     /// # Panics
     ///
-    /// If `text` has 4 GiB or more, `from` and `to` are not in order, or past its end, or the delimiter is too long.
+    /// If `text` has 4 GiB or more, `from` and `to` are not in order, or past its end, or the
+    /// delimiter is too long.
     pub fn find(
         &mut self,
         text: &[u8],
@@ -82,11 +83,11 @@ impl Cuts {
         self.search(detected(), text, from..to, marks)
     }
 
-    /// As [`find`](Self::find), with the kernel of one `level`, to compare them.
+    /// Like [`find`](Self::find), with the kernel of one `level`, to compare levels.
     ///
     /// # Panics
     ///
-    /// As [`find`](Self::find), and if `level` is not [available](Level::available).
+    /// Like [`find`](Self::find), and if `level` is not [available](Level::available).
     pub fn find_at(
         &mut self,
         level: Level,
@@ -112,19 +113,20 @@ impl Cuts {
     }
 }
 
-/// The kind of newline that follows the quotes of some lines, if they are where they should be.
+/// The state of the quotes of some lines, if they are at their usual places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quoting {
-    /// Whether their number is odd.
+    /// Whether the number of quotes is odd.
     pub is_odd: bool,
-    /// Whether all are where they should be if the first line begins a record.
+    /// Whether all are at usual places if the first line begins a record.
     pub is_plain: bool,
-    /// Whether all are where they should be if the first line begins inside quotes.
+    /// Whether all are at usual places if the first line begins inside quotes.
     pub is_inverse: bool,
 }
 
 impl Quoting {
-    /// Looks at the quotes of `text`, of which `marks` has the quote and the delimiter, of at most one byte.
+    /// Examines the quotes of `text`; uses only the quote and the delimiter of `marks`, at most one
+    /// byte.
     ///
     /// ```
     /// use swath_simd::{CutMarks, Quoting};
@@ -137,12 +139,12 @@ impl Quoting {
     /// ```
     #[must_use]
     pub fn of(text: &[u8], marks: CutMarks<'_>) -> Self {
-        // Most texts have none: then none has to be where it should be.
+        // Most texts have no quotes: then nothing has to be checked.
         let quote = marks.quote.filter(|&quote| find(text, quote).is_some());
         run(detected(), LookAtQuotes { text, marks: CutMarks { quote, ..marks } })
     }
 
-    /// As [`of`](Self::of), with the kernel of one `level`, to compare them.
+    /// Like [`of`](Self::of), with the kernel of one `level`, to compare levels.
     ///
     /// # Panics
     ///
@@ -162,9 +164,9 @@ struct LookAtQuotes<'t> {
 struct Quotes {
     quote: u8,
     delimiter: u8,
-    /// All bits, if the next byte is inside quotes.
+    /// All bits if the next byte is inside quotes.
     inside: u64,
-    /// Whether the byte before ended a field, and whether it is a quote.
+    /// Whether the previous byte ended a field, and whether it is a quote.
     ended: u64,
     quoted: u64,
     is_plain: bool,
@@ -172,16 +174,16 @@ struct Quotes {
     care: Care,
 }
 
-/// Whether the next chunks are treated as if they had quotes. Where some chunks have and others have
-/// not, a branch that depends on it would be mispredicted.
+/// Whether the next chunks are treated as if they had quotes. If only some chunks have quotes, a
+/// branch on that would be mispredicted.
 #[derive(Clone, Copy, Default)]
 struct Care(u32);
 
 impl Care {
-    /// Chunks after the last one with quotes.
+    /// The number of chunks after the last one with quotes.
     const CHUNKS: u32 = 16;
 
-    /// Whether a chunk needs no care; `is_special` says whether it has quotes.
+    /// Whether a chunk needs no care; `is_special` means that it has quotes.
     #[inline(always)]
     fn is_free(&mut self, is_special: bool) -> bool {
         let is_free = self.0 == 0 && !is_special;
@@ -191,7 +193,7 @@ impl Care {
 }
 
 impl Quotes {
-    /// Looks at a chunk, of which the bytes in `there` belong to the text.
+    /// Examines a chunk; `there` marks the bytes that belong to the text.
     #[inline(always)]
     fn take(&mut self, masks: impl Masks, chunk: &[u8; CHUNK], there: u64) {
         let quotes = masks.equal(chunk, self.quote) & there;
@@ -204,7 +206,7 @@ impl Quotes {
         let follows = ends | quotes | masks.equal(chunk, b'\r');
         let here = running_parity(quotes) ^ self.inside;
         let precedes = ends << 1 | self.ended | quotes << 1 | self.quoted;
-        // The quotes that open and those that close; and the other way round.
+        // The quotes that open and those that close; then the other way round.
         let (opens, closes) = (quotes & here, quotes & !here);
         let (opened, closed) = (self.quoted & self.inside, self.quoted & !self.inside);
         let loose = |closes: u64, closed: u64| (closes << 1 | closed) & there & !follows;
@@ -256,16 +258,16 @@ struct Search<'c, const LONG: bool> {
     marks: CutMarks<'c>,
 }
 
-/// The state at the first byte of a chunk, as a mask of one bit or of all.
+/// The state at the first byte of a chunk, as a mask of one bit or of all bits.
 #[derive(Clone, Copy)]
 struct Before {
-    /// All bits, if it is inside quotes.
+    /// All bits if the first byte is inside quotes.
     inside: u64,
-    /// Where a field begins because of what ends in the chunk before.
+    /// The bit of a field that begins because the previous chunk ended one.
     begins: u64,
-    /// The byte before closed a quote.
+    /// The previous byte closed a quote.
     closed: u64,
-    /// The byte before is a carriage return outside quotes.
+    /// The previous byte is a carriage return outside quotes.
     returned: u64,
 }
 
@@ -277,20 +279,21 @@ struct CutMasks {
     has_returns: bool,
 }
 
-/// The way through the chunks of a text.
+/// A scan through the chunks of a text.
 struct CutScan<'t, const LONG: bool> {
     text: &'t [u8],
     marks: CutMarks<'t>,
-    /// How many bytes a delimiter has.
+    /// The length of a delimiter in bytes.
     len: u32,
-    /// The bytes of the next chunk that are part of a delimiter in the one before.
+    /// The bytes of the next chunk that belong to a delimiter of the previous one.
     covered: u64,
     before: Before,
     care: Care,
 }
 
 impl<const LONG: bool> CutScan<'_, LONG> {
-    /// Where delimiters begin in `chunk`, which is at `at`, from left to right and not overlapping.
+    /// Returns the starts of delimiters in `chunk`, which is at `at`, from left to right without
+    /// overlaps.
     #[inline(always)]
     fn delimiters(&mut self, masks: impl Masks, chunk: &[u8; CHUNK], at: usize) -> u64 {
         if !LONG {
@@ -316,7 +319,7 @@ impl<const LONG: bool> CutScan<'_, LONG> {
         apart
     }
 
-    /// Looks at a chunk, of which the bytes in `there` belong to the text.
+    /// Processes a chunk; `there` marks the bytes that belong to the text.
     #[inline(always)]
     fn take(
         &mut self,
@@ -426,7 +429,7 @@ impl<const LONG: bool> Kernel for Search<'_, LONG> {
 mod tests {
     use super::*;
 
-    /// Searches byte by byte; positions up to where the fast search must have come at least.
+    /// Searches byte by byte: the positions up to the byte that the fast search must reach.
     fn slowly(text: &[u8], marks: CutMarks<'_>) -> (Vec<u32>, Vec<u32>, bool) {
         let (mut ends, mut newlines) = (Vec::new(), Vec::new());
         let (mut at, mut begins) = (0, true);
@@ -505,7 +508,7 @@ mod tests {
                 let searched = cuts.find_at(level, &text, 0, text.len(), marks);
                 let shown = String::from_utf8_lossy(&text);
                 if searched.is_stopped {
-                    // Nothing but whole chunks, all of them before the odd byte.
+                    // Only whole chunks, all of them before the odd byte.
                     let before = |all: &[u32]| {
                         all.iter().take_while(|&&at| (at as usize) < searched.end).count()
                     };

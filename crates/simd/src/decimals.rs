@@ -8,12 +8,12 @@
 //! ```
 //!
 //! Eight tokens of at most 16 bytes, or of at most 32 (AVX-512); four of at most 8, of at most 16,
-//! or of at most 32 (AVX2). The rest is parsed byte by byte, or eight at a time where all are digits.
+//! or of at most 32 (AVX2). The rest is parsed byte by byte, or by eight bytes if all are digits.
 //! Tokens with more than nineteen digits, or that are not plain numbers, are left to the caller,
 //! which gets the index of the first.
 //!
-//! The point is removed after Lemire's observation that only digits to its left have to move,
-//! all by one; multiplying and adding pairs is from Muła, *SIMD-ized parsing of numbers* (2014).
+//! The point is removed after Lemire's observation that only digits to its left have to move, all
+//! by one; multiplying and adding pairs is from Muła, *SIMD-ized parsing of numbers* (2014).
 
 mod alone;
 mod column;
@@ -41,32 +41,32 @@ pub use column::{
 pub use nearest::nearest_double;
 pub use scalar::{Decimal, append_digits, decimal};
 
-/// Tokens of a text: the bytes from `starts[i]` up to `ends[i]`.
+/// Tokens of a text: the bytes `starts[i] .. ends[i]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Tokens<'t> {
     /// The text that contains them.
     pub text: &'t [u8],
-    /// Offsets of their first bytes.
+    /// The offsets of their first bytes.
     pub starts: &'t [u32],
-    /// Offsets of the bytes after their last ones.
+    /// The offsets of their ends.
     pub ends: &'t [u32],
 }
 
 impl<'t> Tokens<'t> {
-    /// How many can be parsed.
+    /// Returns the number of tokens that can be parsed.
     #[inline]
     pub(crate) fn count(&self) -> usize {
         self.starts.len().min(self.ends.len())
     }
 
-    /// Where one begins and ends; `None` unless that is inside the text.
+    /// Returns the start and the end of a token; `None` unless they are inside the text.
     #[inline]
     pub(crate) fn bounds(&self, index: usize) -> Option<(usize, usize)> {
         let (start, end) = (self.starts[index] as usize, self.ends[index] as usize);
         (start <= end && end <= self.text.len()).then_some((start, end))
     }
 
-    /// Returns those from `first` on, at most `count`.
+    /// Returns the tokens starting at `first`, at most `count`.
     pub(crate) fn some(&self, first: usize, count: usize) -> Self {
         let end = self.count().min(first + count);
         Self { text: self.text, starts: &self.starts[first..end], ends: &self.ends[first..end] }
@@ -79,7 +79,7 @@ impl<'t> Tokens<'t> {
     }
 }
 
-/// Parses `tokens` into `out`, correctly rounded, and returns how many numbers it stored: all of
+/// Parses `tokens` into `out`, correctly rounded, and returns the number of values stored: all of
 /// them, or those before the first token that is not plain.
 ///
 /// Plain tokens have a sign, up to nineteen digits not counting leading zeros, a point before,
@@ -98,7 +98,7 @@ pub fn parse_doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
     doubles(detected(), tokens, out)
 }
 
-/// As [`parse_doubles`], with the kernel of one `level`, to compare them.
+/// Like [`parse_doubles`], with the kernel of one `level`, to compare levels.
 ///
 /// # Panics
 ///
@@ -107,8 +107,8 @@ pub fn parse_doubles_at(level: Level, tokens: Tokens<'_>, out: &mut [f64]) -> us
     doubles(level.detected(), tokens, out)
 }
 
-/// Parses `tokens` as integers into `out` and returns how many it stored: all of them, or those
-/// before the first token that is not a sign and up to nineteen digits, or does not fit an
+/// Parses `tokens` as integers into `out` and returns the number of values stored: all of them, or
+/// those before the first token that is not a sign and up to nineteen digits, or does not fit an
 /// [`i64`].
 ///
 /// After the returned count the content of `out` is unspecified.
@@ -116,7 +116,7 @@ pub fn parse_integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
     integers(detected(), tokens, out)
 }
 
-/// As [`parse_integers`], with the kernel of one `level`, to compare them.
+/// Like [`parse_integers`], with the kernel of one `level`, to compare levels.
 ///
 /// # Panics
 ///
@@ -153,7 +153,7 @@ fn integers(level: Detected, tokens: Tokens<'_>, out: &mut [i64]) -> usize {
     }
 }
 
-/// Fills `out` one by one until `parse` returns `None`, and returns how many it filled.
+/// Fills `out` one by one until `parse` returns `None`, and returns the number of values stored.
 #[inline(always)]
 fn each<T>(out: &mut [T], mut parse: impl FnMut(usize) -> Option<T>) -> usize {
     for (index, slot) in out.iter_mut().enumerate() {

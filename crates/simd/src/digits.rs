@@ -19,19 +19,19 @@ pub fn eight(value: u64) -> u64 {
     eight_of_any(value)
 }
 
-/// Returns eight digits of a number, and some digits for larger ones. The products are of 32 bits, as
-/// vectors have them.
+/// Returns the eight digits of a number, and unspecified ones for larger numbers. The products have
+/// 32 bits, like those of vectors.
 #[inline(always)]
 pub(crate) fn eight_of_any(value: u64) -> u64 {
     const LOW: u64 = 0xffff_ffff;
     let value = value & LOW;
-    // 109,951,163 / 2^40 is 1/10,000 and so little more that the quotient is exact below 10^8.
+    // 109,951,163 / 2^40 exceeds 1/10,000 by so little that the quotient is exact below 10^8.
     let high = ((value * 109_951_163) >> 40) & LOW;
     let fours = high | value.wrapping_sub(10_000 * high) << 32;
-    // 10486 / 2^20 is 1/100 and so little more that the quotient is exact below 43,699.
+    // 10486 / 2^20 exceeds 1/100 by so little that the quotient is exact below 43,699.
     let hundreds = (fours.wrapping_mul(10_486) >> 20) & 0x0000_007f_0000_007f;
     let twos = hundreds | fours.wrapping_sub(100 * hundreds) << 16;
-    // 103 / 2^10 is 1/10 and so little more that the quotient is exact below 179.
+    // 103 / 2^10 exceeds 1/10 by so little that the quotient is exact below 179.
     let tens = (twos.wrapping_mul(103) >> 10) & 0x000f_000f_000f_000f;
     tens | twos.wrapping_sub(10 * tens) << 8
 }

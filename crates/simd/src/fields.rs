@@ -1,16 +1,16 @@
-//! Decimals as programs print them in columns: eight bytes at a time, if they are followed by a
-//! single blank or a line end. Other forms are left to [`decimal`](crate::decimal).
+//! Decimals in the form that programs print in columns: eight bytes at a time, if they are followed
+//! by a single blank or a line end. Other forms are left to [`decimal`](crate::decimal).
 //!
 //! ```text
-//! bytes     4 2 . 0 0 ␣ 4 0      as they are in a word, the first one lowest
-//! digits    4 2 0 0              the point removed, the rest pushed out at the top
+//! bytes     4 2 . 0 0 ␣ 4 0      in a word, the first one lowest
+//! digits    4 2 0 0              the point removed, the rest shifted out at the top
 //! number    4200 / 10^2          exact over exact: rounded once, so correctly
 //! ```
 
-/// Each character of a number, less its `0`: digits become 0 to 9, everything else is more.
+/// Each character of a number, less its `0`: digits become 0 to 9, all others more.
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
-/// Moves 10 and more to the high bit of a byte of 7 bits.
+/// Moves values of 10 and more to the high bit of a byte of 7 bits.
 const TEN_UP: u64 = 0x7676_7676_7676_7676;
 /// The value of a point and of a blank, less `0` as above.
 const POINT: u64 = 0x1e;
@@ -22,10 +22,10 @@ const POWERS: [f64; 20] = [
     1e17, 1e18, 1e19,
 ];
 
-/// A number, and the offset after the single blank, or line end, that ends it.
+/// A number, and the offset after the single blank or line end that ends it.
 pub type Field = (f64, usize);
 
-/// Returns the eight bytes from `at` on; `None` near the end.
+/// Returns the eight bytes starting at `at`; `None` near the end.
 #[inline(always)]
 fn word(text: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*text.get(at..)?.first_chunk()?))
@@ -37,7 +37,7 @@ fn others(bytes: u64) -> u64 {
     (((bytes & !HIGH_BITS) + TEN_UP) | bytes) & HIGH_BITS
 }
 
-/// The number of eight digits, the first one in the lowest byte.
+/// Returns the number of eight digits, the first one in the lowest byte.
 #[inline(always)]
 fn number(digits: u64) -> u64 {
     const PAIRS: u64 = 0x0000_00ff_0000_00ff;
@@ -47,8 +47,8 @@ fn number(digits: u64) -> u64 {
     upper.wrapping_add(lower) >> 32
 }
 
-/// Parses `digits.digits` of at most 7 bytes at `at`, followed by a blank; `None` for everything
-/// else, whether it is a number or not.
+/// Parses `digits.digits` of at most 7 bytes at `at`, followed by a blank; `None` for all other
+/// forms, whether numbers or not.
 #[inline(always)]
 pub fn short(text: &[u8], at: usize) -> Option<Field> {
     let bytes = word(text, at)? ^ ZEROS;
@@ -71,11 +71,11 @@ pub fn short(text: &[u8], at: usize) -> Option<Field> {
     Some((value, at + end as usize / 8 + 1))
 }
 
-/// As [`short`], for one digit before the point and `DECIMALS` (2 or 4) after it, as in many
-/// columns; otherwise by [`short`].
+/// Like [`short`], for one digit before the point and `DECIMALS` (2 or 4) after it, the usual form
+/// of many columns; falls back to [`short`].
 ///
-/// This form is guessed, mostly right: then it is known at once where the next field begins,
-/// while `short` has to wait for this one's length.
+/// Guesses this form, mostly correctly: then the start of the next field is known at once, while
+/// `short` has to wait for the length of this one.
 #[inline(always)]
 pub fn usual<const DECIMALS: u32>(text: &[u8], at: usize) -> Option<Field> {
     let bytes = word(text, at)? ^ ZEROS;
@@ -91,18 +91,18 @@ pub fn usual<const DECIMALS: u32>(text: &[u8], at: usize) -> Option<Field> {
     short(text, at)
 }
 
-/// `digits / 10^decimals`, for digits below 2^52.
+/// Returns `digits / 10^decimals`, for digits below 2^52.
 #[inline(always)]
 fn exact(digits: u64, decimals: usize) -> f64 {
-    // As the lowest bits of a double of 2^52 and more. The instruction that converts would wait
-    // for what its register held before: the quotient of the previous field.
+    // As the lowest bits of a double of at least 2^52. The converting instruction would wait for
+    // the previous content of its register: the quotient of the previous field.
     const TWO_52: u64 = 0x4330_0000_0000_0000;
     let digits = f64::from_bits(digits | TWO_52) - f64::from_bits(TWO_52);
     digits / POWERS[decimals]
 }
 
 /// Parses `digits.digits` with at most 7 digits before the point and a line end after it; `None`
-/// for everything else.
+/// for all other forms.
 #[inline(always)]
 pub fn last(text: &[u8], start: usize) -> Option<Field> {
     let bytes = word(text, start)? ^ ZEROS;
@@ -144,8 +144,8 @@ pub fn last(text: &[u8], start: usize) -> Option<Field> {
     Some((value, next))
 }
 
-/// As [`last`], for 18 digits after the point, which begin at `first`, and a newline: as
-/// programs print them. `digits` are those before the point, at most 3.
+/// Like [`last`], for 18 digits after the point, which begin at `first`, and a newline: a form that
+/// programs print. `digits` are those before the point, at most 3.
 #[inline(always)]
 fn eighteen(text: &[u8], start: usize, first: usize, digits: u64) -> Option<Field> {
     let [a, b, c] = [word(text, first)?, word(text, first + 8)?, word(text, first + 16)?];
@@ -156,7 +156,7 @@ fn eighteen(text: &[u8], start: usize, first: usize, digits: u64) -> Option<Fiel
         return None;
     }
     let digits = digits * 10_000_000_000_000_000 + number(a) * 100_000_000 + number(b);
-    // One more digit for each that is missing before the point.
+    // One more digit for each digit that is missing before the point.
     let kept = 4 - (first - start);
     let more = [0, c & 0xff, 10 * (c & 0xff) + (c >> 8 & 0xff)][kept];
     let digits = digits * TENS[kept] + more;
@@ -165,7 +165,7 @@ fn eighteen(text: &[u8], start: usize, first: usize, digits: u64) -> Option<Fiel
     Some((value, first + 19))
 }
 
-/// Digits that fit 64 bits, whatever they are.
+/// The number of digits that always fit 64 bits.
 const MOST_DIGITS: usize = 19;
 
 const TENS: [u64; MOST_DIGITS] = {
@@ -178,15 +178,15 @@ const TENS: [u64; MOST_DIGITS] = {
     tens
 };
 
-/// The double nearest to `digits / 10^decimals`, and, if it `is_cut`, to all numbers between
-/// that and one digit more; `None` if that is not certain.
+/// Returns the double nearest to `digits / 10^decimals`, and, if it `is_cut`, to all numbers
+/// between that and one digit more; `None` if that is not certain.
 ///
-/// The quotient of two rounded numbers is off by at most two places. How far exactly is found
-/// with integers: `digits * 2^shift - mantissa * 10^decimals`, which must be less than half of
-/// 10^decimals. Since it is at most a few times that, its lower 64 bits are all of it.
+/// The quotient of two rounded numbers is off by at most two places. Integers give the exact error:
+/// `digits * 2^shift - mantissa * 10^decimals`, which must be less than half of 10^decimals. Since
+/// it is at most a few times that, its lower 64 bits suffice.
 #[inline(always)]
 fn nearest(digits: u64, decimals: usize, is_cut: bool) -> Option<f64> {
-    // The loss in this is corrected below.
+    // The loss of precision is corrected below.
     let guess = digits as f64 / POWERS[decimals];
     let bits = guess.to_bits();
     let shift = 1075_u64.wrapping_sub(bits >> 52);
@@ -201,13 +201,13 @@ fn nearest(digits: u64, decimals: usize, is_cut: bool) -> Option<f64> {
     let apart = apart - step * power;
     let cut = i64::from(is_cut) << shift;
     let is_sure = -power < 2 * apart && 2 * (apart + cut) < power;
-    // Below a power of two, places are half as far apart.
+    // Below a power of two, the places are half as far apart.
     let is_plain = bits & ((1 << 52) - 1) > 2;
     (is_sure && is_plain).then(|| f64::from_bits(bits.wrapping_add_signed(step)))
 }
 
-/// Returns the double that a whole token represents; `None` if it is not a number, or too large
-/// for a double.
+/// Returns the double that a whole token represents; `None` if it is not a number, or too large for
+/// a double.
 pub fn double(token: &[u8]) -> Option<f64> {
     let value = std::str::from_utf8(token).ok()?.parse().ok();
     // `inf` and `nan` are rejected too.
@@ -218,7 +218,7 @@ pub fn double(token: &[u8]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// Whatever comes after the field.
+    /// Text after the field.
     const AFTER: &str = "\n42.00 40.00";
 
     fn random(bits: &mut impl FnMut() -> u64, digits: u64) -> String {
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn hard_fields_are_those_of_the_library() {
-        // Half way between two doubles, or one digit off; powers of two, and their neighbours.
+        // Halfway between two doubles, or one digit off; powers of two, and their neighbours.
         let mut bits = swath_reference::splitmix(3);
         for round in 0..200_000_u64 {
             let exponent = 1023 + round % 9;
@@ -312,14 +312,14 @@ mod tests {
         }
     }
 
-    /// The number half way between two that have the same number of digits.
+    /// Returns the number halfway between two that have the same number of digits.
     fn middle(low: &str, high: &str) -> String {
         let point = low.find('.').expect("there is one");
         fn digits(text: &str) -> impl Iterator<Item = u8> {
             text.bytes().filter(u8::is_ascii_digit).map(|it| it - b'0')
         }
         let sums: Vec<u8> = digits(low).zip(digits(high)).map(|(a, b)| a + b).collect();
-        // Half of the sum, digit by digit; then one decimal more.
+        // Half of the sum, digit by digit; then one more decimal.
         let (mut text, mut rest) = (String::new(), 0);
         let mut carried = sums.clone();
         for index in (1..carried.len()).rev() {

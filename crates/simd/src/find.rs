@@ -1,5 +1,4 @@
-//! Where one byte occurs: used to find the ends of records, also if quotes may contain that
-//! byte.
+//! The positions of one byte: finds the ends of records, even if quotes may contain that byte.
 //!
 //! ```text
 //! bytes      "a,¶b",c¶         ¶ a newline
@@ -9,21 +8,20 @@
 //! outside    ........1         newlines and not inside
 //! ```
 //!
-//! Bytes become masks of 64 bits, and eight masks a list of positions. Eight positions are
-//! written for each step of a mask, whether it has them or not, so that no branch depends on
-//! their number, and a position costs about a nanosecond, however short the records are. Quotes
-//! inside quotes are doubled (`""`), which leaves the state unchanged. Source: simdjson and
-//! simdcsv, which use a carry-less product where here six shifts do the same, at a cost that is
-//! hidden by the loads.
+//! Bytes become masks of 64 bits, and eight masks a list of positions. Each step writes eight
+//! positions of a mask, even if it has fewer, so that no branch depends on their number, and a
+//! position costs about a nanosecond, however short the records are. Quotes inside quotes are
+//! doubled (`""`), which leaves the state unchanged. Source: simdjson and simdcsv, which use a
+//! carry-less product instead of the six shifts here, whose cost is hidden by the loads.
 
 use crate::level::{Detected, Level, detected};
 use crate::masks::{CHUNK, Kernel, Masks, Words, run};
 #[cfg(target_arch = "x86_64")]
 use crate::masks::{Ymm, Zmm};
 
-/// Masks made at a time.
+/// The number of masks made at a time.
 const BATCH: usize = 8;
-/// Room for the positions of a batch, and for what is written after them.
+/// Room for the positions of a batch, and for unused ones after them.
 const ROOM: usize = (BATCH + 1) * CHUNK;
 
 /// Returns the first position of `byte`.
@@ -37,7 +35,7 @@ pub fn find(bytes: &[u8], byte: u8) -> Option<usize> {
     run(detected(), First { bytes, byte })
 }
 
-/// Finds the first one.
+/// Finds the first position.
 struct First<'b> {
     bytes: &'b [u8],
     byte: u8,
@@ -60,7 +58,7 @@ impl Kernel for First<'_> {
     }
 }
 
-/// The positions of one byte, from front to back; made by [`new`](Self::new) or
+/// The positions of one byte, from front to back; see [`new`](Self::new) and
 /// [`outside`](Self::outside).
 ///
 /// ```
@@ -76,25 +74,25 @@ pub struct Positions<'b> {
     quote: Option<u8>,
     /// All ones if the next byte of `rest` is inside quotes.
     inside: u64,
-    /// Bytes that are not in `masks` yet.
+    /// The bytes that are not yet in `masks`.
     rest: &'b [u8],
-    /// Positions in the batch, and how many there are.
+    /// The positions in the batch, and their number.
     found: [u32; ROOM],
     ready: usize,
-    /// The next one.
+    /// The index of the next one.
     at: usize,
-    /// Where the batch begins, and how long it is.
+    /// The start of the batch, and its length.
     batch: (usize, usize),
 }
 
 impl<'b> Positions<'b> {
-    /// Every position of `byte`.
+    /// Returns every position of `byte`.
     #[must_use]
     pub fn new(bytes: &'b [u8], byte: u8) -> Self {
         Self::with_level(detected(), bytes, byte)
     }
 
-    /// As [`new`](Self::new), with the kernel of one `level`, to compare them.
+    /// Like [`new`](Self::new), with the kernel of one `level`, to compare levels.
     ///
     /// # Panics
     ///
@@ -104,15 +102,15 @@ impl<'b> Positions<'b> {
         Self::with_level(level.detected(), bytes, byte)
     }
 
-    /// Every position of `byte`, which must not be `quote`, outside quotes. `inside` says
-    /// whether the first byte is inside quotes that were opened before.
+    /// Returns every position of `byte`, which must not be `quote`, outside quotes. `inside` means
+    /// that the first byte is inside quotes that were opened before.
     #[must_use]
     pub fn outside(bytes: &'b [u8], byte: u8, quote: u8, inside: bool) -> Self {
         let inside = if inside { u64::MAX } else { 0 };
         Self { quote: Some(quote), inside, ..Self::new(bytes, byte) }
     }
 
-    /// As [`outside`](Self::outside), with the kernel of one `level`.
+    /// Like [`outside`](Self::outside), with the kernel of one `level`.
     ///
     /// # Panics
     ///
@@ -167,7 +165,7 @@ impl<'b> Positions<'b> {
             }
         }
         if len < CHUNK {
-            // The padding may equal the byte in question.
+            // The padding may equal the byte.
             found[0] &= (1 << len) - 1;
         }
         (self.ready, self.at) = (list(&found[..chunks.len()], &mut self.found), 0);
@@ -193,7 +191,7 @@ impl Iterator for Positions<'_> {
     }
 }
 
-/// Puts the positions of set bits into `found`, and returns how many there are.
+/// Stores the positions of set bits in `found`, and returns their number.
 fn list(masks: &[u64], found: &mut [u32; ROOM]) -> usize {
     #[cfg(target_arch = "x86_64")]
     if std::is_x86_feature_detected!("bmi1") && std::is_x86_feature_detected!("popcnt") {
@@ -215,7 +213,7 @@ fn list_bits(masks: &[u64], found: &mut [u32; ROOM]) -> usize {
     let mut base = 0;
     for &mask in masks {
         let mut left = mask;
-        // Eight at once, whether there are that many or not: no branch to mispredict.
+        // Always eight at once, even if there are fewer: no branch to mispredict.
         for eight in found[ready..ready + CHUNK].as_chunks_mut::<8>().0 {
             for place in eight {
                 *place = base + left.trailing_zeros();
@@ -231,7 +229,7 @@ fn list_bits(masks: &[u64], found: &mut [u32; ROOM]) -> usize {
     ready
 }
 
-/// Bit `i` of the result is the exclusive or of bits `0 ..= i`.
+/// Returns the parities: bit `i` is the exclusive or of bits `0 ..= i`.
 #[inline(always)]
 pub(crate) fn running_parity(mut bits: u64) -> u64 {
     for shift in [1, 2, 4, 8, 16, 32] {
@@ -240,8 +238,8 @@ pub(crate) fn running_parity(mut bits: u64) -> u64 {
     bits
 }
 
-/// Puts a mask of the positions of `byte` into `found`, for each of at most eight chunks. Called
-/// for every batch: as a [`Kernel`], its arguments would go through memory, which is measurable.
+/// Stores a mask of the positions of `byte` in `found`, for each of at most eight chunks. Called
+/// for every batch: the arguments of a [`Kernel`] would go through memory, at a measurable cost.
 fn masks(level: Detected, chunks: &[[u8; CHUNK]], byte: u8, found: &mut [u64; BATCH]) {
     match level.level() {
         // SAFETY: this processor has the level, which was detected.

@@ -1,4 +1,4 @@
-//! Which tokens are not empty, one bit for each.
+//! The tokens that are not empty, with one bit each.
 //!
 //! ```text
 //! starts   0 4 5 9
@@ -8,7 +8,7 @@
 
 use crate::level::{Detected, Level, detected};
 
-/// Returns bits that are set for tokens which start before their end, of at most 64.
+/// Returns bits that are set for tokens which start before their end, of at most 64 tokens.
 ///
 /// ```
 /// assert_eq!(swath_simd::not_empty(&[0, 4, 5, 9], &[3, 4, 8, 9]), 0b101);
@@ -16,17 +16,17 @@ use crate::level::{Detected, Level, detected};
 ///
 /// # Panics
 ///
-/// If there are more.
+/// If there are more than 64.
 #[must_use]
 pub fn not_empty(starts: &[u32], ends: &[u32]) -> u64 {
     at(detected(), starts, ends)
 }
 
-/// As [`not_empty`], with the kernel of one `level`, to compare them.
+/// Like [`not_empty`], with the kernel of one `level`, to compare levels.
 ///
 /// # Panics
 ///
-/// If `level` is not [available](Level::available), and as [`not_empty`].
+/// If `level` is not [available](Level::available), and like [`not_empty`].
 #[must_use]
 pub fn not_empty_at(level: Level, starts: &[u32], ends: &[u32]) -> u64 {
     at(level.detected(), starts, ends)
@@ -75,7 +75,7 @@ pub(crate) mod avx2 {
         bits | super::portable(start_rest, end_rest) << at
     }
 
-    /// All bits of the lanes of tokens that do not start before their end.
+    /// Returns all bits of the lanes of tokens that do not start before their end.
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     pub(crate) fn are_empty(starts: __m256i, ends: __m256i) -> __m256i {

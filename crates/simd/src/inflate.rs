@@ -1,13 +1,13 @@
-//! DEFLATE streams that are in memory as a whole, decoded by libdeflate.
+//! DEFLATE streams that are entirely in memory, decoded by libdeflate.
 //!
-//! The safe wrapper of libdeflate does not say where a stream ended, without which bytes that are hidden after
-//! it would be accepted.
+//! The safe wrapper of libdeflate does not return the end of a stream, which is needed to reject
+//! bytes that are hidden after it.
 
 use std::ptr::NonNull;
 
 use libdeflate_sys as sys;
 
-/// A decoder of whole DEFLATE streams. It takes 11 KiB, and keeps nothing from one stream to the next.
+/// A decoder of whole DEFLATE streams. It takes 11 KiB, and keeps no state between streams.
 ///
 /// ```
 /// // "aaaaa", stored as it is.
@@ -23,12 +23,12 @@ pub struct Inflater(NonNull<sys::libdeflate_decompressor>);
 // SAFETY: libdeflate keeps its state in this memory alone, and any thread may use and free it.
 unsafe impl Send for Inflater {}
 
-/// Why a stream was not decoded.
+/// The reason why a stream was not decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InflateTrouble {
-    /// It is damaged, or ends too early.
+    /// The stream is damaged, or ends too early.
     Damaged,
-    /// There is more than `out` has room for.
+    /// The data exceed the room in `out`.
     NoRoom,
 }
 
@@ -40,12 +40,12 @@ impl Inflater {
         NonNull::new(unsafe { sys::libdeflate_alloc_decompressor() }).map(Self)
     }
 
-    /// Decodes the stream that `bytes` begin with into the spare capacity of `out`, which is not enlarged, and
-    /// returns its length.
+    /// Decodes the stream at the start of `bytes` into the spare capacity of `out`, which is not
+    /// enlarged, and returns its length.
     ///
     /// # Errors
     ///
-    /// [`InflateTrouble`]; `out` is as it was.
+    /// [`InflateTrouble`]; `out` is unchanged.
     pub fn append_stream(
         &mut self,
         bytes: &[u8],
@@ -53,7 +53,8 @@ impl Inflater {
     ) -> Result<usize, InflateTrouble> {
         let room = out.spare_capacity_mut();
         let (mut taken, mut given) = (0, 0);
-        // SAFETY: the decoder is valid and used by nobody else, and both ranges are as long as said.
+        // SAFETY: the decoder is valid and not in use elsewhere, and both ranges have the given
+        // lengths.
         let outcome = unsafe {
             sys::libdeflate_deflate_decompress_ex(
                 self.0.as_ptr(),
@@ -69,7 +70,7 @@ impl Inflater {
             sys::libdeflate_result_LIBDEFLATE_SUCCESS => {
                 assert!(given <= room.len(), "libdeflate wrote beyond the room");
                 let len = out.len() + given;
-                // SAFETY: as many bytes of the spare capacity were written.
+                // SAFETY: this many bytes of the spare capacity were written.
                 unsafe { out.set_len(len) };
                 Ok(taken)
             }

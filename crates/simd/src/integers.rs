@@ -1,4 +1,4 @@
-//! Digits ↔ numbers, eight at a time, in a word or in vectors.
+//! Digits to numbers and back, eight at a time, in a word or in vectors.
 //!
 //! ```text
 //! "12345678"   1 2 3 4 5 6 7 8     bytes less `0`, the first digit lowest
@@ -11,7 +11,7 @@
 
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 
-/// Returns how many of the eight bytes, from the first (lowest) on, are digits, and the number
+/// Returns the number of leading digits among the eight bytes, the first one lowest, and the number
 /// they represent.
 ///
 /// ```
@@ -24,8 +24,8 @@ pub fn leading_digits(word: u64) -> (usize, u64) {
     const TOP: u64 = 0x8080_8080_8080_8080;
     const TO_TOP: u64 = 0x7676_7676_7676_7676;
     let digits = word ^ ZEROS;
-    // Ten and more reach the top bit. A carry may spoil the next byte, but only after a byte
-    // that is not a digit itself, and only the first of those counts.
+    // Ten and more reach the top bit. A carry may change the next byte, but only after a byte that
+    // is not a digit itself, and only the first of those counts.
     let others = (digits.wrapping_add(TO_TOP) | digits) & TOP;
     let bits = (others.trailing_zeros() & !7).min(64);
     if bits == 0 {

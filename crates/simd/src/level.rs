@@ -1,4 +1,4 @@
-//! Which instructions the kernels use.
+//! The instructions that the kernels use.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ impl Level {
     /// Every level, the narrowest first.
     pub const ALL: [Level; 3] = [Level::Portable, Level::Avx2, Level::Avx512];
 
-    /// Returns whether this processor and its operating system have this level.
+    /// Whether this processor and its operating system support this level.
     ///
     /// Costs a load: the standard library queries the processor once.
     #[must_use]
@@ -46,14 +46,14 @@ impl Level {
         }
     }
 
-    /// Panics if the level is missing: its instructions would raise `SIGILL`.
+    /// Checks the level, and panics if it is missing: its instructions would raise `SIGILL`.
     pub(crate) fn detected(self) -> Detected {
         assert!(self.available(), "this processor has no {self}");
         Detected(self)
     }
 }
 
-/// A level that this processor has; only made in this file, after checking.
+/// A level of this processor; made only in this file, after a check.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Detected(Level);
 
@@ -74,13 +74,13 @@ impl fmt::Display for Level {
     }
 }
 
-/// No wider than this level of [`Level::ALL`]; see [`limit_level`].
+/// The limit, as an index of [`Level::ALL`]; see [`limit_level`].
 static LIMIT: AtomicUsize = AtomicUsize::new(Level::ALL.len() - 1);
 
-/// Keeps all kernels of this process from using a wider level from now on: to measure what other
-/// processors would do. Results are the same at every level.
+/// Limits all kernels of this process to this level from now on, to measure the speed on other
+/// processors. Results are the same at every level.
 pub fn limit_level(most: Level) {
-    // Relaxed: a kernel that still uses the wider one is right too.
+    // Relaxed: a kernel that still uses the wider level is correct too.
     LIMIT.store(most as usize, Ordering::Relaxed);
 }
 
@@ -91,18 +91,18 @@ pub fn level() -> Level {
     detected().level()
 }
 
-/// As [`level`], with the proof that it is available: a processor that has a level has the
-/// narrower ones too.
+/// Like [`level`], with the proof that it is available: a processor with a level has the narrower
+/// ones too.
 pub(crate) fn detected() -> Detected {
     let limit = Level::ALL[LIMIT.load(Ordering::Relaxed)];
     Detected(widest().min(limit))
 }
 
-/// The widest available level, as one more than its place in [`Level::ALL`]; 0 until it is known.
+/// One more than the index of the widest available level in [`Level::ALL`]; 0 until it is known.
 static WIDEST: AtomicUsize = AtomicUsize::new(0);
 
 fn widest() -> Level {
-    // Relaxed: every thread finds the same.
+    // Relaxed: every thread finds the same level.
     match WIDEST.load(Ordering::Relaxed) {
         0 => {
             let place = Level::ALL.iter().rposition(|level| level.available()).unwrap_or(0);

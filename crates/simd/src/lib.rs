@@ -1,18 +1,19 @@
-//! Byte kernels: what is the sum of these bytes, and how often does one of them occur?
+//! Byte kernels, such as the sum of bytes and the number of occurrences of one byte.
 //!
-//! Each kernel but [`Inflater`], which is libdeflate's (feature `inflate`), exists three times: portable (words of eight bytes, on any machine), AVX2 and
-//! AVX-512. The widest that this processor has is chosen at run time; [`level`] returns which.
-//! The portable ones are public in [`portable`] and are what the tests compare the others with.
-//! Processors other than `x86_64` use them too: there is no NEON version.
+//! Each kernel except [`Inflater`], which is libdeflate's (feature `inflate`), exists three times:
+//! portable (words of eight bytes, on any machine), AVX2 and AVX-512. The widest that this
+//! processor supports is chosen at run time; [`level`] returns it. The portable ones are public in
+//! [`portable`], and the tests compare the others with them. Processors other than `x86_64` use
+//! them too: there is no NEON version.
 //!
 //! ```text
 //! bytes   |head|vector|vector|vector|vector| … |vector|tail|
 //!        up to an aligned address   four sums in parallel     less than a vector
 //! ```
 //!
-//! The caller decides where the bytes come from: plain slices go to [`sum`] and [`count`];
-//! memory that another process may store to at any moment, a mapped file, goes as [`Cells`] to
-//! [`sum_cells`] and [`count_cells`], which make no `&[u8]` of it.
+//! The caller chooses the source of the bytes: plain slices go to [`sum`] and [`count`]; memory
+//! that another process may store to at any moment, a mapped file, goes as [`Cells`] to
+//! [`sum_cells`] and [`count_cells`], which never make a `&[u8]` of it.
 //!
 //! ```
 //! let text = b"one\ntwo\nthree\n";

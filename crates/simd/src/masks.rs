@@ -1,27 +1,26 @@
-//! 64 bytes compared at once, one bit for each; and kernels that are written once, for all
+//! Compares 64 bytes at once, with one bit for each; and runs kernels that are written once for all
 //! levels.
 
 use crate::level::Detected;
 #[cfg(target_arch = "x86_64")]
 use crate::level::Level;
 
-/// Bytes of a mask.
+/// The number of bytes of a mask.
 pub(crate) const CHUNK: usize = 64;
 
 /// A way to compare. A value of a vector type proves that its instructions are available.
 pub(crate) trait Masks: Copy {
-    /// Which bytes are `byte`.
+    /// Returns the bits of bytes that equal `byte`.
     fn equal(self, chunk: &[u8; CHUNK], byte: u8) -> u64;
 
-    /// Which bytes are `byte` or less.
+    /// Returns the bits of bytes that are at most `byte`.
     fn at_most(self, chunk: &[u8; CHUNK], byte: u8) -> u64;
 
-    /// Puts `base` plus the position of each set bit of `mask` into `out`; what follows is
-    /// unspecified.
+    /// Stores `base` plus the position of each set bit of `mask` in `out`; the rest is unspecified.
     #[inline(always)]
     fn places(self, mut mask: u64, base: u32, out: &mut [u32; CHUNK]) {
         let count = mask.count_ones() as usize;
-        // Eight at a time, however many there are: a branch for each would be mispredicted.
+        // Eight at a time, even if fewer are set: a branch for each would be mispredicted.
         for eight in out.as_chunks_mut::<8>().0.iter_mut().take(count.div_ceil(8)) {
             for place in eight {
                 *place = base + mask.trailing_zeros();
@@ -31,8 +30,8 @@ pub(crate) trait Masks: Copy {
     }
 }
 
-/// Code that is the same at every level. [`run`](Self::run) must always be inlined: only then is
-/// it compiled for the instructions of the level.
+/// Code that is the same at every level. [`run`](Self::run) must always be inlined: otherwise it is
+/// not compiled for the instructions of the level.
 pub(crate) trait Kernel {
     /// The result.
     type Output;
@@ -62,7 +61,7 @@ pub(crate) struct Words;
 const ONES: u64 = 0x0101_0101_0101_0101;
 const LOW: u64 = 0x7f * ONES;
 
-/// The top bits of bytes as the lowest eight bits, in order.
+/// Returns the top bits of bytes as the lowest eight bits, in order.
 #[inline(always)]
 fn packed(tops: u64) -> u64 {
     // Moves bit 8 n + 7 to bit 56 + n; no two products collide.
@@ -89,7 +88,7 @@ impl Masks for Words {
 
     #[inline(always)]
     fn at_most(self, chunk: &[u8; CHUNK], byte: u8) -> u64 {
-        // Below 128, a byte plus this has the top bit if it is more.
+        // Below 128, the sum of a byte and this has the top bit if the byte is greater.
         let more = u64::from(127 - byte.min(127)) * ONES;
         by_word(chunk, |word| !(((word & LOW) + more) | word))
     }
@@ -127,7 +126,8 @@ mod x86 {
     pub(crate) struct Ymm(());
 
     impl Ymm {
-        /// Only code that has these instructions can call this without `unsafe`.
+        /// Returns a value; only code compiled with these instructions can call this without
+        /// `unsafe`.
         #[inline]
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
         pub(crate) fn here() -> Self {
@@ -162,8 +162,8 @@ mod x86 {
     }
 
     impl Ymm {
-        /// Eight bits at a time, from a table, however many of them are set: a branch that
-        /// depends on their number would be mispredicted.
+        /// Stores eight positions at a time, from a table, however many bits are set: a branch on
+        /// their number would be mispredicted.
         #[inline]
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
         fn places_avx2(mask: u64, base: u32, out: &mut [u32; CHUNK]) {
@@ -207,7 +207,8 @@ mod x86 {
     pub(crate) struct Zmm(());
 
     impl Zmm {
-        /// Only code that has these instructions can call this without `unsafe`.
+        /// Returns a value; only code compiled with these instructions can call this without
+        /// `unsafe`.
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
         pub(crate) fn here() -> Self {
@@ -233,7 +234,7 @@ mod x86 {
             _mm512_cmple_epu8_mask(Self::load(chunk), _mm512_set1_epi8(byte.cast_signed()))
         }
 
-        /// Sixteen positions at a time, the wanted ones compressed in a register.
+        /// Stores sixteen positions at a time; a register compresses the wanted ones.
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
         fn places_avx512(mask: u64, base: u32, out: &mut [u32; CHUNK]) {

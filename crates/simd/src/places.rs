@@ -1,4 +1,4 @@
-//! Where the ones of a byte are: what AVX2 has no instruction for.
+//! The positions of the ones of a byte, for which AVX2 has no instruction.
 
 /// For each byte, the positions of its ones.
 pub(crate) static PLACES: [[u8; 8]; 256] = places();

@@ -1,12 +1,12 @@
-//! Puts rows of text together from the values of columns.
+//! Assembles rows of text from the values of columns.
 //!
 //! ```text
-//! columns   12|7|105    Oslo|Rome|Bonn        text, and where each value is in it
+//! columns   12|7|105    Oslo|Rome|Bonn        text, and the place of each value in it
 //! rows      12,Oslo¶7,Rome¶105,Bonn¶
 //! ```
 //!
-//! Most values are short. They are copied as 32 bytes, of which those after the value are
-//! overwritten by what follows: neither a call nor a branch depends on their length.
+//! Most values are short. They are copied as 32 bytes; the bytes after the value are overwritten by
+//! the following text: neither a call nor a branch depends on their length.
 
 use std::ptr;
 
@@ -16,17 +16,17 @@ use crate::masks::{Kernel, Masks, run};
 /// Values of up to this many bytes are copied as this many.
 const SHORT: usize = 32;
 
-/// Where a value is in a text.
+/// The place of a value in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// Its first byte.
+    /// The offset of its first byte.
     pub start: usize,
-    /// The byte after its last one.
+    /// The offset after its last byte.
     pub end: usize,
 }
 
 impl Span {
-    /// The length of the value.
+    /// Returns the length of the value.
     #[inline(always)]
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "nothing asks")]
@@ -34,7 +34,7 @@ impl Span {
         self.end - self.start
     }
 
-    /// The value.
+    /// Returns the value.
     ///
     /// # Panics
     ///
@@ -49,20 +49,20 @@ impl Span {
 /// The values of one column.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'t> {
-    /// The text that they are part of.
+    /// The text that contains them.
     pub text: &'t [u8],
-    /// One for each row; of a single column as many as it has values, row by row.
+    /// One span per row; a single column has one per value, row by row.
     pub spans: &'t [Span],
 }
 
 /// The bytes around the values of a row.
 #[derive(Clone, Copy, Debug)]
 pub struct RowFrame {
-    /// Before the first value.
+    /// The bytes before the first value.
     pub open: &'static [u8],
-    /// Between two values.
+    /// The byte between two values.
     pub separator: u8,
-    /// After the last value.
+    /// The bytes after the last value.
     pub close: &'static [u8],
 }
 
@@ -82,16 +82,16 @@ pub struct RowFrame {
 ///
 /// # Panics
 ///
-/// If a column has another number of values, or one of them is not in its text.
+/// If a column has a different number of values, or a value is not in its text.
 pub fn push_rows(out: &mut Vec<u8>, columns: &[Values<'_>], rows: usize, frame: RowFrame) {
     run(detected(), Push { out, columns, rows, frame });
 }
 
-/// As [`push_rows`], with the kernel of one `level`, to compare them.
+/// Like [`push_rows`], with the kernel of one `level`, to compare levels.
 ///
 /// # Panics
 ///
-/// As [`push_rows`], and if `level` is not [available](Level::available).
+/// Like [`push_rows`], and if `level` is not [available](Level::available).
 pub fn push_rows_at(
     level: Level,
     out: &mut Vec<u8>,
@@ -125,15 +125,16 @@ impl Kernel for Push<'_, '_> {
         }
         out.reserve(bytes);
         let start = out.len();
-        // SAFETY: at most as many bytes as the vector holds.
+        // SAFETY: the offset is at most the vector's capacity.
         let mut to = unsafe { out.as_mut_ptr().add(start) };
         for row in 0..rows {
             to = match columns {
                 [all] if all.spans.len() > rows => {
                     let each = all.spans.len() / rows;
                     let spans = all.spans[row * each..(row + 1) * each].iter();
-                    // SAFETY: `bytes` counts what stands around each row, and every value of it; so there
-                    // is room for this row, and for `SHORT` bytes after it. All values were checked.
+                    // SAFETY: `bytes` counts the bytes around each row, and every value of it; so
+                    // there is room for this row, and for `SHORT` bytes after it. All values were
+                    // checked.
                     unsafe { push_row(to, spans.map(|span| (all.text, *span)), frame) }
                 }
                 _ => {
@@ -145,15 +146,15 @@ impl Kernel for Push<'_, '_> {
                 }
             };
         }
-        // SAFETY: both are of the vector's memory.
+        // SAFETY: both point into the vector's memory.
         let len = unsafe { to.offset_from_unsigned(out.as_ptr()) };
-        // SAFETY: everything before `to` has been written, and there is room for it.
+        // SAFETY: everything before `to` has been written, and is within the capacity.
         unsafe { out.set_len(len) };
     }
 }
 
 impl Values<'_> {
-    /// The bytes of all values, which are all in the text.
+    /// Checks that all values are in the text, and returns the number of their bytes.
     #[inline(always)]
     fn checked(&self, rows: usize) -> usize {
         assert!(self.spans.len().is_multiple_of(rows.max(1)), "all rows have as many values");
@@ -170,12 +171,12 @@ impl Values<'_> {
     }
 }
 
-/// Writes a row of some fields, each with the text that it is in; returns where the row ends.
+/// Writes a row of fields, each with the text that contains it; returns the end of the row.
 ///
 /// # Safety
 ///
-/// All fields are within their texts. There is room at `to` for the row, and for `SHORT` bytes after it, none of
-/// which belong to the texts.
+/// All fields are within their texts. There is room at `to` for the row, and for `SHORT` bytes
+/// after it, none of which belong to the texts.
 #[inline(always)]
 unsafe fn push_row<'t>(
     to: *mut u8,
@@ -186,7 +187,7 @@ unsafe fn push_row<'t>(
     let mut to = unsafe { put(to, frame.open) };
     for (index, (text, span)) in fields.enumerate() {
         if index > 0 {
-            // SAFETY: there is room for what stands between two values.
+            // SAFETY: there is room for the separator.
             unsafe { to.write(frame.separator) };
             // SAFETY: this byte is part of the row.
             to = unsafe { to.add(1) };
@@ -195,7 +196,7 @@ unsafe fn push_row<'t>(
         let from = unsafe { text.as_ptr().add(span.start) };
         let len = span.end - span.start;
         if len <= SHORT && text.len() - span.start >= SHORT {
-            // SAFETY: the text has as many bytes from here on, and there is room for as many.
+            // SAFETY: the text has this many bytes from here on, and there is room for as many.
             unsafe { ptr::copy_nonoverlapping(from, to, SHORT) };
         } else {
             // SAFETY: the span is within the text, and there is room for the value.
@@ -208,7 +209,7 @@ unsafe fn push_row<'t>(
     unsafe { put(to, frame.close) }
 }
 
-/// Writes a few bytes; returns where they end.
+/// Writes a few bytes; returns their end.
 ///
 /// # Safety
 ///
@@ -228,7 +229,7 @@ unsafe fn put(mut to: *mut u8, bytes: &[u8]) -> *mut u8 {
 mod tests {
     use super::*;
 
-    /// A text of all values, each `gap` bytes after the other, and their spans.
+    /// Returns a text of all values, each `gap` bytes after the other, and their spans.
     fn column(values: &[&str], gap: usize) -> (Vec<u8>, Vec<Span>) {
         let (mut text, mut spans) = (Vec::new(), Vec::new());
         for value in values {

@@ -1,4 +1,4 @@
-//! Where lines and their fields end.
+//! The ends of lines and of their fields.
 //!
 //! ```text
 //! text    1.5,2.25\n-3,4\n
@@ -12,29 +12,29 @@ use crate::level::{Level, detected};
 use crate::masks::{CHUNK, Kernel, Masks, run};
 pub use words::{WordLines, WordPlaces};
 
-/// The byte that ends fields, and one that makes a line that begins with it a comment.
+/// The byte that ends fields, and one that starts a comment at the beginning of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marks {
-    /// Between the fields of a line.
+    /// The byte between the fields of a line.
     pub delimiter: u8,
-    /// Begins a line without data.
+    /// The byte that begins a line without data.
     pub comment: Option<u8>,
-    /// Bytes that make a text odd wherever they are, as quotes do.
+    /// Bytes that make a text odd at any position, such as quotes.
     pub anywhere: [Option<u8>; 2],
 }
 
-/// The kind of lines that a text has.
+/// The kind of lines in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lines {
     /// The number of `\n`.
     pub newlines: u64,
-    /// Whether a line begins with a comment, a space or any lower byte that is not a delimiter:
-    /// it may be empty, or not contain data. Also whether there is one of the bytes that may not be anywhere.
+    /// Whether a line begins with a comment, a space or any lower byte that is not a delimiter: it
+    /// may be empty, or not contain data. Also whether a byte of `anywhere` occurs.
     pub odd: bool,
 }
 
 impl Lines {
-    /// Inspects the lines of `text`, which begins with one.
+    /// Inspects the lines of `text`, which starts at the beginning of a line.
     ///
     /// ```
     /// use swath_simd::{Lines, Marks};
@@ -49,7 +49,7 @@ impl Lines {
         run(detected(), LineScan { text, marks })
     }
 
-    /// As [`of`](Self::of), with the kernel of one `level`, to compare them.
+    /// Like [`of`](Self::of), with the kernel of one `level`, to compare levels.
     ///
     /// # Panics
     ///
@@ -60,28 +60,29 @@ impl Lines {
     }
 }
 
-/// Where fields end, in order; its memory is reused from one text to the next.
+/// The ends of fields, in order; the memory is reused from one text to the next.
 #[derive(Clone, Debug, Default)]
 pub struct FieldEnds {
-    /// As many as the longest text had bytes, plus one chunk.
+    /// At least the length of the longest text, plus one chunk.
     slots: Vec<u32>,
     len: usize,
 }
 
 impl FieldEnds {
-    /// Removes all.
+    /// Removes all positions.
     pub fn clear(&mut self) {
         self.len = 0;
     }
 
-    /// Adds one at the end.
+    /// Adds a position at the end.
     pub fn push(&mut self, position: u32) {
         self.reserve(1);
         self.slots[self.len] = position;
         self.len += 1;
     }
 
-    /// Adds the positions of `delimiter` and of `\n` in `text`, from `from` on.
+    /// Adds the positions of `delimiter` and of `
+    /// ` in `text`, starting at `from`.
     ///
     /// # Panics
     ///
@@ -90,7 +91,7 @@ impl FieldEnds {
         run(detected(), EndSearch { positions: self, text, from, delimiter });
     }
 
-    /// As [`find`](Self::find), with the kernel of one `level`, to compare them.
+    /// Like [`find`](Self::find), with the kernel of one `level`, to compare levels.
     ///
     /// # Panics
     ///
@@ -107,7 +108,7 @@ impl FieldEnds {
         self.len += mask.count_ones() as usize;
     }
 
-    /// Adds the positions of set bits, of which there are mostly one or none.
+    /// Adds the positions of set bits, mostly one or none.
     #[inline(always)]
     pub(crate) fn push_few(&mut self, mask: u64, base: u32) {
         let mut left = mask;
@@ -118,7 +119,7 @@ impl FieldEnds {
         }
     }
 
-    /// Makes room for `count` more, and for a whole chunk after them.
+    /// Makes room for `count` more, followed by a whole chunk.
     pub(crate) fn reserve(&mut self, count: usize) {
         let wanted = self.len + count + CHUNK;
         if self.slots.len() < wanted {
@@ -126,13 +127,13 @@ impl FieldEnds {
         }
     }
 
-    /// The positions.
+    /// Returns the positions.
     #[must_use]
     pub fn as_slice(&self) -> &[u32] {
         &self.slots[..self.len]
     }
 
-    /// The positions, to be shifted.
+    /// Returns the positions, to be shifted.
     #[must_use]
     pub fn as_mut_slice(&mut self) -> &mut [u32] {
         &mut self.slots[..self.len]
@@ -150,10 +151,10 @@ impl Kernel for LineScan<'_> {
 
     #[inline(always)]
     fn run<M: Masks>(self, masks: M) -> Lines {
-        // A line that begins with a delimiter is data even if that is a space or a tab.
+        // A line that begins with a delimiter is data even if the delimiter is a space or a tab.
         let comment = self.marks.comment.unwrap_or(b'\n');
         let [one, other] = self.marks.anywhere;
-        // Of two that are the same, or of one, the second is looked for for nothing.
+        // If both are equal, or there is only one, the second search is redundant.
         let is_any = if one.or(other).is_some() { u64::MAX } else { 0 };
         let one = one.or(other).unwrap_or(0);
         let other = other.unwrap_or(one);
@@ -178,7 +179,7 @@ impl Kernel for LineScan<'_> {
     }
 }
 
-/// Finds the ends of fields and lines from a position on.
+/// Finds the ends of fields and lines starting at a position.
 struct EndSearch<'t> {
     positions: &'t mut FieldEnds,
     text: &'t [u8],
@@ -208,7 +209,7 @@ impl Kernel for EndSearch<'_> {
     }
 }
 
-/// A chunk that begins with the remaining bytes, which are fewer.
+/// Returns a chunk that starts with the remaining bytes, which are fewer.
 #[inline(always)]
 fn padded(rest: &[u8]) -> [u8; CHUNK] {
     let mut chunk = [0; CHUNK];

@@ -3,38 +3,38 @@
 //! ```text
 //! doubles   0.5  -12.25  1e300  3.0
 //! rooms     0.5  -12.25  ·      3.0      32 bytes each
-//! lengths   3    6       0      3        0: not such a double, whose text takes other means
+//! lengths   3    6       0      3        0: another double, which is formatted otherwise
 //! ```
 //!
-//! Divisions, multiplications and comparisons are done for all eight at once. Only where each text
-//! ends, which depends on its digits, is found one by one.
+//! Divisions, multiplications and comparisons are done for all eight at once. Only the end of each
+//! text, which depends on its digits, is found one by one.
 
 use crate::digits::{ASCII, eight_of_any};
 use crate::level::{Detected, Level, detected};
 use crate::masks::{Kernel, Masks, run};
 
-/// Bytes of the room of a text.
+/// The number of bytes of room for a text.
 pub const TEXT_ROOM: usize = 32;
 
-/// Doubles at a time.
+/// The number of doubles at a time.
 const LANES: usize = 8;
-/// Doubles from here on have more than fifteen digits, or no decimals.
+/// The limit from which doubles have more than fifteen digits, or no decimals.
 const MOST: f64 = 1e8;
-/// The last decimal, as units of one.
+/// The number of units of the last decimal in one.
 const UNITS: f64 = 1e7;
-/// From here on, doubles are whole numbers, which are their lowest bits.
+/// The limit from which doubles are whole numbers, equal to their lowest bits.
 const TWO_52: f64 = 4_503_599_627_370_496.0;
-/// Those bits.
+/// A mask of those bits.
 const WHOLE: u64 = (1 << 52) - 1;
-/// Below 10^-5, an exponent is usual.
+/// The limit in units: below 10^-5, an exponent is usual.
 const LEAST: f64 = 100.0;
 
-/// Puts the shortest text of each double that has at most seven decimals, and fifteen digits in all,
-/// into its room, and the length of the text into `lens`: 0 for any other double. What follows a
-/// text in its room is unspecified. As many are put as all three have room for.
+/// Stores the shortest text of each double that has at most seven decimals, and at most fifteen
+/// digits, in its room, and the length of the text in `lens`: 0 for any other double. The rest of a
+/// room is unspecified. Stores as many as all three slices have room for.
 ///
-/// No two numbers of fifteen digits have the same nearest double. So if a double is the one nearest
-/// to such a number, which one rounded division shows, there is no shorter text, and no other one of
+/// No two numbers of fifteen digits have the same nearest double. So if a double is the nearest to
+/// such a number, which one rounded division shows, there is no shorter text, and no other one of
 /// this length.
 ///
 /// ```
@@ -50,7 +50,7 @@ pub fn put_short_doubles(values: &[f64], rooms: &mut [[u8; TEXT_ROOM]], lens: &m
     put(detected(), values, rooms, lens);
 }
 
-/// As [`put_short_doubles`], with the kernel of one `level`, to compare them.
+/// Like [`put_short_doubles`], with the kernel of one `level`, to compare levels.
 ///
 /// # Panics
 ///
@@ -146,7 +146,7 @@ fn put_eight(
 mod tests {
     use super::*;
 
-    /// Formats by the library: its texts have no exponent from 10^-5 on, and no `.0`.
+    /// Formats with the standard library: no exponent for 10^-5 and above, and no `.0`.
     fn slowly(value: f64) -> Option<String> {
         let text = format!("{value}");
         let text = if text.contains('.') { text } else { format!("{text}.0") };

@@ -1,18 +1,18 @@
-//! Which bytes of a text must be quoted or escaped: control bytes, and a few others.
+//! The bytes of a text that must be quoted or escaped: control bytes, and a few others.
 //!
 //! ```text
 //! text     a , b " c \n      set: control bytes, `,` and `"`
 //! bits     · 1 · 1 · 1       one for each byte, 64 to a word
 //! ```
 //!
-//! Texts without such bytes are the rule, so the answer for a whole column is found first.
+//! Most texts have no such bytes, so a whole column is searched first.
 
 use crate::level::{Detected, Level, detected};
 use crate::masks::{CHUNK, Kernel, Masks, run};
 
 /// The highest control byte below space.
 const LAST_CONTROL: u8 = 0x1f;
-/// Bytes that a set has room for.
+/// The number of bytes that a set has room for.
 const ROOM: usize = 6;
 
 /// Control bytes (below 32) and up to six others.
@@ -22,7 +22,7 @@ pub struct Special {
 }
 
 impl Special {
-    /// The set of control bytes and of `others`. Of more than six, only the first six count.
+    /// Makes the set of control bytes and of `others`. Only the first six of `others` count.
     ///
     /// ```
     /// use swath_simd::Special;
@@ -34,7 +34,7 @@ impl Special {
     /// ```
     #[must_use]
     pub fn new(others: &[u8]) -> Self {
-        // A control byte is in the set anyway.
+        // A control byte is always in the set.
         let mut set = [0; ROOM];
         for (slot, other) in set.iter_mut().zip(others) {
             *slot = *other;
@@ -49,12 +49,12 @@ impl Special {
     }
 
     /// Replaces `bits` by one bit for each byte of `text`, the first one lowest: 1 if it is in the
-    /// set. Returns whether there is any.
+    /// set. Returns whether any bit is set.
     pub fn find(&self, text: &[u8], bits: &mut Vec<u64>) -> bool {
         self.find_by(detected(), text, bits)
     }
 
-    /// As [`find`](Self::find), with the kernel of one `level`, to compare them.
+    /// Like [`find`](Self::find), with the kernel of one `level`, to compare levels.
     ///
     /// # Panics
     ///

@@ -8,7 +8,7 @@ use crate::level::{Detected, Level, detected};
 
 /// Returns the sum of all bytes.
 ///
-/// Cannot overflow: that takes 2^56 bytes.
+/// Cannot overflow: an overflow would take 2^56 bytes.
 ///
 /// ```
 /// assert_eq!(swath_simd::sum(&[1, 2, 255]), 258);
@@ -18,15 +18,15 @@ pub fn sum(bytes: &[u8]) -> u64 {
     dispatch(detected(), Cells::from(bytes))
 }
 
-/// Returns the sum of bytes that other programs may store to in the meantime.
+/// Returns the sum of bytes that other programs may store to meanwhile.
 ///
-/// Each byte counts once, with the value it had at one moment during the call.
+/// Each byte counts once, with the value that it has at one moment during the call.
 #[must_use]
 pub fn sum_cells(bytes: Cells<'_>) -> u64 {
     dispatch(detected(), bytes)
 }
 
-/// Returns the sum of all bytes, with the kernel of one `level`, to compare them.
+/// Returns the sum of all bytes, with the kernel of one `level`, to compare levels.
 ///
 /// # Panics
 ///
@@ -114,7 +114,7 @@ mod x86 {
         reduce(sum) + super::portable(head) + super::portable(tail)
     }
 
-    /// Adds the four lanes.
+    /// Returns the sum of the four lanes.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     pub(crate) fn reduce(lanes: __m256i) -> u64 {
         [

@@ -5,12 +5,12 @@
 //! |------|                       eight bytes: less "0000-00-" all are digits, or zero
 //!         ||                     two more
 //!            |------|            less "00:00:00"
-//!                     |------|   digits of the fraction, up to what ends them
+//!                     |------|   digits of the fraction, up to the byte that ends them
 //! ```
 //!
-//! Only the common form is taken: four digits for the year, two for all others, `T` or a space, with
-//! seconds, a fraction of up to nine digits or none, and no zone, `Z`, or hours and minutes.
-//! Everything else is left to the caller.
+//! Only the common form is parsed: four digits for the year, two for all others, `T` or a space,
+//! with seconds, a fraction of up to nine digits or none, and no zone, `Z`, or hours and minutes.
+//! Other forms are left to the caller.
 
 use crate::decimals::Tokens;
 use crate::integers::leading_digits;
@@ -19,7 +19,7 @@ use crate::integers::leading_digits;
 const EPOCH: i32 = 719_162;
 /// Bytes of `YYYY-MM-DDTHH:MM:SS`.
 const DATE_AND_TIME: usize = 19;
-/// The days before each month, and its own, of a year with 365.
+/// The number of days before each month, and its own, in a year with 365 days.
 const MONTHS: [(u16, u8); 12] = [
     (0, 31),
     (31, 28),
@@ -38,19 +38,19 @@ const MONTHS: [(u16, u8); 12] = [
 /// A point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// Since 1970, rounded down; in UTC if there is a zone.
+    /// Seconds since 1970, rounded down; in UTC if there is a zone.
     pub seconds: i64,
-    /// The rest.
+    /// The remaining nanoseconds.
     pub nanos: u32,
-    /// How many digits the fraction has.
+    /// The number of digits of the fraction.
     pub digits: u8,
     /// Whether there is a zone.
     pub is_zoned: bool,
 }
 
-/// Parses `tokens` as dates into `out`, in days since 1970, and returns how many it stored: all of
-/// them, or those before the first token that is not `YYYY-MM-DD`, or not a day from 0001-01-01 to
-/// 9999-12-31. An empty token, or one that starts past its end, is 0.
+/// Parses `tokens` as dates into `out`, in days since 1970, and returns the number of values
+/// stored: all of them, or those before the first token that is not `YYYY-MM-DD`, or not a day from
+/// 0001-01-01 to 9999-12-31. An empty token, or one that starts past its end, is 0.
 ///
 /// ```
 /// use swath_simd::{Tokens, parse_dates};
@@ -76,9 +76,9 @@ pub fn parse_dates(tokens: Tokens<'_>, out: &mut [i32]) -> usize {
     count
 }
 
-/// Calls `take` with the moment of each token, and returns how many tokens it took: all of them, or
-/// those before the first that is not in the common form, or that `take` refuses by `false`. It does not
-/// call `take` for empty tokens, or those that start past their end.
+/// Calls `take` with the moment of each token, and returns the number of tokens taken: all of them,
+/// or those before the first that is not in the common form, or for which `take` returns `false`.
+/// It skips empty tokens, and those that start past their end.
 ///
 /// A date is a moment too, at midnight.
 #[inline]
@@ -97,8 +97,8 @@ pub fn parse_moments(tokens: Tokens<'_>, mut take: impl FnMut(usize, Moment) -> 
     count
 }
 
-/// Parses one date or timestamp, as [`parse_moments`] does; `None` for other forms, and if there are
-/// fewer than eight bytes from a fraction on.
+/// Parses one date or timestamp, like [`parse_moments`]; `None` for other forms, and if fewer than
+/// eight bytes follow the start of a fraction.
 ///
 /// # Panics
 ///
@@ -109,16 +109,16 @@ pub fn parse_moment(text: &[u8], start: usize, end: usize) -> Option<Moment> {
     moment(text, start, end)
 }
 
-/// Two digits, each less `0`, at these bits.
+/// Returns the number of two digits, each less `0`, at these bits.
 #[inline(always)]
 fn two(digits: u64, bit: u32) -> u64 {
     (digits >> bit & 0xff) * 10 + (digits >> (bit + 8) & 0xff)
 }
 
-/// Whether the bytes of `digits` are digits, each less `0`, and all other bytes are zero.
+/// Whether the bytes selected by `digits` are digits, each less `0`, and all others are zero.
 #[inline(always)]
 fn are_digits(bytes: u64, digits: u64) -> bool {
-    // Ten and more reach the upper half of their byte if six is added.
+    // A value of ten or more reaches the upper half of its byte if six is added.
     let upper = 0xf0 * (digits & 0x0101_0101_0101_0101);
     let six = 0x06 * (digits & 0x0101_0101_0101_0101);
     bytes & !(digits & !upper) == 0 && (bytes + six) & upper == 0
@@ -138,11 +138,11 @@ fn date(text: &[u8; 10]) -> Option<i32> {
     days(two(head, 0), two(head, 16), two(head, 40), two(tail, 0))
 }
 
-/// Returns the days since 1970 of a day, if it exists and is not before year 1. The year is
-/// `100 * century + year`.
+/// Returns the days from 1970 to a day, if it exists and is not before year 1. The year is `100 *
+/// century + year`.
 #[inline]
 fn days(century: u64, year: u64, month: u64, day: u64) -> Option<i32> {
-    // All have two digits.
+    // All of these have two digits.
     let small = |number: u64| i32::try_from(number).unwrap_or(0);
     let (century, year, day) = (small(century), small(year), small(day));
     let &(before, len) = MONTHS.get(usize::try_from(month).ok()?.wrapping_sub(1))?;
@@ -195,13 +195,13 @@ fn moment(text: &[u8], start: usize, end: usize) -> Option<Moment> {
     Some(Moment { seconds, nanos, digits, is_zoned: east.is_some() })
 }
 
-/// Cuts off a zone, and returns its seconds east of Greenwich.
+/// Removes a zone, and returns its seconds east of Greenwich.
 #[inline]
 fn without_zone(text: &[u8]) -> (&[u8], Option<i64>) {
     match text.split_last() {
         None => (text, None),
         Some((b'Z', before)) => (before, Some(0)),
-        // Of the fraction, most likely: six bytes before the end there is no sign.
+        // Probably part of the fraction: there is no sign six bytes before the end.
         Some(_) => match text.split_last_chunk::<6>() {
             Some((before, zone @ [b'+' | b'-', ..])) => match offset(zone) {
                 Some(east) => (before, Some(east)),
@@ -224,8 +224,8 @@ fn offset(zone: &[u8; 6]) -> Option<i64> {
     }
 }
 
-/// Returns the nanoseconds of a fraction of one to nine digits, which begins at `at`, and how many
-/// digits it has.
+/// Returns the nanoseconds of a fraction of one to nine digits, which begins at `at`, and the
+/// number of its digits.
 #[inline]
 fn fraction(text: &[u8], at: usize, len: usize) -> Option<(u32, u8)> {
     const TENS: [u64; 10] =

@@ -7,10 +7,10 @@
 //! numbers 1,12,3,456,…          multiplied and added in pairs
 //! ```
 //!
-//! Only lines in the plain form are taken: digits, one blank or tab, digits, newline. [`pairs`]
-//! stops at the first line that is anything else, or whose numbers are not in bounds, and
-//! returns where. The caller handles that line, and continues after it. So nothing is ever
-//! skipped or guessed here, and every byte that was taken has been checked.
+//! Only lines in the plain form are parsed: digits, one blank or tab, digits, newline. [`pairs`]
+//! stops at the first other line, or one whose numbers are out of bounds, and returns its start.
+//! The caller handles that line, and continues after it. So nothing is skipped or guessed, and
+//! every parsed byte has been checked.
 
 use crate::integers::leading_digits;
 use crate::level::{Detected, Level, detected};
@@ -18,17 +18,17 @@ use crate::level::{Detected, Level, detected};
 /// The allowed range of the first and the second number of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The smallest number; it becomes 0, the one above it 1.
+    /// The smallest number; it is stored as 0.
     pub least: u32,
-    /// The largest first number, after `least` is subtracted.
+    /// The largest first number after the subtraction of `least`.
     pub last_first: u32,
-    /// The largest second number, after `least` is subtracted.
+    /// The largest second number after the subtraction of `least`.
     pub last_second: u32,
 }
 
 impl Bounds {
-    /// Returns the bounds for numbers of 32 bits from which `least` is subtracted with wrap-around: one
-    /// below `least` is then past the last.
+    /// Returns the bounds for 32-bit numbers from which `least` is subtracted with wrap-around: a
+    /// number below `least` is then out of bounds.
     fn in_lanes(self) -> Self {
         let last = u32::MAX - self.least;
         let (last_first, last_second) = (self.last_first.min(last), self.last_second.min(last));
@@ -36,20 +36,20 @@ impl Bounds {
     }
 }
 
-/// How far [`pairs`] got.
+/// The progress of [`pairs`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
-    /// Where the first line that was not taken begins.
+    /// The start of the first line that was not parsed.
     pub end: usize,
-    /// Lines that were taken, thus numbers in each of the results.
+    /// The number of lines parsed, and thus of numbers in each result.
     pub lines: usize,
 }
 
-/// Takes lines of two numbers from `bytes`, starting at `start`, as long as they are in the
-/// plain form, in bounds, and have room in `firsts` and `seconds`.
+/// Parses lines of two numbers from `bytes`, starting at `start`, as long as they are in the plain
+/// form, in bounds, and have room in `firsts` and `seconds`.
 ///
-/// It may stop before that, at any line: the wide kernels do so if less than a few vectors are
-/// left before the end, and near the beginning of `bytes`.
+/// It may stop earlier, at any line: the wide kernels do so if less than a few vectors remain, and
+/// near the beginning of `bytes`.
 ///
 /// ```
 /// use swath_simd::{Bounds, Taken, pairs_at, Level};
@@ -74,7 +74,7 @@ pub fn pairs(
     dispatch(detected(), bytes, start, bounds, firsts, seconds)
 }
 
-/// As [`pairs`], with the kernel of one `level`, to compare them.
+/// Like [`pairs`], with the kernel of one `level`, to compare levels.
 ///
 /// # Panics
 ///
@@ -120,7 +120,7 @@ fn dispatch(
     }
 }
 
-/// The lines that every kernel works on. Both results have the same length.
+/// The state shared by all kernels. Both results have the same length.
 struct TokenLines<'a> {
     bytes: &'a [u8],
     bounds: Bounds,
@@ -132,7 +132,7 @@ struct TokenLines<'a> {
 }
 
 impl TokenLines<'_> {
-    /// Room for eight lines from `line` on.
+    /// Returns the room for eight lines starting at `line`.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn room(&mut self, line: usize) -> Option<(&mut [u32; 8], &mut [u32; 8])> {
@@ -140,8 +140,8 @@ impl TokenLines<'_> {
         Some((firsts, self.seconds.get_mut(line..)?.first_chunk_mut()?))
     }
 
-    /// Eight lines that begin at `at`, into the results from `line` on: for numbers that do not
-    /// fit a lane. Returns whether all of them were taken.
+    /// Parses eight lines that begin at `at`, into the results starting at `line`: for numbers that
+    /// do not fit a lane. Returns whether all of them were parsed.
     #[cfg(target_arch = "x86_64")]
     #[inline(never)]
     fn eight(&mut self, mut at: usize, line: usize) -> bool {
@@ -157,8 +157,8 @@ impl TokenLines<'_> {
         true
     }
 
-    /// Tile by tile: `list` finds the ends of tokens from a position on, `convert` makes eight
-    /// lines of sixteen of them.
+    /// Works tile by tile: `list` finds the ends of tokens starting at a position, `convert` makes
+    /// eight lines of sixteen tokens.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn by_tiles(
@@ -168,7 +168,7 @@ impl TokenLines<'_> {
         convert: impl Fn(&mut Self, Part<'_>) -> bool,
     ) -> Taken {
         let mut ends = TokenEnds::EMPTY;
-        // The eight bytes before the first token's end begin before it.
+        // The eight bytes before the end of the first token start before it.
         while taken.end >= 8 {
             list(self.bytes, taken.end, &mut ends);
             let (at, before) = (taken.end - 1, taken.lines);
@@ -186,7 +186,7 @@ impl TokenLines<'_> {
         taken
     }
 
-    /// Line by line, eight bytes at a time.
+    /// Parses line by line, eight bytes at a time.
     fn portable(&mut self, mut taken: Taken) -> Taken {
         while taken.lines < self.firsts.len() {
             let Some((end, first, second)) = self.line(taken.end) else { break };
@@ -196,7 +196,7 @@ impl TokenLines<'_> {
         taken
     }
 
-    /// Parses the line that begins at `at`: returns where the next one begins, and its numbers.
+    /// Parses the line that begins at `at`: returns the start of the next one, and its numbers.
     #[inline(always)]
     fn line(&self, at: usize) -> Option<(usize, u32, u32)> {
         let (at, first) = number(self.bytes, at)?;
@@ -221,7 +221,7 @@ fn below(number: u64, least: u32, last: u32) -> Option<u32> {
     (left <= last).then_some(left)
 }
 
-/// The digits from `at` on, at most sixteen: where they end, and their number.
+/// Returns the end and the value of the digits starting at `at`, at most sixteen.
 #[inline(always)]
 fn number(bytes: &[u8], at: usize) -> Option<(usize, u64)> {
     let (count, value) = leading_digits(word(bytes, at)?);
@@ -237,7 +237,7 @@ fn number(bytes: &[u8], at: usize) -> Option<(usize, u64)> {
     }
 }
 
-/// Eight bytes; `None` past the end, zeros after the last byte.
+/// Returns eight bytes; `None` past the end, zeros after the last byte.
 #[inline(always)]
 fn word(bytes: &[u8], at: usize) -> Option<u64> {
     let rest = bytes.get(at..)?;
@@ -249,26 +249,26 @@ fn word(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(word))
 }
 
-/// Bytes whose token ends are listed at a time: the list stays in the first-level cache.
+/// The number of bytes whose token ends are listed at a time: the list fits the first-level cache.
 #[cfg(target_arch = "x86_64")]
 const TILE: usize = 8 << 10;
 
-/// Tokens that are converted at a time, thus eight lines.
+/// The number of tokens that are converted at a time, thus eight lines.
 #[cfg(target_arch = "x86_64")]
 const TOKENS: usize = 16;
 
-/// Where tokens end, in bytes from the one before the first line of the tile; preceded by a 0,
-/// the end of what comes before.
+/// The ends of tokens, in bytes from the one before the first line of the tile; preceded by a 0,
+/// the end of the previous token.
 #[cfg(target_arch = "x86_64")]
 struct TokenEnds {
     /// A vector of 64 bytes contains at most 32 tokens with their separators, and a kernel may
-    /// write that many after the last.
+    /// write this many after the last.
     list: [u16; TILE / 2 + 65],
     count: usize,
 }
 
-/// Sixteen tokens from number `token` on, in a list that counts from `at`, for the eight lines
-/// from `line` on.
+/// Sixteen tokens starting at number `token`, in a list that counts from `at`, for the eight lines
+/// starting at `line`.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 struct Part<'e> {
@@ -282,13 +282,13 @@ struct Part<'e> {
 impl TokenEnds {
     const EMPTY: Self = Self { list: [0; TILE / 2 + 65], count: 0 };
 
-    /// The list from the end before token `index` on.
+    /// Returns the list starting at the end before token `index`.
     #[inline(always)]
     fn around<const N: usize>(&self, index: usize) -> &[u16; N] {
         self.list[index..].first_chunk().expect("the list has room after the last token")
     }
 
-    /// The ends of the next `N` tokens, not yet counted.
+    /// Returns the ends of the next `N` tokens, not yet counted.
     #[inline(always)]
     fn next<const N: usize>(&mut self) -> &mut [u16; N] {
         let next = self.list[self.count + 1..].first_chunk_mut();

@@ -1,11 +1,12 @@
-//! Writes drawn tables and the vectors into a folder, with how to read each and the answer of the oracle, for tests
-//! in other languages: `draw-tables FOLDER FIRST COUNT`, of which standard output has a line for each table.
+//! Writes drawn tables and the vectors into a folder, with the options and the oracle's answer for
+//! each, for tests in other languages: `draw-tables FOLDER FIRST COUNT`; prints one line per table.
 //!
 //! ```text
 //! ["7.csv", [["delimiter", null, ["||"]], ["types", 0, ["i64"]]], "delimiter \"||\" header 1 …"]
 //! ```
 //!
-//! An option is a word of the library, the index of its column and its texts; an answer of null stands for an error.
+//! An option is a word of the library, the index of its column and its texts; a null answer means
+//! an error.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -37,11 +38,11 @@ fn main() {
     }
 }
 
-/// Writes a table, and its line, if every language has its options.
+/// Writes a table and its line, if every language supports its options.
 fn put(folder: &Path, name: &str, bytes: &[u8], mut options: Options) {
-    // An extent is written in another way in each language.
+    // Each language has its own notation for an extent.
     options.starting_in = None;
-    // Python takes one for all columns, or for some.
+    // Python accepts one type for all columns, or types for some.
     let plain = Options::default();
     if !options.types.is_empty() {
         options.all_types = None;
@@ -53,7 +54,7 @@ fn put(folder: &Path, name: &str, bytes: &[u8], mut options: Options) {
             Meaning::False => options.falses.clone_from(&plain.falses),
         }
     }
-    // With any word for missing values, an empty field is one there.
+    // If there are words for missing values, an empty field must be one of them.
     let lists =
         options.words_of.iter_mut().filter(|(_, meaning, _)| *meaning == Meaning::Missing);
     for words in lists.map(|(.., words)| words).chain([&mut options.nulls]) {
@@ -75,7 +76,7 @@ fn put(folder: &Path, name: &str, bytes: &[u8], mut options: Options) {
 struct Settings(Vec<String>);
 
 impl Settings {
-    /// Adds an option of the table, or of a column.
+    /// Adds an option of the table or of a column.
     fn add(&mut self, word: &str, column: Option<&Key>, texts: &[String]) {
         let column = match column {
             None => "null".to_owned(),
@@ -94,7 +95,7 @@ impl Settings {
     }
 }
 
-/// The options that are not the default.
+/// Returns the options that differ from the default.
 fn settings(options: &Options) -> Vec<String> {
     let plain = Options::default();
     let mut all = Settings::default();

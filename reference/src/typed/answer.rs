@@ -8,7 +8,7 @@ use super::fault::Fault;
 use super::options::Between;
 use super::show::{quoted, shown};
 
-/// A table as text: what was found, a line for each column, then one for each record.
+/// Returns a table as text: the findings, a line for each column, then one for each record.
 #[must_use]
 pub fn answer(table: &Table) -> String {
     let mut text = format!("delimiter {}", between(table.delimiter));
@@ -42,7 +42,7 @@ pub fn answer(table: &Table) -> String {
     text
 }
 
-/// A fault as text.
+/// Returns a fault as text.
 #[must_use]
 pub fn show_fault(fault: &Fault) -> String {
     let at = format!("line {} byte {} {}", fault.line, fault.byte, fault.wrong.word());

@@ -18,28 +18,29 @@ pub struct Column {
     pub name: String,
     /// Its type.
     pub type_is: Type,
-    /// Whether it was given.
+    /// Whether the type was given.
     pub is_told: bool,
-    /// How many values are missing.
+    /// The number of missing values.
     pub nulls: usize,
-    /// The first line whose value decided the type; `None` if no value did, or it was given.
+    /// The first line whose value decided the type; `None` if there is none, or the type was given.
     pub deciding_line: Option<usize>,
     /// The type of its objects or arrays, in words.
     pub nested: Option<String>,
-    /// Decimals that are other numbers as the doubles or singles of the column.
+    /// The decimals that differ from the doubles or singles of the column.
     pub rounded: Changes,
-    /// Numbers that lost zeros before them, a plus, or the minus of a whole zero, because the type was given.
+    /// The numbers that lost leading zeros, a plus, or the minus of a whole zero, because the type
+    /// was given.
     pub padded: Changes,
-    /// Objects and arrays that are text because of other values there.
+    /// The objects and arrays that are text because of other values.
     pub as_text: Changes,
     /// Its values.
     pub values: Vec<Value>,
 }
 
-/// Values that are not what their text says.
+/// Values that differ from their text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// How many.
+    /// The number of values.
     pub count: usize,
     /// The line of the first one.
     pub line: Option<usize>,
@@ -58,19 +59,19 @@ pub(super) struct Reading {
     pub at: usize,
     /// Its name in the file.
     pub name: String,
-    /// The type that was given.
+    /// The given type.
     pub told: Option<Type>,
-    /// The form of dates and moments that was given.
+    /// The given form of dates and moments.
     pub format: Option<String>,
-    /// The fields with their lines; `None` where padded.
+    /// The fields with their lines; `None` if padded.
     fields: Vec<(usize, Option<Field>)>,
     values: Vec<Value>,
-    /// With the words of the column.
+    /// The options, with the words of the column.
     options: Options,
 }
 
 impl Reading {
-    /// A column of which nothing has been read.
+    /// Makes a column without fields.
     #[must_use]
     pub(super) fn new(
         at: usize,
@@ -83,11 +84,11 @@ impl Reading {
         Self { at, name, told, format, fields: Vec::new(), values: Vec::new(), options }
     }
 
-    /// Adds its field of a record, the one at this index, if there is one.
+    /// Adds the field with this index of a record, if there is one.
     ///
     /// # Errors
     ///
-    /// It is not UTF-8, or the told type does not have it.
+    /// The field is not UTF-8, or not a value of the given type.
     pub(super) fn add(&mut self, record: &Record, index: Option<usize>) -> Result<(), Fault> {
         let Some(field) = index.and_then(|index| record.fields.get(index)) else {
             self.fields.push((record.line, None));
@@ -109,7 +110,7 @@ impl Reading {
         Ok(())
     }
 
-    /// The column, when all is read.
+    /// Returns the column, after the last record.
     #[must_use]
     pub(super) fn finish(self, name: String) -> Column {
         let is_told = self.told.is_some();
@@ -150,7 +151,7 @@ impl Reading {
     }
 }
 
-/// Whether a number lost zeros, a plus or the minus of a zero as this value.
+/// Whether a number lost zeros, a plus or the minus of a zero in this value.
 fn is_padded(field: &Field, value: &Value, options: &Options) -> bool {
     let Some(number) = Number::parse(bare(field), marks(options)) else { return false };
     match value {
@@ -160,7 +161,7 @@ fn is_padded(field: &Field, value: &Value, options: &Options) -> bool {
     }
 }
 
-/// The facts found about a column, as the column has them.
+/// The findings about a column.
 struct ColumnFindings {
     type_is: Type,
     deciding_line: Option<usize>,
@@ -170,7 +171,7 @@ struct ColumnFindings {
     inner: Vec<Inner>,
 }
 
-/// The type of these fields, the line that decided it, and their values.
+/// Finds the type of these fields, the line that decided it, and their values.
 fn found(fields: &[(usize, Option<Field>)], options: &Options) -> ColumnFindings {
     let mut seen = Seen::default();
     let mut decided = (seen.join(), None);
@@ -193,7 +194,7 @@ fn found(fields: &[(usize, Option<Field>)], options: &Options) -> ColumnFindings
                 inner,
             };
         }
-        // There is too much in them, and no line decides that.
+        // The values exceed a limit, which no single line decides.
         (type_is, deciding_line) = (Type::Text, None);
     }
     let value_of = |(_, field): &(usize, Option<Field>)| {
@@ -206,7 +207,7 @@ fn found(fields: &[(usize, Option<Field>)], options: &Options) -> ColumnFindings
     ColumnFindings { type_is, deciding_line, nested: None, values, inner }
 }
 
-/// Which values of a column of text are objects or arrays beside other values.
+/// Returns the values of a text column that are objects or arrays beside other values.
 fn as_text(fields: &[Option<&Field>], type_is: Type, options: &Options) -> Vec<Inner> {
     let is_other = |field: &Option<&Field>| match kind_of(*field, options) {
         Kind::Missing => false,

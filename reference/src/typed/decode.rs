@@ -2,16 +2,16 @@
 
 use super::options::{Encoding, Options};
 
-/// A text in UTF-8, which may contain bytes that are not valid.
+/// A text in UTF-8, which may contain invalid bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Decoded {
     /// The text, without a byte order mark.
     pub text: Vec<u8>,
-    /// The place of its first byte, as errors count it: after the mark of UTF-8, otherwise 0.
+    /// The offset of its first byte for errors: after the mark of UTF-8, otherwise 0.
     pub first: usize,
     /// The encoding that was used, never `Auto`.
     pub encoding: Encoding,
-    /// How often something became U+FFFD.
+    /// The number of replacements by U+FFFD.
     pub replaced: usize,
 }
 
@@ -28,11 +28,12 @@ const HIGH: [u32; 32] = [
     0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0x9d, 0x017e, 0x0178,
 ];
 
-/// The characters of windows-1253 for the bytes 80 to FF, by the same standard; a space for those that have none.
+/// The characters of windows-1253 for the bytes 80 to FF, by the same standard; a space for
+/// unassigned ones.
 const GREEK: &str = "€\u{81}‚ƒ„…†‡\u{88}‰\u{8a}‹\u{8c}\u{8d}\u{8e}\u{8f}\u{90}‘’“”•–—\u{98}™\u{9a}›\u{9c}\u{9d}\u{9e}\u{9f}\u{a0}΅Ά£¤¥¦§¨© «¬\u{ad}®―°±²³΄µ¶·ΈΉΊ»Ό½ΎΏΐΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡ ΣΤΥΦΧΨΩΪΫάέήίΰαβγδεζηθικλμνξοπρςστυφχψωϊϋόύώ ";
 
-/// Decodes `bytes`. A mark of the encoding at their start is removed. What is not valid in the encoding
-/// becomes the byte FF, which is not valid in UTF-8 either, or U+FFFD.
+/// Decodes `bytes`. Removes a byte order mark. Invalid parts become the byte FF, which is invalid
+/// in UTF-8 too, or U+FFFD.
 #[must_use]
 pub(super) fn decode(bytes: &[u8], options: &Options) -> Decoded {
     let marked = MARKS.iter().find(|(mark, _)| bytes.starts_with(mark)).copied();
@@ -78,7 +79,7 @@ fn greek(bytes: &[u8]) -> Vec<u8> {
     text
 }
 
-/// A byte after a first one that does not fit it stands for itself, if it is of ASCII.
+/// Decodes Shift_JIS: an ASCII byte that does not fit the byte before it stands for itself.
 fn shift_jis(bytes: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Draws tables that readers find hard, with options; the same for the same seed.
+//! Draws tables that are hard for readers, with options; equal for equal seeds.
 //!
 //! ```
 //! use swath_reference::typed::draw::draw;
@@ -22,33 +22,33 @@ pub use widths::draw_fixed;
 use dice::Dice;
 use fields::Recipe;
 
-/// A table as bytes, and how to read it.
+/// A table as bytes, and its options.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     /// The bytes of the file.
     pub bytes: Vec<u8>,
-    /// How to read it.
+    /// The options to read it with.
     pub options: Options,
 }
 
-/// How a table is written.
+/// The style of a table.
 struct Style {
     between: Between,
     quote: Option<u8>,
     escape: Option<u8>,
     comment: Option<u8>,
-    /// one in this many fields is quoted without need; 0 for none.
+    /// One in this many fields is quoted without need; 0 for none.
     quotes: u64,
-    /// one in this many fields that need quotes gets none; 0 for none.
+    /// One in this many fields that need quotes gets none; 0 for none.
     careless: u64,
-    /// one in this many records has another number of fields; 0 for none.
+    /// One in this many records has a different number of fields; 0 for none.
     ragged: u64,
-    /// one in this many lines is followed by one that is not a record; 0 for none.
+    /// One in this many lines is followed by one that is not a record; 0 for none.
     noise: u64,
     returns: Returns,
 }
 
-/// Where lines end with a carriage return and a newline.
+/// The lines that end with a carriage return and a newline.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Returns {
     Never,
@@ -110,7 +110,7 @@ fn style(dice: &mut Dice) -> Style {
     }
 }
 
-/// Mostly few records; now and then more than a sample has.
+/// Draws the number of records: mostly few, sometimes more than a sample has.
 fn rows(dice: &mut Dice, columns: u64) -> u64 {
     match dice.below(100) {
         0 if columns < 5 => dice.below(2500),
@@ -119,7 +119,7 @@ fn rows(dice: &mut Dice, columns: u64) -> u64 {
     }
 }
 
-/// Now and then, lines after the table in place of its last records.
+/// Sometimes replaces the last records by lines after the table.
 fn footer(dice: &mut Dice, options: &Options, text: &mut Vec<u8>) {
     let lines = [
         "Total\n",
@@ -139,7 +139,7 @@ fn footer(dice: &mut Dice, options: &Options, text: &mut Vec<u8>) {
     }
 }
 
-/// Lines before the table: those to skip, and Excel's.
+/// Draws lines before the table: those to skip, and Excel's.
 fn top(dice: &mut Dice, options: &mut Options, text: &mut Vec<u8>) {
     if dice.one_in(12) {
         options.skip_rows = dice.index(4);
@@ -196,7 +196,7 @@ fn name(dice: &mut Dice, style: &Style) -> Vec<u8> {
         "true",
         "long_name_of_a_column",
     ];
-    // Mostly the first ones, since the last ones make a header look like data.
+    // Mostly the first ones: the last ones make a header look like data.
     let most = if dice.one_in(3) { names.len() } else { 12 };
     let name = dice.index(most);
     written(dice, style, names[name])
@@ -224,7 +224,7 @@ fn record(
     line(dice, style, &fields, text);
     while style.noise > 0 && dice.one_in(style.noise) {
         let lines = ["\n", "\r\n", "\n", "#\n", "# c, \"d\n", "#,\r\n", "  \n"];
-        // The others are records, mostly ragged ones, unless the style is right for them.
+        // The others are records, mostly ragged ones, unless the style allows them.
         let most = match style.comment {
             _ if dice.one_in(30) || style.between == Between::Blanks => 7,
             Some(_) => 6,
@@ -234,7 +234,7 @@ fn record(
     }
 }
 
-/// Writes fields and what ends the line.
+/// Writes fields and the end of the line.
 fn line(dice: &mut Dice, style: &Style, fields: &[Vec<u8>], text: &mut Vec<u8>) {
     for (index, field) in fields.iter().enumerate() {
         if index > 0 {
@@ -257,7 +257,7 @@ fn line(dice: &mut Dice, style: &Style, fields: &[Vec<u8>], text: &mut Vec<u8>) 
     text.extend(if has_return { &b"\r\n"[..] } else { b"\n" });
 }
 
-/// A field as the style writes it: in quotes if it needs them, or some chance wants it.
+/// Returns a field in the style: in quotes if it needs them, or by chance.
 fn written(dice: &mut Dice, style: &Style, field: &str) -> Vec<u8> {
     let is_special = |byte: u8| {
         let blank = style.between == Between::Blanks && (byte == b' ' || byte == b'\t');
@@ -297,7 +297,7 @@ fn in_quotes(dice: &mut Dice, style: &Style, field: &str, quote: u8) -> Vec<u8> 
     text
 }
 
-/// With an escape before what is special; without an escape, the special bytes are left out.
+/// Puts an escape before special bytes; without an escape, leaves them out.
 fn escaped(style: &Style, field: &str, is_special: impl Fn(u8) -> bool) -> Vec<u8> {
     let mut text = Vec::new();
     for byte in field.bytes() {
@@ -340,7 +340,8 @@ fn damage(dice: &mut Dice, style: &Style, text: &mut Vec<u8>) {
     }
 }
 
-/// Encodes a text as UTF-8, with a mark or without, or in another way that the options then say.
+/// Encodes a text as UTF-8, with or without a mark, or in another encoding that the options then
+/// name.
 fn encode(dice: &mut Dice, options: &mut Options, text: Vec<u8>) -> Vec<u8> {
     let kind = dice.below(30);
     let Ok(letters) = String::from_utf8(text.clone()) else { return text };
@@ -373,7 +374,7 @@ fn encode(dice: &mut Dice, options: &mut Options, text: Vec<u8>) -> Vec<u8> {
             options.encoding = if kind == 5 { Encoding::Greek } else { Encoding::ShiftJis };
             let high: [&[u8]; 3] = match kind {
                 5 => [b"\xc1", b"\xfe", b"\xb1"],
-                // Their second bytes mean something alone.
+                // Their second bytes have a meaning of their own.
                 _ => [b"\x83\x5c", b"\x83\x7c", b"\xb1"],
             };
             let mut bytes: Vec<u8> = Vec::new();
@@ -393,7 +394,7 @@ fn encode(dice: &mut Dice, options: &mut Options, text: Vec<u8>) -> Vec<u8> {
     }
 }
 
-/// The byte of a letter, found by trying all.
+/// Returns the byte of a letter, found by trying all.
 fn latin1(letter: char) -> u8 {
     let latin = Options { encoding: Encoding::Latin1, ..Options::default() };
     let is_it = |&byte: &u8| decode(&[byte], &latin).text == letter.to_string().into_bytes();
@@ -409,7 +410,7 @@ mod tests {
     use crate::typed::{Table, Type, Wrong, read};
     use std::collections::BTreeMap;
 
-    /// The first tables, or what is wrong with them.
+    /// Returns the first tables, or their faults.
     fn all() -> Vec<Result<Table, Wrong>> {
         let read_one = |seed| {
             let Drawn { bytes, options } = draw(seed);
@@ -460,7 +461,7 @@ mod tests {
                     nested += words.len();
                     let is_deep = |word: &&String| word.matches('<').count() > 2;
                     inner += words.iter().filter(is_deep).count();
-                    // Of all values, only those of one kind are not text because of a line.
+                    // Only values of one kind are text without a deciding line.
                     limits += usize::from(options.json_nested)
                         * table
                             .columns

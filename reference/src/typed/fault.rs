@@ -13,33 +13,33 @@ pub enum Wrong {
     OpenQuote,
     /// An escape with nothing after it.
     OpenEscape,
-    /// A record with another number of fields than the table.
+    /// A record in which the number of fields differs from the table.
     Ragged {
-        /// How many it has.
+        /// The number of its fields.
         found: usize,
-        /// How many the table has.
+        /// The number of columns of the table.
         expected: usize,
     },
-    /// Text outside of columns of fixed width.
+    /// Text outside columns of fixed width.
     Outside,
     /// A first line of numbers, one of them in a notation that tables do not have.
     Notation,
-    /// A value that the told type does not have.
+    /// A value that is not of the given type.
     Misfit,
     /// Not JSON, or not an object.
     Json,
-    /// A key twice in an object.
+    /// A duplicate key in an object.
     Twice,
     /// A NUL byte in the name of a column.
     Nul,
-    /// There is no record, or fewer than lines of the header.
+    /// There is no record, or fewer lines than the header has.
     Empty,
     /// An option names a column that does not exist, or names it twice.
     Column,
 }
 
 impl Wrong {
-    /// A word for it.
+    /// Returns a word for it.
     #[must_use]
     pub fn word(self) -> String {
         match self {
@@ -61,28 +61,28 @@ impl Wrong {
     }
 }
 
-/// A fault, and its place. An error of options has neither line nor byte: both are 0.
+/// A fault, and its place. For an error of options, line and byte are 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What.
+    /// The kind of fault.
     pub wrong: Wrong,
     /// The line, from 1, on which the record begins; of an open quote, the line of the quote.
     pub line: usize,
-    /// The byte of the field; of a carriage return, of an open escape, its own; of a ragged record,
-    /// that of the record.
+    /// The byte of the field; for a carriage return or an open escape, its own byte; for a ragged
+    /// record, the first byte of the record.
     pub byte: usize,
-    /// The column's name in the file, if the fault is a field's.
+    /// The column's name in the file, if a field has the fault.
     pub column: Option<String>,
 }
 
 impl Fault {
-    /// A fault that is not that of a named column.
+    /// Makes a fault without a column.
     #[must_use]
     pub fn new(wrong: Wrong, line: usize, byte: usize) -> Self {
         Self { wrong, line, byte, column: None }
     }
 
-    /// A fault of the options.
+    /// Makes a fault of the options.
     #[must_use]
     pub fn of_options() -> Self {
         Self::new(Wrong::Column, 0, 0)

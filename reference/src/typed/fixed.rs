@@ -1,12 +1,12 @@
-//! Where columns of fixed width are: as the options say, or found in a sample.
+//! The places of columns of fixed width: given by the options, or found in a sample.
 
 use super::fault::Fault;
 use super::options::{Fixed, Form, Meaning, Options};
 use super::records::{Dialect, TextPlace};
 use super::widths::{Columns, Span, characters, is_blank};
 
-/// The options as they are for columns of fixed width: an empty field is always missing, and quotes
-/// mean nothing.
+/// Returns the options adapted to columns of fixed width: an empty field is always missing, and
+/// quotes have no meaning.
 #[must_use]
 pub(super) fn meant(options: &Options) -> Options {
     let mut options = options.clone();
@@ -22,11 +22,11 @@ pub(super) fn meant(options: &Options) -> Options {
     options
 }
 
-/// Where the columns are of which `start` is the first line.
+/// Returns the places of columns, given their first line `start`.
 ///
 /// # Errors
 ///
-/// The options say something that cannot be.
+/// The options are contradictory.
 pub(super) fn columns(
     start: &TextPlace<'_>,
     dialect: &Dialect,
@@ -50,11 +50,11 @@ pub(super) fn columns(
     }
 }
 
-/// Runs of positions where not all lines of the sample are blank.
+/// Finds runs of positions at which not all lines of the sample are blank.
 fn found(start: &TextPlace<'_>, dialect: &Dialect) -> Columns {
-    /// The most records of a sample, beside the first.
+    /// The maximum number of records of a sample, besides the first.
     const RECORDS: usize = 1000;
-    /// A record is in the sample if it begins within this many bytes after the end of the first one.
+    /// A record is in the sample if it begins at most this many bytes after the end of the first.
     const BYTES: usize = 1 << 20;
     let mut place = start.clone();
     let mut lines: Vec<Vec<char>> = Vec::new();

@@ -1,4 +1,4 @@
-//! Types join: the type of a column from the kinds of all its values.
+//! Joins types: the type of a column from the kinds of all its values.
 
 use super::kind::Kind;
 use super::time::DAY;
@@ -7,18 +7,18 @@ use super::types::{Type, Unit};
 /// The type of a column so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Join {
-    /// Nothing but missing values.
+    /// Only missing values.
     Null,
     /// Words for missing values, at least one of them in quotes.
     QuotedNull,
-    /// Whole numbers that no 64-bit type holds. If it stays so, they are text.
+    /// Whole numbers that no 64-bit type holds: text, unless other values follow.
     Long,
-    /// This.
+    /// A type.
     Is(Type),
 }
 
 impl Join {
-    /// The type, if nothing follows.
+    /// Returns the type if no value follows.
     #[must_use]
     pub(super) fn to_type(self) -> Type {
         match self {
@@ -29,25 +29,25 @@ impl Join {
     }
 }
 
-/// The kinds of the fields of a column.
+/// The kinds of the fields in a column.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Seen {
     quoted_null: bool,
     bool: bool,
     whole: bool,
     negative: bool,
-    /// A whole number above `i64`.
+    /// Whether there is a whole number above `i64`.
     above: bool,
     long: bool,
-    /// A whole number that no double is.
+    /// Whether there is a whole number that no double equals.
     between: bool,
     float: bool,
     date: bool,
     moment: bool,
     zoned: bool,
-    /// A moment with more than six digits of fraction.
+    /// Whether there is a moment with more than six digits of fraction.
     nanoseconds: bool,
-    /// A date or moment that 64 bits of nanoseconds do not hold.
+    /// Whether there is a date or moment outside 64 bits of nanoseconds.
     outside: bool,
     object: bool,
     array: bool,
@@ -76,7 +76,7 @@ impl Seen {
                 self.date = true;
                 self.outside |= is_outside(i128::from(*day) * DAY);
             }
-            // Its zone moves it out of the years that there are.
+            // Its zone moves it out of the supported years.
             Kind::Moment(moment) if !moment.is_in_years() => self.text = true,
             Kind::Moment(moment) => {
                 self.moment |= !moment.is_zoned;
@@ -90,7 +90,7 @@ impl Seen {
         }
     }
 
-    /// The type of what was added.
+    /// Returns the type of the added fields.
     #[must_use]
     pub(super) fn join(&self) -> Join {
         let is_number = self.whole || self.long || self.float;
@@ -144,7 +144,7 @@ impl Seen {
     }
 }
 
-/// Whether 64 bits do not hold these nanoseconds. The least number is a missing value to numpy.
+/// Whether these nanoseconds exceed 64 bits. The least number is a missing value in numpy.
 fn is_outside(nanoseconds: i128) -> bool {
     i64::try_from(nanoseconds).map_or(true, |value| value == i64::MIN)
 }
@@ -156,7 +156,7 @@ mod tests {
     use crate::typed::options::Options;
     use crate::typed::records::Field;
 
-    /// The type of a column with these fields.
+    /// Returns the type of a column with these fields.
     fn join(fields: &str) -> String {
         let mut seen = Seen::default();
         for text in fields.split('|') {

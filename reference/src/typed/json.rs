@@ -9,7 +9,7 @@ use super::records::{Field, Record, TextPlace};
 use super::rows::SetAside;
 use super::{Table, readings};
 
-/// Reads a table of objects, one on each line.
+/// Reads a table of objects, one per line.
 ///
 /// # Errors
 ///
@@ -38,13 +38,13 @@ pub(super) fn read(text: &[u8], options: &Options) -> Result<Table, Fault> {
     }
     let mut described = describe(options, &found.names);
     if described.is_err() && found.fault.is_none() && options.rows.is_some() {
-        // The columns that are named may be keys of records that are not read.
+        // The named columns may be keys of records that are not read.
         found = keys(&lines, usize::MAX, options);
         described = describe(options, &found.names);
     }
     let (shown, mut readings) = match (described, found.fault) {
         (Ok(described), _) => described,
-        // A line that is cut off may be the reason.
+        // A truncated line may be the cause.
         (Err(_), Some(fault)) if cut != Some(fault.line) => {
             return Err(fault);
         }
@@ -70,7 +70,7 @@ pub(super) fn read(text: &[u8], options: &Options) -> Result<Table, Fault> {
     })
 }
 
-/// Adds the records of lines to columns, and returns how many they are.
+/// Adds the records of lines to columns, and returns their number.
 fn take<'t>(
     lines: impl Iterator<Item = &'t Line<'t>>,
     readings: &mut [Reading],
@@ -102,7 +102,7 @@ fn take<'t>(
     Ok((rows, set_aside))
 }
 
-/// The names of the result, and the columns to read.
+/// Returns the names of the result, and the columns to read.
 fn describe(options: &Options, names: &[String]) -> Result<(Vec<String>, Vec<Reading>), Fault> {
     let shown = names::rename(options, names)?;
     let readings = readings(options, names)?;
@@ -111,7 +111,7 @@ fn describe(options: &Options, names: &[String]) -> Result<(Vec<String>, Vec<Rea
     Ok((shown, readings))
 }
 
-/// All lines that are not blank.
+/// Returns all lines that are not blank.
 fn lines<'t>(text: &'t [u8], options: &Options) -> Vec<Line<'t>> {
     let mut place = TextPlace::start(text);
     for _ in 0..options.skip_rows {
@@ -134,12 +134,12 @@ fn lines<'t>(text: &'t [u8], options: &Options) -> Vec<Line<'t>> {
 
 struct ObjectNames {
     names: Vec<String>,
-    /// Records without a fault.
+    /// The number of records without a fault.
     records: usize,
     fault: Option<Fault>,
 }
 
-/// The keys of all objects up to the first fault.
+/// Returns the keys of all objects up to the first fault.
 fn keys(lines: &[Line<'_>], most: usize, options: &Options) -> ObjectNames {
     let mut found = ObjectNames { names: Vec::new(), records: 0, fault: None };
     for line in lines {
@@ -164,7 +164,7 @@ fn keys(lines: &[Line<'_>], most: usize, options: &Options) -> ObjectNames {
     found
 }
 
-/// The values of all columns; a key that the object lacks is null.
+/// Returns the values of all columns; a key that the object lacks is null.
 fn record(line: &Line<'_>, object: Object, names: &[String]) -> Record {
     let null =
         Field { at: line.at, text: b"null".to_vec(), raw: b"null".to_vec(), is_quoted: false };

@@ -1,4 +1,4 @@
-//! Field → value: what a field is where no type is given.
+//! Field → value: the kind of a field if no type is given.
 
 use super::number::{Marks, Number, word};
 use super::options::{Form, Options};
@@ -10,13 +10,13 @@ use super::time::{Moment, date, moment};
 pub(super) enum Kind {
     /// Missing in every type.
     Missing,
-    /// In quotes, a word for a missing value: text if the column is, missing otherwise.
+    /// In quotes, a word for a missing value: text if the column is text, missing otherwise.
     QuotedMissing,
     /// True or false.
     Bool(bool),
-    /// A whole number of 64 bits, signed or not, and the double that it is, if one is.
+    /// A whole number of 64 bits, signed or not, and the equal double, if any.
     Whole(i128, Option<f64>),
-    /// A whole number that no 64-bit type holds, and the double that it is, if one is.
+    /// A whole number that no 64-bit type holds, and the equal double, if any.
     Long(Option<f64>),
     /// A number with a point or an exponent, `-0`, or a word such as `nan`.
     Float(f64),
@@ -28,18 +28,19 @@ pub(super) enum Kind {
     Object,
     /// An array, if it is more than text.
     Array,
-    /// Anything else.
+    /// Any other text.
     Text,
 }
 
-/// Returns the bytes of a field that types see: all of it in quotes, otherwise without blanks around it.
+/// Returns the bytes of a field that determine its type: all of it in quotes, otherwise without
+/// surrounding blanks.
 #[must_use]
 pub(super) fn bare(field: &Field) -> &[u8] {
     if field.is_quoted { &field.text } else { trim(&field.text) }
 }
 
-/// Whether a field is a word for a missing value, in quotes or not. A field with an escape is compared as
-/// it is written: so `\N` can be such a word.
+/// Whether a field is a word for a missing value, in quotes or not. A field with an escape is
+/// compared in its raw form, so `\N` can be such a word.
 #[must_use]
 pub(super) fn is_null_word(field: &Field, options: &Options) -> bool {
     if options.form == Form::JsonLines && !field.is_quoted && field.raw == b"null" {
@@ -49,7 +50,7 @@ pub(super) fn is_null_word(field: &Field, options: &Options) -> bool {
     options.nulls.iter().any(|word| word.as_bytes() == text)
 }
 
-/// The boolean that a text is.
+/// Parses a boolean.
 #[must_use]
 pub(super) fn boolean(text: &[u8], options: &Options) -> Option<bool> {
     let is_in = |words: &[String]| words.iter().any(|word| word.as_bytes() == text);
@@ -59,7 +60,7 @@ pub(super) fn boolean(text: &[u8], options: &Options) -> Option<bool> {
     is_in(&options.falses).then_some(false)
 }
 
-/// How numbers are written.
+/// Returns the marks of numbers.
 #[must_use]
 pub(super) fn marks(options: &Options) -> Marks {
     Marks { decimal: options.decimal, thousands: options.thousands }
@@ -110,11 +111,11 @@ fn json_kind(field: &Field, options: &Options) -> Kind {
     if let Some(value) = word(&field.text) {
         return Kind::Float(value);
     }
-    // Of objects and arrays, there is none.
+    // No word is an object or array.
     Number::parse(&field.text, marks(options)).map_or(Kind::Text, |number| of_number(&number))
 }
 
-/// The boolean that a value of an object is.
+/// Parses the boolean of a value in an object.
 #[must_use]
 pub(super) fn json_boolean(field: &Field, options: &Options) -> Option<bool> {
     match (field.is_quoted, &field.raw[..]) {
@@ -125,7 +126,7 @@ pub(super) fn json_boolean(field: &Field, options: &Options) -> Option<bool> {
 }
 
 fn of_number(number: &Number) -> Kind {
-    // What no double holds is not a number.
+    // A number that exceeds doubles is not a number.
     let Some(double) = number.to_double() else { return Kind::Text };
     if number.is_padded() {
         return Kind::Text;
@@ -144,7 +145,7 @@ fn in_64_bits(value: i128) -> bool {
     value >= i128::from(i64::MIN) && value <= i128::from(u64::MAX)
 }
 
-/// Whether a field is a number to people, or to a told type: `007` and `+5` are.
+/// Whether a field is a number for people, or for a given type, such as `007` and `+5`.
 #[must_use]
 pub(super) fn is_number(field: &Field, options: &Options) -> bool {
     let text = bare(field);

@@ -3,16 +3,16 @@
 use super::fault::{Fault, Wrong};
 use super::records::Field;
 
-/// A line that is not blank, without what ends it.
+/// A line that is not blank, without its ending.
 pub(super) struct Line<'t> {
     pub bytes: &'t [u8],
     /// Its first byte in the text.
     pub at: usize,
-    /// From 1.
+    /// Its number, from 1.
     pub number: usize,
     /// Whether `NaN` and infinities are numbers.
     pub has_nan: bool,
-    /// Whether a key twice in an object inside of a value is a fault.
+    /// Whether a duplicate key in an object inside a value is a fault.
     pub has_unique_keys: bool,
 }
 
@@ -20,13 +20,13 @@ pub(super) struct Line<'t> {
 #[derive(Default)]
 pub(super) struct Object {
     pub keys: Vec<String>,
-    /// One fewer than keys, if there is a fault in a value.
+    /// The values: one fewer than keys, if a value has a fault.
     pub values: Vec<Field>,
     pub fault: Option<Fault>,
 }
 
 impl Line<'_> {
-    /// The object on this line.
+    /// Parses the object on this line.
     #[must_use]
     pub(super) fn object(&self) -> Object {
         let mut object = Object::default();
@@ -49,7 +49,7 @@ struct MembersRest<'t> {
 }
 
 impl MembersRest<'_> {
-    /// The next byte after blanks.
+    /// Returns the next byte after blanks.
     fn peek(&mut self) -> Option<u8> {
         while self.bytes.get(self.at).is_some_and(|byte| b" \t\r".contains(byte)) {
             self.at += 1;
@@ -112,7 +112,7 @@ impl MembersRest<'_> {
         Ok(Field { at: base + start, text, raw, is_quoted })
     }
 
-    /// A value that is not a string, and what is in it.
+    /// Takes a value that is not a string, with its contents.
     fn other(&mut self) -> Step<()> {
         let (mut open, mut keys) = (Vec::new(), Vec::new());
         loop {
@@ -137,7 +137,7 @@ impl MembersRest<'_> {
                 Some(b'-' | b'0'..=b'9') => self.number()?,
                 _ => self.word()?,
             }
-            // After a value, or where an empty one is closed.
+            // After a value, or at the end of an empty one.
             loop {
                 let Some(&close) = open.last() else { return Ok(()) };
                 match self.peek() {
@@ -161,7 +161,7 @@ impl MembersRest<'_> {
         }
     }
 
-    /// A key inside a value, and the colon after it.
+    /// Takes a key inside a value, and the colon after it.
     fn name(&mut self, keys: &mut [Vec<(Vec<u8>, usize)>]) -> Step<()> {
         self.peek();
         let start = self.at;
@@ -170,7 +170,7 @@ impl MembersRest<'_> {
         self.take(b':')
     }
 
-    /// No key is there twice, if that matters.
+    /// Checks that no key is duplicate, if that is a fault.
     fn check(&self, keys: &[(Vec<u8>, usize)]) -> Step<()> {
         for (at, (key, start)) in keys.iter().enumerate() {
             if self.has_unique_keys && keys[..at].iter().any(|(other, _)| other == key) {
@@ -192,7 +192,7 @@ impl MembersRest<'_> {
         self.wrong()
     }
 
-    /// All bytes that a number may have, which must then be one.
+    /// Takes all bytes that a number may have, and checks that they form one.
     fn number(&mut self) -> Step<()> {
         let start = self.at;
         while self.bytes.get(self.at).is_some_and(|byte| b"+-.eE0123456789".contains(byte)) {
@@ -206,7 +206,7 @@ impl MembersRest<'_> {
         self.word()
     }
 
-    /// The bytes of a string, decoded.
+    /// Takes a string and returns its decoded bytes.
     fn string(&mut self) -> Step<Vec<u8>> {
         if self.bytes.get(self.at) != Some(&b'"') {
             return self.wrong();
@@ -262,7 +262,7 @@ impl MembersRest<'_> {
         Ok(letter)
     }
 
-    /// The unit of UTF-16 that is written at `at`.
+    /// Returns the unit of UTF-16 whose escape is at `at`.
     fn unit(&self, at: usize) -> Option<u32> {
         let digits = self.bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
         let is_hex = digits.iter().all(u8::is_ascii_hexdigit);
@@ -271,7 +271,7 @@ impl MembersRest<'_> {
     }
 }
 
-/// Whether this is a number, as the grammar has it.
+/// Whether this is a number by the grammar.
 fn is_number(text: &[u8]) -> bool {
     let is_some_digits = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
     let text = text.strip_prefix(b"-").unwrap_or(text);

@@ -1,21 +1,21 @@
-//! Names of columns, and the columns that are wanted.
+//! Names of columns, and the selected columns.
 
 use super::fault::{Fault, Wrong};
 use super::options::{Key, Options};
 use super::records::{Record, trim};
 
-/// A name that the file does not have so.
+/// A name that differs from the file's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Renamed {
     /// The index of the column in the file.
     pub column: usize,
     /// The name in the header.
     pub from: String,
-    /// The name that it has here.
+    /// The name in the result.
     pub to: String,
 }
 
-/// The names in a header of these records, part by part.
+/// Returns the names in a header of these records, part by part.
 pub(super) fn in_header(header: &[Record], columns: usize) -> Vec<String> {
     let mut names = vec![String::new(); columns];
     for record in header {
@@ -32,7 +32,8 @@ pub(super) fn in_header(header: &[Record], columns: usize) -> Vec<String> {
     names
 }
 
-/// Gives each column a name of its own. A name in the header stays with the first column that has it.
+/// Makes the name of each column unique. A name in the header stays with the first column that has
+/// it.
 #[must_use]
 pub(super) fn distinct(names: &[String]) -> (Vec<String>, Vec<Renamed>) {
     let mut taken: Vec<String> = names.to_vec();
@@ -57,7 +58,7 @@ fn free(name: &str, column: usize, taken: &[String]) -> String {
     candidates.find(|one| !taken.contains(one)).expect("there is always another number")
 }
 
-/// The index of a column.
+/// Returns the index of a column.
 ///
 /// # Errors
 ///
@@ -70,11 +71,11 @@ pub(super) fn find(key: &Key, names: &[String]) -> Result<usize, Fault> {
     at.ok_or_else(Fault::of_options)
 }
 
-/// The columns of the result, in its order.
+/// Returns the columns of the result, in its order.
 ///
 /// # Errors
 ///
-/// There is no such column, or it is wanted twice.
+/// There is no such column, or it is selected twice.
 pub(super) fn wanted(options: &Options, names: &[String]) -> Result<Vec<usize>, Fault> {
     let Some(keys) = &options.columns else { return Ok((0..names.len()).collect()) };
     let columns: Vec<usize> =
@@ -86,11 +87,11 @@ pub(super) fn wanted(options: &Options, names: &[String]) -> Result<Vec<usize>, 
     Ok(columns)
 }
 
-/// The names of the result, for all columns of the file.
+/// Returns the names of the result, for all columns of the file.
 ///
 /// # Errors
 ///
-/// A column that does not exist is renamed.
+/// An option renames a column that does not exist.
 pub(super) fn rename(options: &Options, names: &[String]) -> Result<Vec<String>, Fault> {
     let mut renamed = names.to_vec();
     for (key, name) in &options.rename {
@@ -99,11 +100,11 @@ pub(super) fn rename(options: &Options, names: &[String]) -> Result<Vec<String>,
     Ok(renamed)
 }
 
-/// Looks at the names of the result, which are on this line, at this byte.
+/// Checks the names of the result, which are on this line, at this byte.
 ///
 /// # Errors
 ///
-/// Two columns have the same name, or one has a NUL byte in it.
+/// Two columns have the same name, or a name contains a NUL byte.
 pub(super) fn check(shown: &[&str], line: usize, byte: usize) -> Result<(), Fault> {
     if (1..shown.len()).any(|at| shown[..at].contains(&shown[at])) {
         return Err(Fault::of_options());

@@ -1,5 +1,5 @@
-//! Objects and arrays as structs and lists: all values of a column are taken apart, then each place in them is
-//! a column for itself.
+//! Objects and arrays as structs and lists: all values of a column are parsed, then each place in
+//! them is a column of its own.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use super::types::{Type, Value};
 use super::value::{is_rounded, kind_of, value};
 use crate::json::{Json, parse};
 
-/// The longest path, and how many there may be in a column.
+/// The maximum length of a path, and the maximum number of paths in a column.
 const LONGEST: usize = 32;
 const MOST: usize = 1000;
 
@@ -25,7 +25,7 @@ enum PlaceType {
     List(Box<PlaceType>),
 }
 
-/// A value, taken apart.
+/// A parsed value.
 #[derive(Clone, Debug)]
 struct Node {
     field: Field,
@@ -35,16 +35,17 @@ struct Node {
     items: Vec<Node>,
 }
 
-/// How many values in one of a column are not what their text says.
+/// The numbers of values inside one value of a column that differ from their text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Inner {
-    /// Decimals that have other digits as doubles.
+    /// The number of decimals with different digits as doubles.
     pub rounded: usize,
-    /// Objects and arrays that are text.
+    /// The number of objects and arrays that are text.
     pub as_text: usize,
 }
 
-/// The type of a column of objects or arrays in words, and its values; `None` if it is text.
+/// Returns the type of a column of objects or arrays in words, and its values; `None` if it is
+/// text.
 #[must_use]
 pub(super) fn nested(
     fields: &[Option<&Field>],
@@ -78,7 +79,7 @@ pub(super) fn is_nested(field: &Field) -> bool {
     !field.is_quoted && matches!(field.raw.first(), Some(b'{' | b'['))
 }
 
-/// Adds what is in a value.
+/// Adds the counts inside a value.
 fn count(node: &Node, place: &PlaceType, options: &Options, inner: &mut Inner) {
     let kind = kind_of(Some(&node.field), options);
     match place {
@@ -102,7 +103,7 @@ fn count(node: &Node, place: &PlaceType, options: &Options, inner: &mut Inner) {
 
 struct TooDeep;
 
-/// Takes a value apart that is at a path of this length.
+/// Parses a value at a path of this length.
 fn node(field: &Field, depth: usize, options: &Options) -> Result<Node, TooDeep> {
     let mut node = Node { field: field.clone(), members: Vec::new(), items: Vec::new() };
     if !is_nested(field) || kind(field, options) == Kind::Missing {
@@ -124,7 +125,8 @@ fn node(field: &Field, depth: usize, options: &Options) -> Result<Node, TooDeep>
     Ok(node)
 }
 
-/// The parts of a text between bytes that are in no string and no bracket; none if it is blank.
+/// Returns the parts of a text between separators outside strings and brackets; none if it is
+/// blank.
 fn split(text: &[u8], between: u8) -> Vec<&[u8]> {
     let (mut parts, mut start, mut open, mut is_string) = (Vec::new(), 0, 0, false);
     let mut at = 0;
@@ -148,7 +150,7 @@ fn split(text: &[u8], between: u8) -> Vec<&[u8]> {
     if is_blank { Vec::new() } else { parts }
 }
 
-/// A value with blanks around it.
+/// Returns a value with surrounding blanks.
 fn leaf(text: &[u8]) -> Field {
     let text = std::str::from_utf8(text).expect("UTF-8 was checked");
     let raw = text.trim_matches([' ', '\t', '\r']);
@@ -160,7 +162,7 @@ fn leaf(text: &[u8]) -> Field {
     Field { at: 0, raw: raw.as_bytes().to_vec(), text: text.into_bytes(), is_quoted }
 }
 
-/// Adds the paths to all that is in a value; that of an item ends without a key.
+/// Adds the paths to all values inside a value; the path of an item ends without a key.
 fn collect(
     node: &Node,
     path: &mut Vec<Option<String>>,
@@ -175,7 +177,7 @@ fn collect(
     }
 }
 
-/// The type of all values at a place.
+/// Returns the type of all values at a place.
 fn place(nodes: &[&Node], options: &Options) -> PlaceType {
     let mut seen = Seen::default();
     nodes.iter().for_each(|node| seen.add(&kind(&node.field, options)));

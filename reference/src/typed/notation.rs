@@ -1,4 +1,4 @@
-//! Numbers in notations that tables do not have: complex ones, typographic minus signs, decimal commas.
+//! Numbers in unsupported notations: complex ones, typographic minus signs, decimal commas.
 
 use super::kind::{Kind, bare, is_number, kind, marks};
 use super::number::{Number, word};
@@ -6,8 +6,8 @@ use super::options::{Between, Options};
 use super::records::{Dialect, Field, Record, TextPlace};
 use super::sniff::in_columns;
 
-/// The line and the byte of the first such number in the record at `start`. Of a decimal comma only if all
-/// fields are numbers of some notation, or missing.
+/// Returns the line and the byte of the first such number in the record at `start`. A decimal comma
+/// counts only if all fields are numbers of some notation, or missing.
 #[must_use]
 pub(super) fn odd(
     start: &TextPlace<'_>,
@@ -42,8 +42,8 @@ pub(super) enum NumberOddity {
     Comma,
 }
 
-/// The fields between other delimiters, if there are any, and commas separate fields: they may be decimal
-/// points.
+/// Returns the fields between other delimiters, if there are any, and commas separate fields: the
+/// commas may be decimal points.
 fn at_others(start: &TextPlace<'_>, record: &Record, dialect: &Dialect) -> Option<Vec<Field>> {
     let (first, last) = (record.fields.first()?, record.fields.last()?);
     if dialect.between != Between::Byte(b',') || record.fields.iter().any(|it| it.is_quoted) {

@@ -1,6 +1,6 @@
 //! Field → value: numbers, digit by digit.
 
-/// How numbers are written.
+/// The marks of numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marks {
     /// The decimal point.
@@ -9,20 +9,20 @@ pub(super) struct Marks {
     pub thousands: Option<u8>,
 }
 
-/// A number as it is written.
+/// A number in its original form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Number {
     sign: Option<char>,
-    /// The digits before the point, groups joined; empty if there are none.
+    /// The digits before the point, with groups joined; empty if there are none.
     whole: String,
     /// The digits after the point, if there is a point.
     fraction: Option<String>,
-    /// Sign and digits after `e`.
+    /// The sign and digits after `e`.
     exponent: Option<String>,
 }
 
 impl Number {
-    /// Takes a text apart; `None` if it is not a number in digits.
+    /// Parses a text; `None` if it is not a number in digits.
     #[must_use]
     pub(super) fn parse(text: &[u8], marks: Marks) -> Option<Self> {
         let mut rest = NumberRest(text);
@@ -68,7 +68,7 @@ impl Number {
         self.sign == Some('-')
     }
 
-    /// A whole number; `None` if it has a point or an exponent, or is too large for 128 bits.
+    /// Returns a whole number; `None` if it has a point or an exponent, or exceeds 128 bits.
     #[must_use]
     pub(super) fn to_whole(&self) -> Option<i128> {
         if !self.is_whole() {
@@ -82,7 +82,8 @@ impl Number {
         Some(if self.has_minus() { -value } else { value })
     }
 
-    /// The whole number that it is, in whatever form; `None` if it has a fraction, or more than 128 bits.
+    /// Returns the equal whole number, for any form; `None` if it has a fraction, or exceeds 128
+    /// bits.
     #[must_use]
     pub(super) fn to_integral(&self) -> Option<i128> {
         let fraction = self.fraction.as_deref().unwrap_or_default();
@@ -91,7 +92,7 @@ impl Number {
         if digits.bytes().all(|digit| digit == b'0') {
             return Some(0);
         }
-        // No other number of so large an exponent has 128 bits and no fraction.
+        // No other number with so large an exponent fits 128 bits without a fraction.
         let exponent = exponent.parse::<i64>().ok().filter(|it| it.abs() < 100_000)?;
         let point = usize::try_from(i64::try_from(self.whole.len()).ok()? + exponent).ok()?;
         let digits = format!("{digits}{}", "0".repeat(point.saturating_sub(digits.len())));
@@ -104,7 +105,7 @@ impl Number {
         whole.to_whole()
     }
 
-    /// Whether it is a whole number, and that double is another one.
+    /// Whether it is a whole number that differs from this double.
     #[must_use]
     pub(super) fn is_between(&self, double: f64) -> bool {
         let digits = self.whole.trim_start_matches('0');
@@ -112,14 +113,15 @@ impl Number {
         self.is_whole() && format!("{:.0}", double.abs()) != digits
     }
 
-    /// Whether it loses zeros or a plus as a number.
+    /// Whether it has leading zeros or a plus, which a number loses.
     #[must_use]
     pub(super) fn is_padded(&self) -> bool {
         self.has_leading_zeros() || (self.is_whole() && self.has_plus())
     }
 
-    /// Whether it is not a whole number, and that double has other digits if as many are printed. Halfway
-    /// between two numbers of as many digits, it has those of both.
+    /// Whether it is not a whole number, and this double has different digits if the same number of
+    /// digits is printed. Halfway between two numbers of this length, the digits of both are
+    /// accepted.
     #[must_use]
     pub(super) fn is_rounded(&self, double: f64) -> bool {
         let digits = format!("{}{}", self.whole, self.fraction.as_deref().unwrap_or_default());
@@ -127,7 +129,7 @@ impl Number {
         if self.is_whole() || digits.is_empty() {
             return false;
         }
-        // No double has more.
+        // No double has more digits.
         let (Some((before, last)), true) =
             (digits.split_at_checked(digits.len() - 1), digits.len() < 767)
         else {
@@ -146,19 +148,19 @@ impl Number {
         printed(digits.len()) != digits && !(is_half && is_next)
     }
 
-    /// The nearest double; `None` if that is infinite.
+    /// Returns the nearest double; `None` if that is infinite.
     #[must_use]
     pub(super) fn to_double(&self) -> Option<f64> {
         self.plain().parse().ok().filter(|value: &f64| value.is_finite())
     }
 
-    /// The nearest single; `None` if that is infinite.
+    /// Returns the nearest single; `None` if that is infinite.
     #[must_use]
     pub(super) fn to_single(&self) -> Option<f32> {
         self.plain().parse().ok().filter(|value: &f32| value.is_finite())
     }
 
-    /// The text that `std` parses, which rounds correctly.
+    /// Returns a text that `std` parses, which rounds correctly.
     fn plain(&self) -> String {
         let sign = if self.has_minus() { "-" } else { "" };
         let fraction = self.fraction.as_deref().unwrap_or("");
@@ -167,7 +169,7 @@ impl Number {
     }
 }
 
-/// The double that a word stands for: infinity, or not a number.
+/// Returns the double for a word: infinity, or not a number.
 #[must_use]
 pub(super) fn word(text: &[u8]) -> Option<f64> {
     let text = text.to_ascii_lowercase();
@@ -184,11 +186,11 @@ pub(super) fn word(text: &[u8]) -> Option<f64> {
     Some(if is_negative { -value } else { value })
 }
 
-/// The bytes that have not been taken yet.
+/// The remaining bytes.
 struct NumberRest<'t>(&'t [u8]);
 
 impl NumberRest<'_> {
-    /// Takes one of these bytes.
+    /// Takes one byte if it is one of these.
     fn take(&mut self, any: &[u8]) -> Option<u8> {
         let (&first, rest) = self.0.split_first()?;
         if !any.contains(&first) {
@@ -210,7 +212,8 @@ impl NumberRest<'_> {
         digits
     }
 
-    /// Digits, or one to three of them and then groups of three; `None` if a group is wrong.
+    /// Takes digits, or one to three of them and then groups of three; `None` if a group is
+    /// invalid.
     fn whole(&mut self, thousands: Option<u8>) -> Option<String> {
         let mut whole = self.digits();
         let Some(thousands) = thousands else { return Some(whole) };

@@ -1,4 +1,4 @@
-//! How a table is written, and what is wanted of it.
+//! The form of a table, and the requested result.
 
 use std::borrow::Cow;
 
@@ -8,9 +8,9 @@ use super::widths::Span;
 /// The delimiter of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Between {
-    /// This byte.
+    /// One byte.
     Byte(u8),
-    /// These bytes, one of [`LONG`](Self::LONG).
+    /// Several bytes, one of [`LONG`](Self::LONG).
     Text(&'static str),
     /// Runs of spaces and tabs.
     Blanks,
@@ -19,10 +19,10 @@ pub enum Between {
 }
 
 impl Between {
-    /// The delimiters of several bytes that vectors and drawn tables have.
+    /// The delimiters of several bytes in vectors and drawn tables.
     pub const LONG: [&'static str; 7] = ["||", "~|~", "::", "\t\t", "\u{a7}", ", ", "-+-+-"];
 
-    /// How users write it; empty for nothing.
+    /// Returns its notation in options; empty for nothing.
     #[must_use]
     pub fn word(self) -> String {
         match self {
@@ -33,7 +33,7 @@ impl Between {
         }
     }
 
-    /// How long the delimiter is with which a text begins; 0 if it does not begin with one.
+    /// Returns the length of the delimiter at the start of a text; 0 if there is none.
     #[must_use]
     pub(super) fn len_in(self, text: &[u8]) -> usize {
         let is_first = |is_it: &dyn Fn(u8) -> bool| text.first().is_some_and(|&it| is_it(it));
@@ -55,41 +55,41 @@ impl Between {
     }
 }
 
-/// How records are written.
+/// The form of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Fields with something between them.
+    /// Fields with delimiters between them.
     Separated,
-    /// An object on each line.
+    /// One object per line.
     JsonLines,
-    /// Fixed characters of each line for a column.
+    /// Fixed character positions for each column.
     Fixed,
 }
 
-/// Where columns of fixed width are.
+/// The places of columns of fixed width.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fixed {
-    /// Where not all lines of the sample are blank.
+    /// The positions at which not all lines of the sample are blank.
     Found,
-    /// Beside each other, from the start of the line.
+    /// Adjacent columns, from the start of the line.
     Widths(Vec<usize>),
     /// Anywhere, in order.
     Positions(Vec<Span>),
 }
 
-/// Which records are names.
+/// The records that are names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Header {
     /// The first record, if it looks like names.
     Auto,
-    /// This many, from the first on.
+    /// The first records, of this number.
     Lines(usize),
 }
 
-/// How the text is encoded.
+/// The encoding of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// As its byte order mark says; without one, UTF-8.
+    /// By the byte order mark; without one, UTF-8.
     Auto,
     /// UTF-8.
     Utf8,
@@ -99,14 +99,14 @@ pub enum Encoding {
     Utf16Le,
     /// UTF-16, the high byte first.
     Utf16Be,
-    /// windows-1253, of which three bytes are no character.
+    /// windows-1253, with three unassigned bytes.
     Greek,
-    /// Shift_JIS, of which only ASCII, syllables and Greek are known here.
+    /// Shift_JIS, of which only ASCII, syllables and Greek are supported here.
     ShiftJis,
 }
 
 impl Encoding {
-    /// All of them, with the words of options and answers.
+    /// All encodings, with their words in options and answers.
     const WORDS: [(&'static str, Self); 7] = [
         ("auto", Self::Auto),
         ("utf-8", Self::Utf8),
@@ -117,40 +117,40 @@ impl Encoding {
         ("shift_jis", Self::ShiftJis),
     ];
 
-    /// The encoding of a word.
+    /// Returns the encoding of a word.
     #[must_use]
     pub fn named(word: &str) -> Option<Self> {
         Self::WORDS.into_iter().find(|one| one.0 == word).map(|one| one.1)
     }
 
-    /// Its word.
+    /// Returns its word.
     #[must_use]
     pub fn word(self) -> &'static str {
         Self::WORDS.into_iter().find(|one| one.1 == self).map_or("", |one| one.0)
     }
 }
 
-/// How to treat records with another number of fields than the table.
+/// The treatment of records in which the number of fields differs from the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ragged {
     /// An error.
     Error,
     /// Missing fields are missing values; too many are an error.
     Pad,
-    /// They are left out, and the report says so.
+    /// They are left out and reported.
     SetAside,
-    /// Missing fields are missing values; those that are too many do not count.
+    /// Missing fields are missing values; surplus fields are ignored.
     Drop,
 }
 
-/// Which lines are comments.
+/// The lines that are comments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comment {
-    /// Those that begin with `#`, if the others are numbers.
+    /// Lines that begin with `#`, if the others are numbers.
     Auto,
     /// None.
     None,
-    /// Those that begin with this byte.
+    /// Lines that begin with this byte.
     Byte(u8),
 }
 
@@ -174,36 +174,36 @@ pub enum Meaning {
     False,
 }
 
-/// How a table is written, and what is wanted of it.
+/// The form of a table, and the requested result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How records are written.
+    /// The form of records.
     pub form: Form,
-    /// Where columns of fixed width are.
+    /// The places of columns of fixed width.
     pub fixed: Fixed,
-    /// `None` finds it in the text.
+    /// The delimiter; `None` finds it in the text.
     pub delimiter: Option<Between>,
-    /// Which records are names.
+    /// The records that are names.
     pub header: Header,
-    /// Which lines are skipped.
+    /// The lines that are skipped.
     pub comment: Comment,
     /// The byte around fields.
     pub quote: Option<u8>,
-    /// The byte before one that is taken literally.
+    /// The byte that makes the next one literal.
     pub escape: Option<u8>,
     /// The columns of the result.
     pub columns: Option<Vec<Key>>,
-    /// Told types.
+    /// The given types.
     pub types: Vec<(Key, Type)>,
     /// The type of every other column.
     pub all_types: Option<Type>,
-    /// How dates and timestamps of told types are written.
+    /// The forms of dates and timestamps of given types.
     pub formats: Vec<(Key, String)>,
-    /// Lines that are skipped first.
+    /// The number of lines to skip first.
     pub skip_rows: usize,
-    /// Records that are skipped at the end.
+    /// The number of records to skip at the end.
     pub skip_footer: usize,
-    /// The most records of the result.
+    /// The maximum number of records in the result.
     pub rows: Option<usize>,
     /// New names.
     pub rename: Vec<(Key, String)>,
@@ -213,37 +213,37 @@ pub struct Options {
     pub trues: Vec<String>,
     /// Words for false.
     pub falses: Vec<String>,
-    /// Words of one column, instead of those.
+    /// Words of one column that replace those.
     pub words_of: Vec<(Key, Meaning, Vec<String>)>,
     /// The decimal point.
     pub decimal: u8,
     /// The byte between groups of three digits.
     pub thousands: Option<u8>,
-    /// How the text is encoded.
+    /// The encoding of the text.
     pub encoding: Encoding,
-    /// Whether bytes that are not valid become U+FFFD.
+    /// Whether invalid bytes become U+FFFD.
     pub replaces: bool,
-    /// How to treat ragged records.
+    /// The treatment of ragged records.
     pub ragged: Ragged,
-    /// How many fields a record has; `None` for as many as the first one.
+    /// The number of fields of a record; `None` for that of the first one.
     pub fields: Option<usize>,
-    /// Whether `NaN` and infinities are numbers of JSON.
+    /// Whether `NaN` and infinities are JSON numbers.
     pub json_nan: bool,
     /// Whether objects and arrays are structs and lists.
     pub json_nested: bool,
-    /// Only records that begin in these bytes: the first, and the one after the last.
+    /// The bytes in which the selected records begin: the first, and the one after the last.
     pub starting_in: Option<(usize, usize)>,
 }
 
 impl Options {
-    /// The defaults for an object on each line: there are no words.
+    /// Returns the defaults for one object per line, without words.
     #[must_use]
     pub fn json_lines() -> Self {
         let (nulls, trues, falses) = (Vec::new(), Vec::new(), Vec::new());
         Self { form: Form::JsonLines, nulls, trues, falses, ..Self::default() }
     }
 
-    /// The options with the words that are given by the index of a column.
+    /// Returns the options with the words given by the index of a column.
     #[must_use]
     pub(super) fn of_index(&self, index: usize) -> Cow<'_, Self> {
         match self.words_of.is_empty() {
@@ -252,7 +252,7 @@ impl Options {
         }
     }
 
-    /// The options with the words of the column with these keys.
+    /// Returns the options with the words of the column with these keys.
     #[must_use]
     pub(super) fn of_column(&self, is_its: impl Fn(&Key) -> bool) -> Self {
         let mut options = self.clone();

@@ -4,25 +4,25 @@ use super::fault::{Fault, Wrong};
 use super::options::{Between, Comment, Options};
 use super::widths::{self, Columns};
 
-/// The bytes that mean something.
+/// The bytes with a meaning.
 #[derive(Clone, Debug)]
 pub(super) struct Dialect {
     /// The delimiter of fields.
     pub between: Between,
-    /// The quote that may be around them.
+    /// The quote that may surround them.
     pub quote: Option<u8>,
     /// The byte that makes the next one ordinary.
     pub escape: Option<u8>,
     /// The beginning of a line to skip.
     pub comment: Option<u8>,
-    /// How many of the last records are no sample.
+    /// The number of last records that are not in a sample.
     pub footer: usize,
-    /// Where columns of fixed width are.
+    /// The places of columns of fixed width.
     pub fixed: Option<Columns>,
 }
 
 impl Dialect {
-    /// That of the options, with this between fields.
+    /// Returns the dialect of the options, with this delimiter.
     #[must_use]
     pub(super) fn new(options: &Options, between: Between) -> Self {
         let Options { quote, escape, .. } = *options;
@@ -35,7 +35,7 @@ impl Dialect {
         Self { between, quote, escape, comment, footer: options.skip_footer, fixed: None }
     }
 
-    /// Whether a byte does not mean anything yet.
+    /// Whether a byte has no meaning yet.
     #[must_use]
     pub(super) fn is_free(&self, byte: u8) -> bool {
         ![self.quote, self.escape, self.comment].contains(&Some(byte))
@@ -45,13 +45,13 @@ impl Dialect {
 /// A field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Field {
-    /// Its first byte in the text: the quote, if it is quoted.
+    /// The offset of its first byte in the text: of the quote, if it is quoted.
     pub at: usize,
     /// The text of the field.
     pub text: Vec<u8>,
-    /// Its bytes as they stand there, without quotes.
+    /// Its raw bytes, without quotes.
     pub raw: Vec<u8>,
-    /// Whether quotes are around it.
+    /// Whether it is in quotes.
     pub is_quoted: bool,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Field {
 pub(super) struct Record {
     /// The line on which it begins, from 1.
     pub line: usize,
-    /// Its first byte in the text.
+    /// The offset of its first byte in the text.
     pub at: usize,
     /// Its fields, at least one.
     pub fields: Vec<Field>,
@@ -70,32 +70,32 @@ pub(super) struct Record {
 #[derive(Clone, Debug)]
 pub(super) struct TextPlace<'t> {
     text: &'t [u8],
-    /// The next byte.
+    /// The offset of the next byte.
     pub at: usize,
     /// Its line, from 1.
     pub line: usize,
 }
 
 impl<'t> TextPlace<'t> {
-    /// The byte before another one of the text.
+    /// Returns the byte before an offset.
     #[must_use]
     pub(super) fn byte_before(&self, at: usize) -> Option<u8> {
         self.text.get(at.checked_sub(1)?).copied()
     }
 
-    /// The text between two of its bytes.
+    /// Returns the text between two offsets.
     #[must_use]
     pub(super) fn between(&self, start: usize, end: usize) -> &'t [u8] {
         &self.text[start..end]
     }
 
-    /// The start of `text`.
+    /// Returns the start of `text`.
     #[must_use]
     pub(super) fn start(text: &'t [u8]) -> Self {
         Self { text, at: 0, line: 1 }
     }
 
-    /// Takes a line, whatever it contains, without what ends it; `None` at the end of the text.
+    /// Takes a line, whatever it contains, without its ending; `None` at the end of the text.
     pub(super) fn take_line(&mut self) -> Option<&'t [u8]> {
         let start = self.at;
         if start == self.text.len() {
@@ -111,7 +111,7 @@ impl<'t> TextPlace<'t> {
         Some(line.strip_suffix(b"\r").unwrap_or(line))
     }
 
-    /// Takes a line without what ends it, which a carriage return at the end of the text does not.
+    /// Takes a line without its ending; a carriage return at the end of the text is not an ending.
     pub(super) fn take_whole_line(&mut self) -> &'t [u8] {
         let start = self.at;
         self.take_line();
@@ -122,7 +122,7 @@ impl<'t> TextPlace<'t> {
         }
     }
 
-    /// The next record; `None` at the end of the text.
+    /// Takes the next record; `None` at the end of the text.
     ///
     /// # Errors
     ///
@@ -146,14 +146,14 @@ impl<'t> TextPlace<'t> {
             if self.take_end() {
                 return Ok(Some(Record { line, at, fields }));
             }
-            // A delimiter, since the field ended here; blanks were skipped.
+            // A delimiter, because the field ended here; blanks were already skipped.
             if dialect.between != Between::Blanks {
                 self.take_delimiter(dialect);
             }
         }
     }
 
-    /// Takes the record that begins here: its whole line, also if it has a fault.
+    /// Takes the record that begins here: its whole line, even if it has a fault.
     fn of_widths(&mut self, columns: &Columns) -> Result<Record, Fault> {
         let (line, at) = (self.line, self.at);
         let fields = widths::fields(self.take_whole_line(), columns)
@@ -165,11 +165,11 @@ impl<'t> TextPlace<'t> {
         Ok(Record { line, at, fields: fields.into_iter().map(field).collect() })
     }
 
-    /// Where each record begins from here on, whatever is wrong with it.
+    /// Returns the start of each record from here on, even of faulty ones.
     pub(super) fn records(&self, dialect: &Dialect) -> Vec<Self> {
         let (mut place, mut records) = (self.clone(), Vec::new());
         while !place.is_at_end() {
-            // A comment with a fault is no record either.
+            // A comment with a fault is not a record either.
             if place.clone().skip(dialect) == Ok(false) {
                 records.push(place.clone());
             }
@@ -178,7 +178,7 @@ impl<'t> TextPlace<'t> {
         records
     }
 
-    /// Where a sample from here on ends: before the last records, but after the first one.
+    /// Returns the end of a sample from here on: before the last records, but after the first one.
     pub(super) fn sample_end(&self, dialect: &Dialect) -> usize {
         if dialect.footer == 0 {
             return usize::MAX;
@@ -188,8 +188,8 @@ impl<'t> TextPlace<'t> {
         records.get(at).map_or(usize::MAX, |place| place.at)
     }
 
-    /// Passes over a record, or a line that is not one, of which only the end matters: where quotes begin and
-    /// end, and escapes. Returns whether all quotes are closed.
+    /// Skips a record, or another line. Only its end matters: this parses quotes and escapes.
+    /// Returns whether all quotes are closed.
     pub(super) fn pass(&mut self, dialect: &Dialect) -> bool {
         if self.is_comment(dialect) {
             self.take_line();
@@ -219,7 +219,7 @@ impl<'t> TextPlace<'t> {
         }
     }
 
-    /// Passes over what is left of a quoted field; returns whether it is closed.
+    /// Skips the rest of a quoted field; returns whether it is closed.
     fn pass_quotes(&mut self, dialect: &Dialect) -> bool {
         while let Some(byte) = self.take() {
             if Some(byte) == dialect.escape {
@@ -258,7 +258,7 @@ impl<'t> TextPlace<'t> {
         rest.is_empty() || rest.starts_with(b"\n") || rest.starts_with(b"\r\n")
     }
 
-    /// Takes the end of a line, if one is here.
+    /// Takes the end of a line, if it is here.
     fn take_end(&mut self) -> bool {
         let is_end = self.is_end();
         if is_end && self.take() == Some(b'\r') {
@@ -267,12 +267,12 @@ impl<'t> TextPlace<'t> {
         is_end
     }
 
-    /// How many bytes of a delimiter are here.
+    /// Returns the length of the delimiter here.
     fn delimiter_len(&self, dialect: &Dialect) -> usize {
         dialect.between.len_in(&self.text[self.at..])
     }
 
-    /// Takes the delimiter, if one is here.
+    /// Takes the delimiter, if it is here.
     fn take_delimiter(&mut self, dialect: &Dialect) -> bool {
         let len = self.delimiter_len(dialect);
         self.at += len;
@@ -285,7 +285,7 @@ impl<'t> TextPlace<'t> {
         }
     }
 
-    /// Skips one line that is not a record, if there is one here.
+    /// Skips one line that is not a record, if it is here.
     ///
     /// # Errors
     ///
@@ -299,7 +299,7 @@ impl<'t> TextPlace<'t> {
             return Ok(true);
         }
         if dialect.between != Between::Nothing || dialect.fixed.is_some() {
-            // Blanks before the first field mean nothing; with nothing after them, the line is empty.
+            // Blanks before the first field have no meaning; if nothing follows, the line is empty.
             let here = self.clone();
             let are_blanks = dialect.between == Between::Blanks;
             while self.peek().is_some_and(is_blank)
@@ -319,7 +319,7 @@ impl<'t> TextPlace<'t> {
         Ok(self.take_end())
     }
 
-    /// Whether the line here is a comment. Where blanks separate fields, there may be some before it.
+    /// Whether the line here is a comment. If blanks separate fields, some may precede it.
     fn is_comment(&self, dialect: &Dialect) -> bool {
         let mut here = self.clone();
         if dialect.between == Between::Blanks && dialect.fixed.is_none() {
@@ -339,7 +339,7 @@ impl<'t> TextPlace<'t> {
         Ok(())
     }
 
-    /// Takes the field that begins here, up to what ends it. `line` is that of its record.
+    /// Takes the field that begins here, up to its end. `line` is that of its record.
     fn field(&mut self, dialect: &Dialect, line: usize) -> Result<Field, Fault> {
         if dialect.between == Between::Blanks {
             self.skip_blanks();
@@ -351,7 +351,7 @@ impl<'t> TextPlace<'t> {
         }
     }
 
-    /// Whether a field that is not quoted, or whose quotes are closed, ends here.
+    /// Whether a field without quotes, or with closed quotes, ends here.
     fn ends_field(&self, dialect: &Dialect) -> bool {
         self.is_end() || self.delimiter_len(dialect) > 0
     }
@@ -413,7 +413,7 @@ pub(super) fn is_blank(byte: u8) -> bool {
     byte == b' ' || byte == b'\t'
 }
 
-/// Cuts blanks off at both ends.
+/// Removes blanks at both ends.
 #[must_use]
 pub(super) fn trim(mut text: &[u8]) -> &[u8] {
     while let [first, rest @ ..] = text

@@ -1,4 +1,4 @@
-//! The records of data, and what becomes of those with another number of fields.
+//! The records of data, and the treatment of those with a different number of fields.
 
 use super::fault::{Fault, Wrong};
 use super::options::{Options, Ragged};
@@ -7,9 +7,9 @@ use super::records::{Dialect, Field, Record, TextPlace};
 /// Lines of records that were set aside.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SetAside {
-    /// How many.
+    /// The number of records.
     pub count: usize,
-    /// The first thousand of their lines.
+    /// The lines of the first thousand.
     pub lines: Vec<usize>,
 }
 
@@ -29,7 +29,7 @@ impl SetAside {
     }
 }
 
-/// The field of a column; `None` if the record lacks it or does not count.
+/// Returns the field of a column; `None` if the record lacks it or it is ignored.
 #[must_use]
 pub(super) fn field<'r>(
     record: &'r Record,
@@ -45,11 +45,11 @@ pub(super) fn field<'r>(
     }
 }
 
-/// Whether a record with this many fields belongs to a table with this many columns.
+/// Whether a record belongs to a table with this many columns, by the number of its fields.
 ///
 /// # Errors
 ///
-/// It has another number, and that is an error.
+/// The number differs, and the options make that an error.
 pub(super) fn belongs(record: &Record, columns: usize, ragged: Ragged) -> Result<bool, Fault> {
     let found = record.fields.len();
     match ragged {
@@ -64,8 +64,8 @@ pub(super) fn belongs(record: &Record, columns: usize, ragged: Ragged) -> Result
     }
 }
 
-/// The options with an end before the records from `place` on that are skipped at the end, if one of them
-/// could be read.
+/// Returns the options with an end before the records that are skipped at the end, counted from
+/// `place`, if one of them could be read.
 fn before_footer(
     place: &TextPlace<'_>,
     dialect: &Dialect,
@@ -75,7 +75,7 @@ fn before_footer(
     let mut options = options.clone();
     let records = place.records(dialect);
     let (start, end) = options.starting_in.unwrap_or((0, usize::MAX));
-    // If nothing were skipped. A fault may be in a record that is.
+    // As if none were skipped. A skipped record may have a fault.
     let stop = read(place.clone(), dialect, columns, &options, |_| Ok(()));
     let stop = stop.map_or(end, |(_, stop)| stop);
     let after = records.iter().filter(|record| record.at >= stop).count();
@@ -85,7 +85,7 @@ fn before_footer(
     if let Some(last) = records.last()
         && !last.clone().pass(dialect)
     {
-        // Which records are the last is not known.
+        // The last records are unknown.
         return if after == 0 {
             Ok(options)
         } else {
@@ -98,11 +98,11 @@ fn before_footer(
     Ok(options)
 }
 
-/// The fate of records that are not as wide as the table.
+/// The treatment of records whose width differs from the table.
 #[derive(Default)]
 pub(super) struct RaggedRecords {
     pub set_aside: SetAside,
-    /// How many had more fields, which do not count.
+    /// The number of records with surplus fields, which are ignored.
     pub dropped: usize,
 }
 
@@ -122,7 +122,7 @@ pub(super) fn each(
     read(place, dialect, columns, &options, take).map(|(odd, _)| odd)
 }
 
-/// Reads records and returns where it stopped, without a look at the end of the text.
+/// Reads records and returns the place where it stopped, without examining the end of the text.
 fn read(
     mut place: TextPlace<'_>,
     dialect: &Dialect,
@@ -133,7 +133,7 @@ fn read(
     let mut odd = RaggedRecords::default();
     let mut count = 0;
     let (start, end) = options.starting_in.unwrap_or((0, usize::MAX));
-    // Records before the first one that is wanted are not looked at.
+    // Records before the first selected one are not examined.
     while place.at < start && !place.is_at_end() {
         place.pass(dialect);
     }

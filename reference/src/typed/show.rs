@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::types::{Type, Value};
 
-/// A value as text.
+/// Returns a value as text.
 #[must_use]
 pub fn shown(value: &Value, type_is: Type) -> String {
     match value {
@@ -20,16 +20,17 @@ pub fn shown(value: &Value, type_is: Type) -> String {
     }
 }
 
-/// The shortest text of a single.
+/// Returns the shortest text of a single.
 #[expect(clippy::cast_possible_truncation, reason = "it was widened before")]
 fn single(value: f64) -> String {
     format!("{:?}", value as f32)
 }
 
-/// A day, found by trying years, then months. A zone can move it out of the years of four digits.
+/// Returns a day, found by trying years, then months. A zone can move it out of the years of four
+/// digits.
 fn date(days: i64) -> String {
     let first = |year: i64, month: i64| super::time::days(year, month, 1);
-    // Not after the right one: no year has more than 366 days, none fewer than 365.
+    // At most the right one: every year has 365 or 366 days.
     let mut year = (1970 + if days < 0 { days / 365 - 1 } else { days / 366 }).max(1);
     while first(year + 1, 1).is_some_and(|next| next <= days) {
         year += 1;
@@ -54,7 +55,7 @@ fn moment(nanoseconds: i128, is_zoned: bool) -> String {
     format!("{day}T{:02}:{:02}:{second:02}.{fraction:09}{zone}", minutes / 60, minutes % 60)
 }
 
-/// Text as JSON has it.
+/// Returns text as JSON.
 #[must_use]
 pub fn quoted(text: &str) -> String {
     let mut shown = String::from('"');

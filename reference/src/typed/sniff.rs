@@ -1,4 +1,4 @@
-//! The delimiter, found in a sample; and the record that has names.
+//! Finds the delimiter in a sample; and whether the first record has names.
 
 use std::cmp::Reverse;
 
@@ -10,16 +10,16 @@ use super::options::{Between, Header, Options, Ragged};
 use super::records::{Dialect, Field, Record, TextPlace, trim};
 use super::types::Type;
 
-/// The most records of a sample, beside the first.
+/// The maximum number of records of a sample, besides the first.
 const RECORDS: usize = 1000;
-/// The most fields of all but the last.
+/// The maximum number of fields of all but the last.
 const FIELDS: usize = 32_768;
 /// A record is in the sample if it begins within this many bytes after the end of the first one.
 const BYTES: usize = 1 << 20;
 /// The delimiters to try, in this order.
 const CANDIDATES: [u8; 4] = [b'\t', b',', b';', b'|'];
 
-/// The first records from `start` on, up to the first fault.
+/// The first records starting at `start`, up to the first fault.
 struct Sample {
     records: Vec<Record>,
     fault: Option<Fault>,
@@ -40,7 +40,7 @@ impl Sample {
             }
             match place.next(dialect) {
                 Ok(Some(mut record)) => {
-                    // Other text of the line is not looked at.
+                    // The rest of the line is not examined.
                     let columns =
                         dialect.fixed.as_ref().map_or(usize::MAX, |it| it.spans.len());
                     record.fields.truncate(columns);
@@ -63,7 +63,7 @@ impl Sample {
     }
 }
 
-/// A record without the fields that have no column.
+/// Returns a record without the fields that have no column.
 #[must_use]
 pub(super) fn in_columns(record: &Record, options: &Options) -> Record {
     let mut record = record.clone();
@@ -71,7 +71,7 @@ pub(super) fn in_columns(record: &Record, options: &Options) -> Record {
     record
 }
 
-/// Returns the delimiter of the text from `start` on.
+/// Returns the delimiter of the text starting at `start`.
 #[must_use]
 pub(super) fn between(start: &TextPlace<'_>, options: &Options) -> Between {
     let plain = Dialect::new(options, Between::Nothing);
@@ -86,7 +86,7 @@ pub(super) fn between(start: &TextPlace<'_>, options: &Options) -> Between {
             with_fault = Some(byte);
         }
         let Some(fit) = fit(&sample, options) else { continue };
-        // Not only as good: the first of several wins.
+        // Strictly better: the first of equals wins.
         if best.as_ref().is_none_or(|(_, best)| fit.is_better(best)) {
             best = Some((byte, fit));
         }
@@ -99,7 +99,8 @@ pub(super) fn between(start: &TextPlace<'_>, options: &Options) -> Between {
     }
 }
 
-/// Whether the comma is the decimal point and separates fields as well: those that have one are in quotes.
+/// Whether the comma is both the decimal point and the delimiter: fields with a comma are in
+/// quotes.
 fn are_quoted(start: &TextPlace<'_>, options: &Options) -> bool {
     let sample = Sample::take(start, &Dialect::new(options, Between::Byte(b',')));
     let has_comma = |field: &Field| field.is_quoted && field.text.contains(&b',');
@@ -116,7 +117,7 @@ fn begins_with_fault(start: &TextPlace<'_>, sample: &Sample, delimiter: u8) -> b
         && start.byte_before(fault.byte) == Some(delimiter)
 }
 
-/// Whether two or more fields that are not quoted have an odd number of quotes: the record is cut
+/// Whether two or more fields without quotes have an odd number of quote bytes: the record is cut
 /// inside quotes.
 fn is_torn(record: &Record, options: &Options) -> bool {
     let Some(quote) = options.quote else { return false };
@@ -126,15 +127,16 @@ fn is_torn(record: &Record, options: &Options) -> bool {
     odd.count() >= 2
 }
 
-/// How well a delimiter fits a sample.
+/// The fit of a delimiter in a sample.
 struct Fit {
-    /// How many records have the most frequent number of fields.
+    /// The number of records with the most frequent number of fields.
     agree: usize,
-    /// How many there are. A fault counts as one that has another number, and so does a torn record.
+    /// The number of all records. A fault or a torn record counts as a record with a different
+    /// number.
     all: usize,
-    /// That number of fields.
+    /// The most frequent number of fields.
     columns: usize,
-    /// How many columns are not text.
+    /// The number of columns that are not text.
     narrow: usize,
 }
 
@@ -145,12 +147,13 @@ impl Fit {
     }
 }
 
-/// How well the delimiter of a sample fits; `None` if most records are one field, or there is no record.
+/// Returns the fit of a sample's delimiter; `None` if most records are one field, or there is no
+/// record.
 fn fit(sample: &Sample, options: &Options) -> Option<Fit> {
     let whole = sample.records.iter().filter(|record| !is_torn(record, options));
     let counts: Vec<usize> = whole.map(|record| record.fields.len()).collect();
     let frequency = |wanted: usize| counts.iter().filter(|&&count| count == wanted).count();
-    // Of several as frequent, that of the first record if others may differ, else the smallest.
+    // Of equally frequent ones, that of the first record if others may differ, else the smallest.
     let is_first = |count| options.ragged != Ragged::Error && counts.first() == Some(&count);
     let key = |&count: &usize| (frequency(count), is_first(count), Reverse(count));
     let columns = counts.iter().copied().max_by_key(key)?;
@@ -161,9 +164,9 @@ fn fit(sample: &Sample, options: &Options) -> Option<Fit> {
     (columns >= 2).then(|| Fit { agree: frequency(columns), all, columns, narrow })
 }
 
-/// Whether every line of the sample has the same number of fields between blanks, two or more, and all
-/// of them are numbers. If there are several lines, the first may have anything, and values of the others
-/// may be missing if one of the line is not.
+/// Whether every line of the sample has the same number of fields between blanks, two or more, and
+/// all of them are numbers. If there are several lines, the first may have any text, and values of
+/// the others may be missing unless the whole line is.
 fn are_blanks(start: &TextPlace<'_>, options: &Options) -> bool {
     let sample = Sample::take(start, &Dialect::new(options, Between::Blanks));
     let Some((first, below)) = sample.records.split_first() else { return false };
@@ -181,7 +184,7 @@ fn are_blanks(start: &TextPlace<'_>, options: &Options) -> bool {
     sample.fault.is_none() && columns >= 2 && are_right
 }
 
-/// Whether all records but the one with names are numbers, and there is one.
+/// Whether there are records besides the names, and all of them are numbers.
 #[must_use]
 pub(super) fn are_numbers(start: &TextPlace<'_>, dialect: &Dialect, options: &Options) -> bool {
     let sample = Sample::take(start, dialect);
@@ -197,7 +200,7 @@ pub(super) fn are_numbers(start: &TextPlace<'_>, dialect: &Dialect, options: &Op
     sample.fault.is_none() && has_number && fields.all(is_right)
 }
 
-/// The group that people put a field in: they take `007` for a number.
+/// The group of a field for people: `007` is a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Group {
     Missing,
@@ -227,7 +230,7 @@ pub(super) fn has_names(start: &TextPlace<'_>, dialect: &Dialect, options: &Opti
     let Some((first, below)) = sample.records.split_first() else { return false };
     let first = &in_columns(first, options);
     let columns = options.fields.unwrap_or(first.fields.len());
-    // Of each column, the values below the first record that are not missing.
+    // The values of a column below the first record that are not missing.
     let values = |column: usize| -> Vec<&Field> {
         below
             .iter()
@@ -246,12 +249,12 @@ pub(super) fn has_names(start: &TextPlace<'_>, dialect: &Dialect, options: &Opti
     for (column, field) in first.fields.iter().enumerate() {
         let is_bare = !values(column).iter().any(|other| other.is_quoted);
         let one = match group(field, options) {
-            // What is in quotes is no value, and a text over bare ones.
+            // Fields in quotes are not values, but they are texts above bare ones.
             _ if is_word(field) && is_bare => Group::Text,
             _ if field.is_quoted => continue,
             one => one,
         };
-        // The group of all values below; text if they are of several.
+        // The group of all values below; text if there are several groups.
         let kinds = values(column).into_iter().map(|other| group(other, options));
         let same = kinds.reduce(|one, other| if one == other { one } else { Group::Text });
         let is_like = same.map_or(is_alone || !has_text, |same| same == one);
@@ -262,8 +265,8 @@ pub(super) fn has_names(start: &TextPlace<'_>, dialect: &Dialect, options: &Opti
     !is_value || is_over_values || (!is_alone && has_sequence(first, below, options))
 }
 
-/// Whether numbers of the first record count on from left to right, as years do that are names, beside an
-/// empty field or a text that its column has not below.
+/// Whether numbers of the first record increase by one from left to right, like years as names,
+/// beside an empty field or a text that does not occur below in its column.
 fn has_sequence(first: &Record, below: &[Record], options: &Options) -> bool {
     let number = |field: &Field| {
         let number = Number::parse(bare(field), marks(options))?;
@@ -286,8 +289,9 @@ fn has_sequence(first: &Record, below: &[Record], options: &Options) -> bool {
     first.fields.windows(2).any(follows) && first.fields.iter().enumerate().any(is_own)
 }
 
-/// Whether the type of a column below the first record is narrower than text: neither text nor unknown.
-/// Records with another number of fields do not count; with fewer, if they are padded, they do.
+/// Whether the type of a column below the first record is narrower than text: neither text nor
+/// unknown. Records with a different number of fields are ignored, except shorter ones that are
+/// padded.
 fn is_narrower(column: usize, columns: usize, below: &[Record], options: &Options) -> bool {
     let mut seen = Seen::default();
     for record in below {

@@ -1,15 +1,16 @@
 //! Days and moments in other forms: the part of strftime(3) that tables use.
 //!
-//! `%Y` has four digits, from year 1, `%m`, `%d`, `%H`, `%M`, `%S` and `%y` one or two, each after any number of
-//! spaces; `%.f` is a point and one to nine digits, `%b` the first three letters of a month in English,
-//! `%3f`, `%6f` and `%9f` are as many digits of a fraction, `%z` is `+HHMM`, `+HH:MM`, `+HH` at the end of the text, or `Z`.
+//! `%Y` has four digits, from year 1, `%m`, `%d`, `%H`, `%M`, `%S` and `%y` one or two, each after
+//! any number of spaces; `%.f` is a point and one to nine digits, `%b` the first three letters of a
+//! month in English, `%3f`, `%6f` and `%9f` are as many digits of a fraction, `%z` is `+HHMM`,
+//! `+HH:MM`, `+HH` at the end of the text, or `Z`.
 
 use super::time::{DAY, Moment, TimeRest, days};
 
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/// The values in a text.
+/// The values of a text.
 #[derive(Default)]
 struct Parts {
     year: i64,
@@ -20,18 +21,18 @@ struct Parts {
     second: i64,
     fraction: i128,
     digits: usize,
-    /// Minutes east.
+    /// Minutes east of Greenwich.
     zone: Option<i64>,
 }
 
-/// The day of a text in this format.
+/// Parses the day of a text in this format.
 #[must_use]
 pub(super) fn date(text: &[u8], format: &str) -> Option<i64> {
     let parts = Parts::parse(text, format)?;
     days(parts.year, parts.month, parts.day)
 }
 
-/// The moment of a text in this format; without a time, it is midnight.
+/// Parses the moment of a text in this format; without a time, it is midnight.
 #[must_use]
 pub(super) fn moment(text: &[u8], format: &str) -> Option<Moment> {
     let parts = Parts::parse(text, format)?;
@@ -89,14 +90,14 @@ impl Parts {
     }
 }
 
-/// One or more digits, at most this many, after any number of spaces.
+/// Takes one or more digits, at most this many, after any number of spaces.
 fn number(rest: &mut TimeRest<'_>, most: usize) -> Option<i64> {
     rest.0 = rest.0.trim_ascii_start();
     let digits = rest.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
     rest.number(digits.min(most)).filter(|_| digits > 0)
 }
 
-/// Four digits, after any number of spaces.
+/// Takes four digits, after any number of spaces.
 fn year(rest: &mut TimeRest<'_>) -> Option<i64> {
     rest.0 = rest.0.trim_ascii_start();
     let digits = rest.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -128,7 +129,7 @@ fn zone(rest: &mut TimeRest<'_>) -> Option<i64> {
     Some(sign * (hours * 60 + minutes))
 }
 
-/// The nanoseconds since 1970 that a number is, if the format is `epoch_s`, `_ms`, `_us` or `_ns`.
+/// Parses a number as nanoseconds since 1970, if the format is `epoch_s`, `_ms`, `_us` or `_ns`.
 pub(super) fn epoch(text: &[u8], format: &str) -> Option<Option<i128>> {
     let places = match format {
         "epoch_s" => 9,
@@ -140,7 +141,7 @@ pub(super) fn epoch(text: &[u8], format: &str) -> Option<Option<i128>> {
     Some(shifted(std::str::from_utf8(text).ok()?, places))
 }
 
-/// A number with its point moved by this many places, which makes it whole.
+/// Returns a number with its point moved by this many places, if it is then whole.
 fn shifted(text: &str, places: usize) -> Option<i128> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);

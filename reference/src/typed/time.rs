@@ -1,11 +1,11 @@
 //! Field → value: days and moments.
 
-/// A moment as it is written.
+/// A moment in its original form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Moment {
-    /// Since 1 January 1970, in UTC if there is a zone.
+    /// Nanoseconds since 1 January 1970, in UTC if there is a zone.
     pub nanoseconds: i128,
-    /// Digits of the fraction of a second.
+    /// The number of digits of the fraction of a second.
     pub digits: usize,
     /// Whether there is a zone.
     pub is_zoned: bool,
@@ -18,11 +18,11 @@ impl Moment {
     }
 }
 
-/// Nanoseconds of a day.
+/// The nanoseconds of a day.
 pub(super) const DAY: i128 = 86_400 * SECOND;
 const SECOND: i128 = 1_000_000_000;
 
-/// Days from 1 January 1970 to a day that exists in the years 1 to 9999.
+/// Returns the days from 1 January 1970 to an existing day in the years 1 to 9999.
 #[must_use]
 pub(super) fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
@@ -35,14 +35,14 @@ pub(super) fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     if day < 1 || day > months[before] {
         return None;
     }
-    // Of the years before a year, every fourth is leap, but of those that end a century only every
-    // fourth. 719162 days are before 1970.
+    // Of the years before a year, every fourth is a leap year, but of those that end a century only
+    // every fourth. 719162 days precede 1970.
     let years = year - 1;
     let whole_years = years * 365 + years / 4 - years / 100 + years / 400;
     Some(whole_years + months[..before].iter().sum::<i64>() + day - 1 - 719_162)
 }
 
-/// The day of `YYYY-MM-DD`.
+/// Parses the day of `YYYY-MM-DD`.
 #[must_use]
 pub(super) fn date(text: &[u8]) -> Option<i64> {
     let mut rest = TimeRest(text);
@@ -50,7 +50,7 @@ pub(super) fn date(text: &[u8]) -> Option<i64> {
     rest.0.is_empty().then_some(day)
 }
 
-/// The moment of `YYYY-MM-DD`, `T` or a space, `HH:MM`, and more.
+/// Parses the moment of `YYYY-MM-DD`, `T` or a space, `HH:MM`, and more.
 #[must_use]
 pub(super) fn moment(text: &[u8]) -> Option<Moment> {
     let mut rest = TimeRest(text);
@@ -75,7 +75,7 @@ pub(super) fn moment(text: &[u8]) -> Option<Moment> {
     Some(Moment { nanoseconds, digits, is_zoned: offset.is_some() })
 }
 
-/// The bytes that have not been taken yet.
+/// The remaining bytes.
 pub(super) struct TimeRest<'t>(pub(super) &'t [u8]);
 
 impl TimeRest<'_> {
@@ -93,7 +93,7 @@ impl TimeRest<'_> {
         self.take(word).then_some(())
     }
 
-    /// This many digits.
+    /// Takes this many digits.
     pub(super) fn number(&mut self, digits: usize) -> Option<i64> {
         let (text, rest) = self.0.split_at_checked(digits)?;
         let mut value = 0;
@@ -107,7 +107,7 @@ impl TimeRest<'_> {
         Some(value)
     }
 
-    /// Two digits, at most `most`.
+    /// Takes two digits, at most `most`.
     pub(super) fn two(&mut self, most: i64) -> Option<i64> {
         self.number(2).filter(|&value| value <= most)
     }
@@ -120,7 +120,7 @@ impl TimeRest<'_> {
         days(year, month, self.number(2)?)
     }
 
-    /// One to nine digits: nanoseconds, and how many digits there are.
+    /// Takes one to nine digits; returns nanoseconds, and the number of digits.
     pub(super) fn fraction(&mut self) -> Option<(i128, usize)> {
         let (mut value, mut digits) = (0, 0);
         while let Some(digit) = self.number(1) {
@@ -136,7 +136,8 @@ impl TimeRest<'_> {
         (digits > 0).then_some((value, digits))
     }
 
-    /// A zone up to the end of the text, in minutes east, or nothing; `None` if neither is here.
+    /// Takes a zone up to the end of the text, in minutes east, or nothing; `None` for any other
+    /// text.
     fn zone(&mut self) -> Option<Option<i64>> {
         if self.0.is_empty() {
             return Some(None);

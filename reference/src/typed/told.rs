@@ -1,4 +1,4 @@
-//! Field → value where the type is given.
+//! Field → value if the type is given.
 
 use super::kind::{bare, boolean, is_null_word, json_boolean, marks};
 use super::number::{Number, word};
@@ -8,8 +8,8 @@ use super::strftime;
 use super::time::{DAY, Moment, date, moment};
 use super::types::{Type, Unit, Value};
 
-/// The value of a field in a column of the type `told`; `None` if the type does not have it. Dates and
-/// moments are written as `format` says, if there is one. The text of a field is valid UTF-8.
+/// Returns the value of a field in a column of the type `told`; `None` if it is not of this type.
+/// `format` is the form of dates and moments, if any. The text of a field is valid UTF-8.
 #[must_use]
 pub(super) fn told(
     field: &Field,
@@ -38,7 +38,7 @@ pub(super) fn told(
     }
 }
 
-/// With the usual words for booleans, where none are given.
+/// Returns the options, with the usual words for booleans if none are given.
 fn with_words(options: &Options) -> Options {
     let (usual, mut options) = (Options::default(), options.clone());
     if options.trues.is_empty() {
@@ -102,7 +102,7 @@ fn timestamp(text: &[u8], format: Option<&str>, unit: Unit, zoned: bool) -> Opti
     }?;
     let step = unit.nanoseconds();
     let is_exact = found.nanoseconds % step == 0;
-    // The least number is a missing value to numpy.
+    // The least number is a missing value in numpy.
     let fits = i64::try_from(found.nanoseconds / step).is_ok_and(|value| value != i64::MIN);
     (found.is_in_years() && found.is_zoned == zoned && is_exact && fits)
         .then_some(Value::Timestamp { nanoseconds: found.nanoseconds, zoned })

@@ -1,6 +1,6 @@
 //! The types of columns and their values.
 
-/// How fine a timestamp is.
+/// The unit of a timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Seconds.
@@ -14,7 +14,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// All of them, coarse ones first, with the words that users write.
+    /// All units, coarse ones first, with their words in options.
     pub const WORDS: [(&'static str, Self); 4] = [
         ("s", Self::Seconds),
         ("ms", Self::Milliseconds),
@@ -22,7 +22,7 @@ impl Unit {
         ("ns", Self::Nanoseconds),
     ];
 
-    /// Nanoseconds in one of it.
+    /// Returns the number of nanoseconds in one unit.
     #[must_use]
     pub fn nanoseconds(self) -> i128 {
         match self {
@@ -60,16 +60,16 @@ pub enum Type {
     Date,
     /// A moment.
     Timestamp {
-        /// How fine.
+        /// The unit.
         unit: Unit,
         /// Whether the text has a zone; the value is then UTC.
         zoned: bool,
     },
     /// Text.
     Text,
-    /// Text, each different one kept once.
+    /// Text, with each distinct value kept once.
     Dictionary,
-    /// Objects; what is in them is another matter.
+    /// Objects, with any contents.
     Struct,
     /// Arrays.
     List,
@@ -81,7 +81,7 @@ impl Type {
     /// `u64`.
     pub const U64: Self = Self::Whole { bits: 64, signed: false };
 
-    /// Its name, as users write it.
+    /// Returns its name in options.
     #[must_use]
     pub fn word(self) -> String {
         match self {
@@ -101,7 +101,7 @@ impl Type {
         }
     }
 
-    /// Every type that can be given.
+    /// Returns every type that can be given.
     #[must_use]
     pub fn all() -> Vec<Self> {
         let mut all = vec![Self::Bool, Self::F32, Self::F64, Self::Date, Self::Text];
@@ -115,7 +115,7 @@ impl Type {
         all
     }
 
-    /// The type of this name.
+    /// Returns the type of this name.
     #[must_use]
     pub fn named(word: &str) -> Option<Self> {
         Self::all().into_iter().find(|one| one.word() == word)
@@ -125,7 +125,7 @@ impl Type {
 /// A value of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// None.
+    /// No value.
     Missing,
     /// True or false.
     Bool(bool),
@@ -144,12 +144,12 @@ pub enum Value {
     },
     /// Text.
     Text(String),
-    /// An object or array, as it is shown.
+    /// An object or array, as text.
     Nested(String),
 }
 
 impl Value {
-    /// A double.
+    /// Makes a double.
     #[must_use]
     pub fn float(value: f64) -> Self {
         Self::Float(if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() })

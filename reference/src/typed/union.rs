@@ -23,7 +23,7 @@ impl<'t> Opened<'t> {
     ///
     /// # Errors
     ///
-    /// There is a fault before the first record.
+    /// A fault before the first record.
     pub(super) fn new(text: &'t [u8], options: &Options) -> Result<Self, Fault> {
         let (mut place, dialect) = open(text, options)?;
         let header = take_header(&mut place, &dialect, options)?;
@@ -38,7 +38,7 @@ impl<'t> Opened<'t> {
 pub(super) struct United {
     pub names: Vec<String>,
     pub renamed: Vec<Renamed>,
-    /// For each text, which field each column is, if it has it.
+    /// For each text, the field index of each column, if the text has it.
     pub fields: Vec<Vec<Option<usize>>>,
 }
 
@@ -120,7 +120,7 @@ impl United {
         })
     }
 
-    /// Looks at the names of the result.
+    /// Checks the names of the result.
     fn check(
         &self,
         texts: &[Opened<'_>],
@@ -158,7 +158,7 @@ pub fn read_united(texts: &[&[u8]], options: &Options) -> Result<Table, (usize, 
     for (at, Decoded { text, .. }) in decoded.iter().enumerate() {
         let one = Opened::new(text, &options).map_err(|fault| moved((at, fault)))?;
         options.comment = one.dialect.comment.map_or(Comment::None, Comment::Byte);
-        // One of a single column says nothing about the others.
+        // A text with a single column does not determine the delimiter of the others.
         options.delimiter = options.delimiter.or(Some(one.dialect.between));
         options.delimiter = options.delimiter.filter(|&one| one != Between::Nothing);
         opened.push(one);

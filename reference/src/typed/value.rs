@@ -7,13 +7,13 @@ use super::records::Field;
 use super::time::DAY;
 use super::types::{Type, Value};
 
-/// Returns the kind of a field; missing if it is not there.
+/// Returns the kind of a field; missing if there is no field.
 #[must_use]
 pub(super) fn kind_of(field: Option<&Field>, options: &Options) -> Kind {
     field.map_or(Kind::Missing, |field| kind(field, options))
 }
 
-/// Whether a value is a double that has other digits than its field.
+/// Whether a value is a double whose digits differ from its field.
 #[must_use]
 pub(super) fn is_rounded(field: &Field, value: &Value, options: &Options) -> bool {
     let Value::Float(bits) = value else { return false };
@@ -21,7 +21,7 @@ pub(super) fn is_rounded(field: &Field, value: &Value, options: &Options) -> boo
     number.is_some_and(|number| number.is_rounded(f64::from_bits(*bits)))
 }
 
-/// The value of a field in a column of the type that was found, and is not nested.
+/// Returns the value of a field in a column of the found type, which is not nested.
 #[must_use]
 pub(super) fn value(kind: &Kind, type_is: Type, field: &Field) -> Value {
     match (type_is, kind) {

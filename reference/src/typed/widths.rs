@@ -5,19 +5,19 @@ use super::fault::Wrong;
 /// The first character of a column, and the one after its last; `None` is the end of the line.
 pub type Span = (usize, Option<usize>);
 
-/// Where columns are.
+/// The places of columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Columns {
-    /// In order.
+    /// The columns, in order.
     pub spans: Vec<Span>,
-    /// Whether text outside of them is passed over.
+    /// Whether text outside the columns is ignored.
     pub passes_others: bool,
-    /// Whether it is a further field of the record.
+    /// Whether text outside the columns is a further field of the record.
     pub has_further: bool,
 }
 
 impl Columns {
-    /// Columns outside of which there must be no text.
+    /// Makes columns outside which there must be no text.
     pub(super) fn new(spans: Vec<Span>) -> Self {
         Self { spans, passes_others: false, has_further: false }
     }
@@ -26,7 +26,7 @@ impl Columns {
 /// The fault, and its byte in the line.
 pub(super) type Flaw = (Wrong, usize);
 
-/// The characters of a line up to the first fault, with their bytes, and that fault.
+/// Returns the characters of a line up to the first fault, with their bytes, and that fault.
 #[must_use]
 pub(super) fn characters(line: &[u8]) -> (Vec<(usize, char)>, Option<Flaw>) {
     let (mut at, mut found) = (0, Vec::new());
@@ -51,7 +51,7 @@ pub(super) fn is_blank(character: char) -> bool {
     character == ' ' || character == '\t'
 }
 
-/// The fields of a line, with their first bytes.
+/// Returns the fields of a line, with their first bytes.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Options as JSON, in words that users write.
+//! Options as JSON, in the words of users.
 
 use super::options::{
     Between, Comment, Encoding, Fixed, Form, Header, Key, Meaning, Options, Ragged,
@@ -7,7 +7,7 @@ use super::types::Type;
 use super::widths::Span;
 use crate::json::Json;
 
-/// The options that these members set; `None` if one is not known.
+/// Returns the options that these members set; `None` if one is unknown.
 ///
 /// ```
 /// use swath_reference::json::parse;
@@ -98,7 +98,7 @@ fn texts(json: &Json) -> Option<Vec<String>> {
     list(json)?.iter().map(|one| text(one).map(str::to_owned)).collect()
 }
 
-/// Sets the words of all columns, or, from an object, those of each.
+/// Sets the words of all columns, or, from an object, those of single columns.
 fn words(options: &mut Options, meaning: Meaning, json: &Json) -> Option<()> {
     let Some(columns) = members(json) else {
         *options.words_mut(meaning) = texts(json)?;

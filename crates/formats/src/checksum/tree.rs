@@ -1,4 +1,4 @@
-//! BLAKE3 on all workers: the hash is that of a tree, whose parts need nothing of each other.
+//! BLAKE3 on all workers: the hash is that of a tree with independent parts.
 //!
 //! ```text
 //! chunks of the scan   |0   |1   |2   |3   |4 |    whole subtrees: a power of two
@@ -16,10 +16,10 @@ use swath::{Chunk, ReadOptions, Report, Source};
 
 use crate::error::Result;
 
-/// Bytes that one worker hashes at one time, if the options do not say.
+/// The default number of bytes that a worker hashes at a time.
 const SUBTREE: u64 = 512 << 10;
 
-/// Subtrees of the same size next to each other, but for the last one.
+/// Adjacent subtrees of the same size, apart from the last one.
 struct Subtrees {
     values: Vec<ChainingValue>,
     /// The state of the first subtree, if it is among them: it may be the whole tree.
@@ -48,11 +48,11 @@ impl Subtrees {
     }
 }
 
-/// Joins two or more subtrees: the left one of each pair is as large as it can be, and whole.
+/// Joins two or more subtrees: the left one of each pair is full and as large as possible.
 fn joined(values: Vec<ChainingValue>) -> Hash {
     let mut roots: Vec<ChainingValue> = Vec::new();
     for (before, value) in values.into_iter().enumerate() {
-        // As many whole trees as bits: more are joined now that something comes after them.
+        // One full tree per set bit: trees are joined only once another one follows.
         while roots.len() > before.count_ones() as usize {
             join_last(&mut roots);
         }
@@ -72,7 +72,7 @@ fn join_last(roots: &mut Vec<ChainingValue>) {
     }
 }
 
-/// The options with chunks that are subtrees; `None` if the caller wants other chunks.
+/// Returns options with subtrees as chunks; `None` if the caller wants other chunks.
 pub(super) fn fitting(options: &ReadOptions) -> Option<(ReadOptions, u64)> {
     let size = match options.chunk_size() {
         0 => SUBTREE,

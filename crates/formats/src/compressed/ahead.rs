@@ -1,7 +1,7 @@
-//! Decodes in order on a thread of its own, while others write.
+//! Decodes in order on one thread, while others write.
 //!
-//! A decoder reads what it wrote last again and again, from the cache of its core. If threads took turns to decode and
-//! to write, all of that would move from core to core.
+//! A decoder keeps reading its recent output from the cache of its core. If threads took turns to
+//! decode and to write, all of that would move from core to core.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{IntoIter, sync_channel};
@@ -9,10 +9,10 @@ use std::thread::{Builder, scope};
 
 use swath::machine::Mutex;
 
-/// How many items may wait to be written.
+/// The most items that may wait to be written.
 const WAITING: usize = 2;
 
-/// Items that a thread makes, or that are made when they are asked for.
+/// Items from a thread, or from the iterator on demand.
 pub(super) enum DecodedAhead<'i, I: Iterator> {
     Thread(IntoIter<I::Item>),
     Here(&'i Mutex<&'i mut I>),
@@ -29,8 +29,8 @@ impl<I: Iterator> Iterator for DecodedAhead<'_, I> {
     }
 }
 
-/// Returns what `work` makes of `items`, which a thread takes from the iterator, if one can be started. A panic of that
-/// thread goes on here.
+/// Calls `work` with `items`, which a thread takes from the iterator if one can be started. Resumes
+/// a panic of that thread here.
 pub(super) fn ahead<I, R>(items: &mut I, work: impl FnOnce(DecodedAhead<'_, I>) -> R) -> R
 where
     I: Iterator<Item: Send> + Send,
@@ -41,7 +41,7 @@ where
         let make = || {
             let give = give;
             let mut items = items.lock();
-            // Nobody takes the rest after an error.
+            // Sending fails if the receiver stopped after an error.
             while let Some(item) = items.next()
                 && give.send(item).is_ok()
             {}

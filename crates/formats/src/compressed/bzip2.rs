@@ -1,5 +1,5 @@
-//! bzip2. Written as streams of one block. When reading, every block of any stream is found by its
-//! mark and decoded on its own.
+//! bzip2. Written as streams of one block. When read, every block of any stream is found by its
+//! mark and decoded independently.
 
 pub(super) mod bits;
 pub(super) mod lone;
@@ -33,7 +33,7 @@ impl Encode for Bzip2Encoder {
         let bound = block.len() + block.len() / 100 + 600;
         let no_memory = "not enough memory for a bzip2 stream";
         out.try_reserve(bound).map_err(|_| no_memory)?;
-        // It panics without memory.
+        // The library panics if there is no memory.
         let mut stream = caught(|| Compress::new(self.0, 0)).ok_or(no_memory)?;
         match stream.compress_vec(block, out, Action::Finish) {
             Ok(Status::StreamEnd) => {}

@@ -1,4 +1,4 @@
-//! Each format's way to encode a block, to end a file, and to decode.
+//! Encodes a block, ends a file, and decodes, for each format.
 
 use std::path::Path;
 
@@ -9,13 +9,13 @@ use super::work::{BytesFault, Decode, EncodedFrames};
 use super::{Format, bzip2, gzip, zstd};
 use crate::error;
 
-/// The numbers that determine every byte of the output.
+/// The parameters that determine every byte of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CodecShape {
     pub(super) format: Format,
     pub(super) level: i32,
     pub(super) block_size: usize,
-    /// Shorter tables than the level's own, where memory is short.
+    /// Shorter tables than the level's own, if memory is short.
     pub(super) tables: Option<zstd::Tables>,
 }
 

@@ -7,7 +7,7 @@
 //! output  in order
 //! ```
 //!
-//! From a gzip member whose length is wrong, the rest of the stream is decoded in order.
+//! After a gzip member with a wrong length, the rest of the stream is decoded in order.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ use crate::setters::setters;
 use crate::share::{started, workers};
 use crate::spare::Spare;
 
-/// This many first bytes tell the format.
+/// The number of first bytes that show the format.
 const HEAD: usize = 18;
 
 /// Decompresses `source` into `output`. The first bytes decide the format.
@@ -81,7 +81,7 @@ pub struct DecompressOptions {
     sparse: Option<Sparse>,
     read: ReadOptions,
     output: OutputOptions,
-    /// Whether the text is parsed at the same time, which takes as much memory.
+    /// Whether the text is parsed at the same time, which takes as much memory again.
     pub(crate) is_parsed: bool,
 }
 
@@ -143,8 +143,8 @@ impl DecompressOptions {
     setters! {
         /// First decompressed byte. Default: 0.
         ///
-        /// With an index, only the frames that are needed are read. Without one, everything before
-        /// them is decoded and thrown away.
+        /// With an index, only the frames needed are read. Without one, everything before them is
+        /// decoded and discarded.
         with_offset(offset: u64);
 
         /// Number of decompressed bytes. A stream that ends earlier is an error. Default: to the
@@ -159,16 +159,16 @@ impl DecompressOptions {
         /// workers decode, 0 for one per core.
         with_read(read: ReadOptions);
 
-        /// How to write the output. An output that was created before keeps its own options.
+        /// How to write the output. An existing `Output` keeps its own options.
         with_output(output: OutputOptions);
     }
 
     /// Decompresses `source` into `output` and commits it. The first bytes decide the format.
     ///
     /// Memory: at most 64 MiB per worker for frames of up to 32 MiB, usually a tenth of that. A
-    /// longer frame takes the memory of its window, at most 128 MiB. Where memory is short, fewer
-    /// workers run, and [`Decompressed::fallbacks`] says so. A size in the stream is not believed
-    /// until that many bytes of it have arrived.
+    /// longer frame takes the memory of its window, at most 128 MiB. If memory is short, fewer
+    /// workers run, and [`Decompressed::fallbacks`] reports it. Memory for a size in the stream is
+    /// taken only as that many bytes arrive.
     ///
     /// # Errors
     ///
@@ -190,7 +190,7 @@ impl DecompressOptions {
         let mut reader = room::to_read(&self.read, at_hand).reader(source)?;
         let wanted = workers(self.read.workers());
         if wanted > 1 {
-            // The thread that takes the bytes has to decode them.
+            // The thread that receives the bytes also has to decode them.
             reader.keep_ahead();
         }
         let mut supply = PackedSupply::new(reader);
@@ -285,12 +285,12 @@ impl DecompressOptions {
 enum DecodePlan {
     /// Some frames, and the decoded bytes to keep.
     Frames(FrameIndex, Range<usize>, Range<u64>),
-    /// Everything from the start, with a range to keep if there is one.
+    /// Everything from the start, and the range to keep, if any.
     FromStart(Option<Trim>),
 }
 
 impl DecodePlan {
-    /// Whether members go to workers on the strength of their own length alone.
+    /// Whether workers receive members by their recorded length alone.
     fn believes_members(&self, format: Format) -> bool {
         matches!((self, format), (Self::FromStart(_), Format::Gzip | Format::Bgzf))
     }
@@ -328,7 +328,7 @@ struct DecodeItems<'j> {
     ended: bool,
 }
 
-/// Some work, and its place in the stream.
+/// Some work, with its place in the stream.
 struct DecodeItem {
     mark: Mark,
     end: u64,
@@ -380,8 +380,8 @@ struct DecodeJob<'j> {
 }
 
 impl DecodeJob<'_> {
-    /// Decodes and writes all that is left. What is decoded in order is decoded by one of the workers, and written by
-    /// the others.
+    /// Decodes and writes the rest. If it is decoded in order, one worker decodes and the others
+    /// write.
     fn run_all(
         &self,
         items: &mut DecodeItems<'_>,
@@ -460,7 +460,7 @@ impl DecodeJob<'_> {
     }
 }
 
-/// Wakes the threads that wait for an item, however the item failed.
+/// Wakes the threads that wait for an item, in whatever way the item failed.
 struct Failing<'j>(&'j DecodeJob<'j>);
 
 impl Drop for Failing<'_> {

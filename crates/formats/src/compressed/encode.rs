@@ -14,7 +14,7 @@ use crate::setters::setters;
 use crate::share::started;
 use crate::spare::Spare;
 
-/// Smaller blocks are handed out together, up to this many bytes at a time.
+/// Smaller blocks are handed out together, up to this many bytes.
 const ITEM_SIZE: usize = 1 << 20;
 
 /// Compresses `source` into `output`. The extension of the output decides the format; the default
@@ -100,18 +100,18 @@ impl CompressOptions {
         with_block_size(block_size: u64);
 
         /// How to read the input, and which bytes of it. Its workers compress: 0 for one per core,
-        /// fewer where memory is short. The output is the same for any number.
+        /// fewer if memory is short. The output is the same for any number.
         with_read(read: ReadOptions);
 
-        /// How to write the output. An output that was created before keeps its own options.
+        /// How to write the output. An existing `Output` keeps its own options.
         with_output(output: OutputOptions);
     }
 
     /// Compresses `source` into `output` and commits it.
     ///
-    /// Memory: for each worker a block, a context, and two frames that wait for their place. Where
-    /// memory is short, fewer workers run, and for the last remaining worker zstd gets shorter
-    /// tables; [`Compressed::fallbacks`] says so.
+    /// Memory: for each worker a block, a context, and two frames that wait for their place. If
+    /// memory is short, fewer workers run, and zstd gets shorter tables if even one worker does not
+    /// fit; [`Compressed::fallbacks`] reports it.
     ///
     /// # Errors
     ///
@@ -208,7 +208,7 @@ impl Blocks<'_> {
                 return Ok(bytes);
             }
             if bytes.capacity() < size {
-                // Small inputs do not touch memory that they do not need.
+                // Small inputs touch only the memory that they need.
                 bytes.try_reserve_exact(size - bytes.len()).map_err(|_| {
                     let what = format!("not enough memory for a block of {size} bytes");
                     Error::compressing(self.path, FormatReason::OutOfMemory, what)

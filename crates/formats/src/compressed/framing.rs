@@ -1,4 +1,4 @@
-//! The frames of one output: made by any worker, kept in order for the index after them.
+//! The frames of one output: encoded by any worker, kept in order for the index after them.
 
 use std::path::{Path, PathBuf};
 
@@ -34,11 +34,11 @@ pub(crate) struct Begun {
 }
 
 impl Chosen<'_> {
-    /// Checks the choice, and fits as many of `wanted` workers, 0 for one a core, as possible into memory: no more
-    /// than there are frames in `len` bytes, if that is known.
+    /// Checks the options, and fits as many of `wanted` workers (0: one per core) as possible into
+    /// memory: at most one for each frame in `len` bytes, if that is known.
     pub(crate) fn begin(self, wanted: usize, len: Option<u64>) -> Result<Begun> {
-        /// An encoder of zstd takes memory in proportion to an input of fewer bytes, so little that it need not be
-        /// asked how much there is.
+        /// For shorter inputs, zstd's encoder takes memory in proportion to the input: so little
+        /// that the available memory need not be queried.
         const SHORT: u64 = 256 << 10;
         let shape = self.shape()?;
         let is_short = shape.format == Format::Zstd && len.is_some_and(|len| len <= SHORT);
@@ -114,13 +114,13 @@ impl Framing {
         self.shape
     }
 
-    /// Input bytes per frame, at most.
+    /// The most input bytes per frame.
     pub(crate) fn block_size(&self) -> usize {
         self.shape.block_size
     }
 
     /// Appends the frames of item number `index` to `out`: one for each `size` bytes, at most
-    /// [`block_size`](Self::block_size). The first item has a frame even if it is empty, where the
+    /// [`block_size`](Self::block_size). The first item has a frame even if it is empty, if the
     /// format needs one.
     pub(crate) fn append(
         &self,
@@ -150,7 +150,7 @@ impl Framing {
         Ok(())
     }
 
-    /// Makes the index, once all frames are there.
+    /// Builds the index, once all frames are there.
     pub(crate) fn end(self) -> Result<StreamEnd> {
         let frames = self.frames.into_inner();
         let frames: Vec<Frame> = frames.into_iter().flatten().collect();

@@ -5,8 +5,8 @@
 //! BGZF    |1f 8b 08 04 .. | XLEN | 'B''C' 2 size - 1 | ..
 //! ```
 //!
-//! Tools skip fields that they do not know. `IG` is the field of Python's `pgzip`, so that `pgzip`
-//! reads these files with several threads too.
+//! Tools skip fields that they do not know. `IG` is the field of Python's `pgzip`, so `pgzip` too
+//! reads these files with several threads.
 
 pub(super) mod header;
 pub(super) mod index;
@@ -50,7 +50,7 @@ impl GzipEncoder {
     pub(super) fn new(level: i32, kind: MemberKind) -> Result<Self, String> {
         let level =
             CompressionLvl::new(level).map_err(|_| "libdeflate does not have this level")?;
-        // It panics without memory.
+        // The library panics if there is no memory.
         let compressor = caught(|| Compressor::new(level));
         Ok(Self { compressor: compressor.ok_or("not enough memory for a gzip encoder")?, kind })
     }
@@ -58,7 +58,7 @@ impl GzipEncoder {
 
 impl Encode for GzipEncoder {
     fn encode(&mut self, block: &[u8], out: &mut Vec<u8>) -> Result<Frame, String> {
-        /// More than the header and the trailer of a member take.
+        /// An upper limit for the header and trailer of a member.
         const AROUND: usize = 64;
         let before = out.len();
         let bound = self.compressor.deflate_compress_bound(block.len());

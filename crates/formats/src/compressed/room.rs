@@ -1,4 +1,4 @@
-//! Decides how many workers, and how long tables, fit in memory. This is decided before anything is
+//! Decides how many workers, and how long tables, fit in memory. This happens before anything is
 //! read, because a full control group kills the process without a message.
 
 use swath::{Fallback, ReadOptions};
@@ -24,7 +24,7 @@ pub(super) struct Fitted {
 }
 
 /// Fits `workers` with `shape` into their share of the `at_hand` bytes. Fewer workers do not change
-/// a byte of the output. Only where a single worker does not fit, zstd's tables get shorter, which
+/// a byte of the output. Only if a single worker does not fit, zstd's tables get shorter, which
 /// loses some of the gain of a high level.
 pub(super) fn fit(mut shape: CodecShape, workers: usize, at_hand: u64) -> Fitted {
     let room = room(at_hand);
@@ -44,7 +44,7 @@ pub(super) fn fit(mut shape: CodecShape, workers: usize, at_hand: u64) -> Fitted
     Fitted { shape, workers, fallbacks }
 }
 
-/// Returns how many of `workers` there is memory for when decoding frames of `item` bytes, and a
+/// Returns the number of `workers` that have memory for decoding frames of `item` bytes, and a
 /// fallback if that is not all of them. The output is the same.
 pub(super) fn to_decode(
     format: Format,
@@ -61,10 +61,10 @@ pub(super) fn to_decode(
     fewer(workers, room(at_hand), context + 3 * item)
 }
 
-/// Returns how to read ahead where that would take more than an eighth of the `at_hand` bytes: with fewer
-/// workers, unless their number is given.
+/// Limits reading ahead to an eighth of the `at_hand` bytes: returns options with fewer workers,
+/// unless the caller gave their number.
 pub(super) fn to_read(read: &ReadOptions, at_hand: u64) -> ReadOptions {
-    /// Requests to a device that are in flight, and what each takes with the block that it replaces.
+    /// Requests in flight at a device; `EACH`: the bytes of one, with the block that it replaces.
     const IN_FLIGHT: u64 = 16;
     const EACH: u64 = 4 << 20;
     let most = (at_hand / 8 / EACH).max(1);
@@ -74,7 +74,7 @@ pub(super) fn to_read(read: &ReadOptions, at_hand: u64) -> ReadOptions {
     }
 }
 
-/// The share of the `at_hand` bytes that workers may take; other programs need memory too.
+/// Returns the share of the `at_hand` bytes for workers; other programs need memory too.
 fn room(at_hand: u64) -> u64 {
     (at_hand - at_hand / 4).saturating_sub(BASE)
 }
@@ -85,7 +85,7 @@ fn fewer(workers: usize, room: u64, each: u64) -> (usize, Option<Fallback>) {
     (workers.min(most), (most < workers).then_some(fewer))
 }
 
-/// Bytes that one worker takes: a block, a context, and two frames that wait for their place.
+/// Returns the bytes of one worker: a block, a context, and two frames that wait for their place.
 fn per_worker(shape: CodecShape) -> u64 {
     let block = shape.block_size.max(1 << 20) as u64;
     let context = match shape.format {

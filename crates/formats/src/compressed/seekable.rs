@@ -1,4 +1,4 @@
-//! Random access to a compressed file: reads and decodes only the frames that are needed.
+//! Random access to a compressed file: reads and decodes only the frames needed.
 
 pub(super) mod index;
 pub(super) mod picked;
@@ -42,7 +42,7 @@ pub struct Seekable {
     format: Format,
     index: FrameIndex,
     decoders: Spare<Box<dyn Decode>>,
-    /// The frame that was decoded last.
+    /// The last frame decoded.
     last: Mutex<Option<(usize, Arc<Vec<u8>>)>>,
 }
 
@@ -85,7 +85,7 @@ impl Seekable {
         Ok(Self { input, path, format, index, decoders: Spare::new(), last: Mutex::new(None) })
     }
 
-    /// Returns the length of the decompressed contents in bytes, as the index has it.
+    /// Returns the length of the decompressed contents in bytes, from the index.
     pub fn len(&self) -> u64 {
         self.index.len()
     }

@@ -17,7 +17,7 @@ pub(super) struct PackedSupply {
     reader: Reader,
     path: PathBuf,
     held: Vec<u8>,
-    /// How much of `held` has been consumed.
+    /// Consumed bytes of `held`.
     taken: usize,
     /// Offset of the next byte in the compressed stream.
     offset: u64,
@@ -28,9 +28,9 @@ pub(super) struct PackedSupply {
 /// Bytes of a stream that may be needed again.
 struct Kept {
     blocks: VecDeque<Vec<u8>>,
-    /// Where the first block begins.
+    /// Offset of the first block.
     start: u64,
-    /// Nothing before this offset is needed.
+    /// Bytes before this offset are no longer needed.
     settled: Arc<AtomicU64>,
 }
 
@@ -75,7 +75,7 @@ impl PackedSupply {
         Ok(&self.held[self.taken..])
     }
 
-    /// Returns whatever has been read already; empty only at the end. Nothing is copied.
+    /// Returns the bytes already read; empty only at the end. Copies nothing.
     pub(super) fn some(&mut self) -> Result<&[u8]> {
         if self.taken < self.held.len() {
             return Ok(&self.held[self.taken..]);
@@ -83,7 +83,7 @@ impl PackedSupply {
         self.reader.fill_buf().map_err(|error| Error::from_io(error, &self.path))
     }
 
-    /// Consumes `len` bytes that were inspected.
+    /// Consumes `len` inspected bytes.
     pub(super) fn consume(&mut self, len: usize) {
         let held = len.min(self.held.len() - self.taken);
         self.taken += held;
@@ -92,14 +92,14 @@ impl PackedSupply {
         if of_block == 0 {
             return;
         }
-        // The reader has this block already, so it reads nothing.
+        // The reader holds this block already, so this reads nothing.
         if let (Some(kept), Ok(block)) = (&mut self.kept, self.reader.fill_buf()) {
             kept.push(&block[..of_block]);
         }
         self.reader.consume(of_block);
     }
 
-    /// Appends `len` bytes that were inspected to `target`.
+    /// Appends `len` inspected bytes to `target`.
     pub(super) fn take(&mut self, len: usize, target: &mut Vec<u8>) -> Result<()> {
         target.try_reserve(len).map_err(|_| no_memory(&self.path))?;
         target.extend_from_slice(&self.held[self.taken..self.taken + len]);
@@ -107,7 +107,7 @@ impl PackedSupply {
         Ok(())
     }
 
-    /// Skips `len` bytes; returns how many there were.
+    /// Skips `len` bytes; returns the number skipped.
     pub(super) fn skip(&mut self, len: u64) -> Result<u64> {
         let mut left = len;
         while left > 0 {
@@ -139,8 +139,8 @@ impl PackedSupply {
         Ok(len > 0)
     }
 
-    /// Makes it possible to [go back](Self::go_back), but not to a byte before `settled`. A source
-    /// that can be read only once is kept in memory in the meantime.
+    /// Allows [going back](Self::go_back), but not before `settled`. From now on, a source that can
+    /// be read only once is kept in memory.
     pub(super) fn keep_from(&mut self, settled: Arc<AtomicU64>) {
         if self.len().is_none() {
             let blocks = VecDeque::from([self.held[self.taken..].to_vec()]);

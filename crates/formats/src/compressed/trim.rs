@@ -9,8 +9,7 @@ use crate::error::{Error, FormatReason, Result};
 
 /// Finds the position of each item once all items before it are decoded; an item waits for that.
 ///
-/// Items are handed out in order, each to a free worker, so the first of the waiting items never
-/// waits.
+/// Items are handed out in order, each to a free worker, so the first unfinished item never waits.
 #[derive(Debug)]
 pub(super) struct Trim {
     from: u64,
@@ -30,7 +29,7 @@ struct TrimState {
 }
 
 impl Trim {
-    /// Keeps `len` bytes from `from` on.
+    /// Keeps `len` bytes, starting at `from`.
     pub(super) fn new(from: u64, len: Option<u64>) -> Self {
         let state = Mutex::new(TrimState { next: 0, position: 0, failed: false });
         let enough = AtomicBool::new(len == Some(0));

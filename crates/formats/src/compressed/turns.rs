@@ -3,8 +3,8 @@
 //!
 //! Gzip members that record their length go to different workers before anything shows whether that
 //! length is true. Each worker reports here when it has finished. A worker that is early leaves its
-//! bytes, and the one whose turn it is passes on those as well, so no thread waits. The first item
-//! that could not be decoded stops everything, and the stream is decoded in order from there.
+//! bytes, and the one whose turn it is passes them on, so no thread waits. The first item that
+//! could not be decoded stops everything, and the stream is decoded in order from there.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use swath::machine::Mutex;
 
 use crate::error::Error;
 
-/// Where an item begins, and what comes before it.
+/// The start of an item in the stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mark {
     /// Index of the item.
@@ -25,7 +25,7 @@ pub(super) struct Mark {
     pub(super) frames: u64,
 }
 
-/// How an item ended.
+/// The outcome of an item.
 #[derive(Debug)]
 pub(super) enum ItemOutcome {
     /// It was decoded, and ends where the next one begins.
@@ -36,7 +36,7 @@ pub(super) enum ItemOutcome {
     Failed(Error),
 }
 
-/// One stream, as far as it has been settled.
+/// One stream, and its settled part.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     state: Mutex<TurnState>,
@@ -52,7 +52,7 @@ struct TurnState {
     early: BTreeMap<u64, (Mark, ItemOutcome, Vec<u8>)>,
     /// The first doubtful item.
     stopped: Option<Mark>,
-    /// Why the first item could not be decoded that no doubtful one comes before.
+    /// The error of the first item that could not be decoded, if no doubtful one comes before it.
     failed: Option<Error>,
 }
 
@@ -62,7 +62,7 @@ impl Turns {
         Arc::clone(&self.settled)
     }
 
-    /// Whether everything that is still to come will be discarded.
+    /// Whether all later items will be discarded.
     pub(super) fn has_stopped(&self) -> bool {
         self.state.lock().has_stopped()
     }
@@ -72,12 +72,12 @@ impl Turns {
         self.state.lock().failed.take()
     }
 
-    /// Returns where to continue in order, if it has stopped.
+    /// Returns the place at which to continue in order, if this has stopped.
     pub(super) fn go_on(&self) -> Option<Mark> {
         self.state.lock().stopped.take()
     }
 
-    /// Records how an item ended that decoded to `out`, and leaves in `out` what is to be written
+    /// Records the outcome of an item that decoded to `out`, and leaves in `out` the bytes to write
     /// in its place. `cut` gets the bytes of each item, in order.
     pub(super) fn settle(
         &self,
@@ -133,7 +133,7 @@ impl TurnState {
 mod tests {
     use super::*;
 
-    /// Returns what is written in the place of an item that decoded to one letter.
+    /// Returns the bytes written in the place of an item that decoded to one letter.
     fn settle(turns: &Turns, index: u64, letter: u8, done: ItemOutcome) -> String {
         let mut out = vec![letter];
         let mark = Mark { index, offset: index * 10, frames: index };

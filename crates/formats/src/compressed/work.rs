@@ -1,4 +1,4 @@
-//! The work that the finder of frames hands to the decoders.
+//! The work that splitters hand to decoders.
 
 use std::ops::Range;
 use std::path::Path;
@@ -8,16 +8,15 @@ use super::MOST_BLOCK;
 use super::bzip2::scan::Segment;
 use crate::error::{Error, FormatReason, Result};
 
-/// One item decodes to at most this many bytes. Longer frames are decoded while they are read, in
-/// steps.
+/// The most bytes that one item decodes to. Longer frames are decoded in steps while they are read.
 pub(super) const MOST_DECODED: usize = 32 << 20;
 const _: () = assert!(MOST_DECODED as u64 == MOST_BLOCK);
-/// One item has at most this many compressed bytes: an incompressible block, and its frame.
+/// The most compressed bytes of an item: an incompressible block, and its frame.
 pub(super) const MOST_ENCODED: usize = MOST_DECODED + (1 << 20);
 /// Short frames are handed out together, up to this many bytes.
 pub(super) const STEP: usize = 1 << 20;
-/// Number of bytes decoded at a time where the order is fixed. A core's second cache holds them, so
-/// decoding them takes less time than in larger steps.
+/// Bytes decoded at a time if the order is fixed. They fit in a core's second-level cache, so
+/// decoding is faster than in larger steps.
 pub(super) const STEP_IN_ORDER: usize = 256 << 10;
 
 /// The work of one lease.
@@ -32,34 +31,34 @@ pub(super) enum Work {
 
 /// Whole frames.
 pub(super) struct EncodedFrames {
-    /// Offset of the first one in the compressed stream.
+    /// Offset of the first frame in the compressed stream.
     pub(super) offset: u64,
     pub(super) bytes: Vec<u8>,
     /// Upper limit of the decoded length; at most [`MOST_DECODED`].
     pub(super) most: usize,
-    /// The entry of the index for them.
+    /// Their entry in the index.
     pub(super) cut: Option<Cut>,
 }
 
-/// The entry of the index for some frames, and which bytes to keep.
+/// The index entry of some frames, and the bytes to keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
     /// Their exact decoded length.
     pub(super) len: usize,
-    /// The bytes of that to keep.
+    /// The part of the decoded bytes to keep.
     pub(super) keep: Range<usize>,
     /// The lower half of their XXH64.
     pub(super) checksum: Option<u32>,
 }
 
-/// The tally of a stream so far.
+/// The tally of a stream while it is split.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WorkTally {
     pub(super) bytes_in: u64,
     pub(super) frames: u64,
     /// Bytes after the stream that do not belong to it.
     pub(super) rest: Option<Range<u64>>,
-    /// The mark that should end it is missing.
+    /// Whether the mark that should end the stream is missing.
     pub(super) lacks_end: bool,
 }
 
@@ -71,7 +70,7 @@ pub(super) trait StreamSplit: Send {
     fn tally(&self) -> WorkTally;
 
     /// Goes back to the byte where some work began, with this many frames before it, and no longer
-    /// trusts recorded lengths from there on. Only for formats whose lengths are trusted.
+    /// trusts recorded lengths from there. Only for formats whose lengths are trusted.
     fn go_back(&mut self, _offset: u64, _frames: u64) -> Result<()> {
         Ok(())
     }

@@ -12,15 +12,15 @@ use super::frame::{Encode, Frame, size32};
 use super::work::{BytesFault, Decode, EncodedFrames};
 use crate::error::FormatReason;
 
-/// The level whose tables were measured, with the logarithms of its long and its short table.
+/// The level for which tables were measured, with the logarithms of its long and its short table.
 ///
 /// A window as large as the frame makes the output 1 to 2 % smaller than zstd's own 2 MiB. Tables
 /// half and an eighth as long as zstd's stay in the cache and are 15 % faster, at the cost of about
 /// half of that gain. Compared with `zstd -3`, archives of numbers, logs, manuals, sources, JSON,
-/// programs and Python come out between 3 % smaller and 1 % larger, in this order.
+/// programs and Python are between 3 % smaller and 1 % larger, in this order.
 const MEASURED: (i32, u32, u32) = (3, 16, 13);
 
-/// Table sizes of an encoder, as powers of two, in numbers of four bytes.
+/// Table sizes of an encoder, as powers of two, in units of four bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tables {
     chain: u32,
@@ -54,7 +54,7 @@ impl Tables {
         (26, 24),
         (27, 25),
     ];
-    /// Shorter tables would save nothing that matters.
+    /// Shorter tables would save no memory that matters.
     const LEAST: u32 = 16;
 
     /// Returns the sizes for `level` and blocks of this size; tables are never much longer than a
@@ -66,7 +66,7 @@ impl Tables {
         Self { chain: chain.min(most), hash: hash.min(most) }
     }
 
-    /// Halves the longer table; `false` if both are as short as they get.
+    /// Halves the longer table; `false` if both are at their shortest.
     pub(super) fn shorten(&mut self) -> bool {
         let longer = if self.chain > self.hash { &mut self.chain } else { &mut self.hash };
         let is_long = *longer > Self::LEAST;
@@ -74,7 +74,8 @@ impl Tables {
         is_long
     }
 
-    /// Length in bytes of a context: the tables, the tags of fast searches, and the rest.
+    /// Returns the length of a context in bytes: the tables, the tags of fast searches, and the
+    /// rest.
     pub(super) fn bytes(self) -> u64 {
         (4 << self.chain) + (5 << self.hash) + (1 << 20)
     }
@@ -158,7 +159,7 @@ impl Decode for FrameDecoder {
 }
 
 impl FrameDecoder {
-    /// Returns where the first of several frames begins that cannot be decoded.
+    /// Returns the start of the first frame that cannot be decoded.
     fn first_wrong(&mut self, frames: &[u8], out: &mut Vec<u8>) -> usize {
         let mut at = 0;
         while let Ok(len) = find_frame_compressed_size(&frames[at..])
@@ -177,7 +178,7 @@ impl FrameDecoder {
 /// The library's message for a window that is too large.
 const TOO_LARGE: &str = "Frame requires too much memory for decoding";
 
-/// Describes what is wrong with a frame.
+/// Describes the fault of a frame.
 pub(super) fn wrong(code: usize) -> BytesFault {
     match get_error_name(code) {
         TOO_LARGE => BytesFault {

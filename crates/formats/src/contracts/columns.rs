@@ -12,7 +12,7 @@ use crate::error::Result;
 pub struct Contract {
     /// S: the current price of the underlying; above 0.
     pub spot: f64,
-    /// K: the price at which it can be bought or sold; above 0.
+    /// K: the price of the right; above 0.
     pub strike: f64,
     /// r: the risk-free rate, continuous, per year.
     pub rate: f64,
@@ -59,7 +59,7 @@ impl ContractRow {
     }
 }
 
-/// Code that is the same for every column.
+/// Defines the code that is the same for every column.
 macro_rules! columns {
     ($($column:ident: $type:ty),+) => {
         /// Contracts, with each field in its own column; 64 bytes per contract.
@@ -85,19 +85,19 @@ macro_rules! columns {
                 Ok(all)
             }
 
-            /// Returns all of them, to fill.
+            /// Returns all contracts, to be filled.
             pub(super) fn part_mut(&mut self) -> Part<'_> {
                 Part { $($column: &mut self.$column,)+ }
             }
         }
 
-        /// Consecutive contracts that one worker fills.
+        /// Consecutive contracts that a worker fills.
         pub(super) struct Part<'c> {
             $($column: &'c mut [$type],)+
         }
 
         impl<'c> Part<'c> {
-            /// Splits off the first `len`.
+            /// Splits off the first `len` contracts.
             pub(super) fn take(&mut self, len: usize) -> Part<'c> {
                 Part { $($column: self.$column.split_off_mut(..len).expect("enough are left"),)+ }
             }
@@ -121,7 +121,7 @@ impl Contracts {
         self.len() == 0
     }
 
-    /// Returns contract `index`, in the order of the file; `None` from [`len`](Self::len) on.
+    /// Returns contract `index`, in the order of the file; `None` for [`len`](Self::len) and above.
     pub fn get(&self, index: usize) -> Option<Contract> {
         Some(Contract {
             spot: *self.spot.get(index)?,

@@ -1,4 +1,4 @@
-//! Blocks of lines: each is read, parsed, priced and formatted by one worker, and written in order.
+//! Blocks of lines: one worker reads, parses, prices and formats each; they are written in order.
 //!
 //! ```text
 //! worker A   |read 0|parse price format|…|write 0|read 2|parse

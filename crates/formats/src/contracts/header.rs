@@ -1,4 +1,4 @@
-//! The first line, which gives the number of the others.
+//! The first line, which gives the number of contract lines.
 
 use super::line::{LineFault, LineFields, check_len, is_blank};
 use crate::error::FormatReason;
@@ -57,7 +57,7 @@ pub(super) fn surplus(text: &[u8], declared: u64) -> Option<LineFault> {
     None
 }
 
-/// Returns what is wrong at the end of a file with fewer contracts than its first line declares.
+/// Returns the fault at the end of a file with fewer contracts than its first line declares.
 pub(super) fn too_few(declared: u64, there: u64) -> LineFault {
     let what =
         format!("the file ends after {there} of the {declared} contracts that line 1 declares");

@@ -18,7 +18,7 @@ const FIELDS: [&str; 9] = [
     "the reference price",
 ];
 
-/// Longer lines are not contracts, whatever they hold.
+/// Limit for a line: a longer one is not a contract.
 pub(super) const MOST_LINE: usize = 1 << 20;
 
 /// The fault, and its place.
@@ -32,8 +32,7 @@ pub(super) struct LineFault {
     pub(super) what: String,
 }
 
-/// Parses as many lines as `part` has room for, which must be there, and returns the offset after
-/// them.
+/// Parses lines until `part` is full; the text must have enough. Returns the offset after them.
 pub(super) fn parse(text: &[u8], part: &mut Part<'_>) -> Result<usize, LineFault> {
     let mut at = 0;
     for line in 0..part.len() {
@@ -54,7 +53,7 @@ pub(super) fn parse(text: &[u8], part: &mut Part<'_>) -> Result<usize, LineFault
     Ok(at)
 }
 
-/// Rejects a line, without its newline, that is too long, at its start.
+/// Rejects a line, given without its newline, that is too long; the fault is at its start.
 pub(super) fn check_len(line: &[u8]) -> Result<(), LineFault> {
     if line.len() <= MOST_LINE { Ok(()) } else { Err(too_long()) }
 }
@@ -64,7 +63,7 @@ pub(super) fn too_long() -> LineFault {
     wrong(0, FormatReason::Malformed, format!("the line is longer than {MOST_LINE} bytes"))
 }
 
-/// Parses a line as programs write it: short decimals, single spaces, nothing negative; `None` for
+/// Parses a line in the usual notation: short decimals, single spaces, nothing negative; `None` for
 /// any other line.
 #[inline(always)]
 fn quick(text: &[u8], at: usize) -> Option<(ContractRow, usize)> {
@@ -76,7 +75,7 @@ fn quick(text: &[u8], at: usize) -> Option<(ContractRow, usize)> {
     let (years, at) = usual::<2>(text, at)?;
     let numbers = [spot, strike, rate, dividend_yield, volatility, years];
     let [kind, blank] = *text.get(at..)?.first_chunk()?;
-    // The branch would be unpredictable, so there is no branch.
+    // No branch: it would be unpredictable.
     let is_put = kind == b'P';
     if !((kind == b'C') | is_put) || blank != b' ' {
         return None;

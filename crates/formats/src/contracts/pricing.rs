@@ -1,4 +1,4 @@
-//! The way from contracts to prices to lines of text.
+//! From contracts to prices to lines of text.
 
 use swath_simd::black_scholes;
 
@@ -9,12 +9,12 @@ use crate::number::format::push_f64_fixed;
 /// distribution has seven digits.
 pub const TOLERANCE: f64 = 1e-4;
 
-/// Digits after the point, as study C prints them.
+/// Digits after the point, as in study C.
 const DECIMALS: usize = 18;
 /// The length of most lines.
 const LINE: usize = 24;
 
-/// How far prices are from the reference prices.
+/// The difference between prices and reference prices.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Difference {
     /// Number of prices beyond the tolerance.
@@ -28,7 +28,7 @@ impl Difference {
     }
 }
 
-/// Prices the first contracts, as many as `prices` has room for.
+/// Prices the first contracts: as many as `prices` has room for.
 pub(super) fn price(contracts: &Contracts, prices: &mut [f64]) -> Difference {
     black_scholes(&contracts.columns(), prices);
     let (mut off, mut largest) = (0, 0);

@@ -31,9 +31,8 @@ const BLOCK_SIZE: usize = 256 << 10;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A file is read twice, the first time only to count its lines, so the memory needed is that of
-/// the columns and a few blocks. A stream can be read only once: its columns are concatenated at
-/// the end.
+/// A file is read twice, first only to count its lines, so the memory needed is that of the columns
+/// and a few blocks. A stream can be read only once: its columns are concatenated at the end.
 ///
 /// # Errors
 ///
@@ -121,7 +120,7 @@ impl Reading {
             // Reported below.
             Some(Err(_)) | None => 0,
         };
-        // If line 1 declares more contracts than there are lines, they are never reached.
+        // Contracts that line 1 declares beyond the number of lines are never reached.
         let room = usize::try_from(declared.min(lines)).unwrap_or(usize::MAX);
         let mut contracts = Contracts::zeroed(room)?;
         let mut rest = contracts.part_mut();

@@ -6,8 +6,8 @@
 //! lines    1  2         3
 //! ```
 //!
-//! Lines are counted here, in order. A vector kernel counts many times faster than the bytes
-//! arrive, and so every error has its line, even from a pipe, which cannot be read again.
+//! Lines are counted here, in order. A vector kernel counts many times faster than bytes arrive, so
+//! every error has its line, even from a pipe, which cannot be read again.
 
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -22,13 +22,13 @@ use crate::spare::Spare;
 /// Whole lines.
 pub(super) struct LineBlock {
     bytes: Vec<u8>,
-    /// Where its contracts begin, after the count.
+    /// The start of its contracts, after the count.
     from: usize,
     /// Offset of the first of `bytes` in the stream.
     offset: u64,
     /// The line of its first contract.
     line: u64,
-    /// How many lines are contracts; the lines after them are blank.
+    /// The number of lines that are contracts; the lines after them are blank.
     pub(super) contracts: usize,
     /// The number in line 1, if this block contains it.
     pub(super) declared: Option<u64>,
@@ -116,11 +116,11 @@ pub(super) struct LineSupply<'s> {
     /// The start of a line whose end has not been read yet.
     begun: Vec<u8>,
     declared: Option<u64>,
-    /// Number of contracts still to come.
+    /// Number of contracts that are still missing.
     missing: u64,
-    /// The stream is finished.
+    /// Whether the stream has ended.
     ended: bool,
-    /// The fault after the last block.
+    /// The fault after the last block, reported later.
     later: Option<Error>,
 }
 
@@ -142,7 +142,7 @@ impl<'s> LineSupply<'s> {
         }
     }
 
-    /// Reads whole lines, about as many bytes as a block has; at the end, all that is left.
+    /// Reads whole lines, about as many bytes as a block has; at the end, the rest.
     fn lines(&mut self) -> Result<Vec<u8>> {
         let mut bytes = self.spare.buffer();
         let room = self.begun.len() + self.block_size;
@@ -219,7 +219,7 @@ impl<'s> LineSupply<'s> {
         block.contracts = usize::try_from(contracts).unwrap_or(usize::MAX);
         block.line = self.line + u64::from(block.declared.is_some());
         if lines > contracts {
-            // A fault before it takes precedence.
+            // A fault in the block takes precedence.
             self.later = self.surplus(&block);
         }
         self.missing -= contracts;
@@ -232,7 +232,7 @@ impl<'s> LineSupply<'s> {
         Ok(block)
     }
 
-    /// Returns the count in line 1, and where line 2 begins.
+    /// Returns the count in line 1, and the start of line 2.
     fn declared(&self, bytes: &[u8]) -> Result<(u64, usize)> {
         let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
         let line = (!bytes.is_empty()).then_some(&bytes[..end]);

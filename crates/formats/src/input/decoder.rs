@@ -1,4 +1,4 @@
-//! A thread that decompresses a text, not far ahead of its reader.
+//! A thread that decompresses a text, a little ahead of its reader.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -16,14 +16,14 @@ use crate::error::{Error, FormatReason, Result};
 
 /// Bytes of a chunk.
 const CHUNK: usize = if cfg!(test) { 64 } else { 256 << 10 };
-/// How far to decompress ahead of what was read last.
+/// The distance to decompress ahead of the last byte read.
 const AHEAD: u64 = 8 * CHUNK as u64;
 
-/// A thread that decompresses a text. When it is dropped, the thread ends.
+/// A thread that decompresses a text. Dropping it ends the thread.
 pub(super) struct TextDecoder {
     shared: Arc<SharedDecoder>,
     thread: Option<JoinHandle<()>>,
-    /// The process that has the thread: a child of `fork` does not.
+    /// The process that has the thread: a child of `fork` does not have it.
     process: u32,
     name: std::path::PathBuf,
 }
@@ -34,7 +34,7 @@ struct SharedDecoder {
     more: Condvar,
     /// More has been read.
     room: Condvar,
-    /// How many bytes that were read stay in memory.
+    /// The number of bytes already read that stay in memory.
     kept: u64,
 }
 
@@ -43,16 +43,16 @@ struct DecoderState {
     chunks: VecDeque<Arc<Vec<u8>>>,
     from: u64,
     until: u64,
-    /// The end of what was read.
+    /// The end of the bytes read.
     read: u64,
     end: Option<TextEnd>,
-    /// Nobody reads it any more.
+    /// Set when the reader is dropped.
     is_closed: bool,
-    /// Memory of a chunk that is not needed any more.
+    /// Memory of a chunk that is no longer needed.
     spare: Option<Vec<u8>>,
 }
 
-/// How the text ended.
+/// The outcome of the text.
 enum TextEnd {
     Whole,
     /// `None` once the error was reported.
@@ -60,7 +60,8 @@ enum TextEnd {
 }
 
 impl TextDecoder {
-    /// Decompresses a text from its byte `from` on. Once its end is known, `len` becomes its length.
+    /// Starts decompressing a text at its byte `from`. Once the end is known, `len` becomes the
+    /// length.
     pub(super) fn start(
         packed: Input,
         read: ReadOptions,
@@ -86,7 +87,7 @@ impl TextDecoder {
         Ok(Self { shared, thread: Some(thread), process: process::id(), name })
     }
 
-    /// Whether a byte of the text, and those after it, can be read.
+    /// Whether this decoder can read the text from this byte.
     pub(super) fn reaches(&self, offset: u64) -> bool {
         let state = self.shared.state.lock();
         offset >= state.from && !matches!(state.end, Some(TextEnd::Failed(None)))
@@ -113,7 +114,7 @@ impl TextDecoder {
             };
         }
         let chunks = state.chunks_from(offset, target.len());
-        // The decoder goes on while the bytes are copied.
+        // The decoder runs on while the bytes are copied.
         drop(state);
         let mut filled = 0;
         for (chunk, at) in chunks {
@@ -140,13 +141,13 @@ impl Drop for TextDecoder {
         }
         self.shared.state.lock().is_closed = true;
         self.shared.room.notify_all();
-        // A panic of it was reported as an error.
+        // A panic of the thread was reported as an error.
         drop(thread.join());
     }
 }
 
 impl SharedDecoder {
-    /// The text was read up to a byte: forgets what is far before it.
+    /// Records that the text was read up to a byte, and drops the bytes far before it.
     fn read_to(&self, state: &mut DecoderState, end: u64) {
         state.read = state.read.max(end);
         let keep = state.read.saturating_sub(self.kept);
@@ -160,8 +161,8 @@ impl SharedDecoder {
         self.room.notify_one();
     }
 
-    /// Waits until there is room for a chunk, and adds it. Returns memory for the next one; `None` if
-    /// nobody reads it.
+    /// Waits until there is room for a chunk, and adds it. Returns memory for the next one; `None`
+    /// if the reader was dropped.
     fn add(&self, chunk: Vec<u8>) -> Option<Vec<u8>> {
         let mut state = self.state.lock();
         while !state.is_closed && state.until >= state.read.saturating_add(AHEAD) {
@@ -175,7 +176,7 @@ impl SharedDecoder {
 }
 
 impl DecoderState {
-    /// Returns chunks with up to `most` bytes, and where to begin in each.
+    /// Returns chunks with up to `most` bytes, and the start in each.
     fn chunks_from(&self, offset: u64, most: usize) -> Vec<(Arc<Vec<u8>>, usize)> {
         let mut found = Vec::new();
         let (mut begin, mut left) = (self.from, most);
@@ -192,7 +193,7 @@ impl DecoderState {
     }
 }
 
-/// Tells the reader how the text ended, also if that was by a panic.
+/// Reports the outcome of the text to the reader, even after a panic.
 struct Ending {
     shared: Arc<SharedDecoder>,
     len: Arc<AtomicU64>,
@@ -221,7 +222,7 @@ impl Drop for Ending {
     }
 }
 
-/// Decompresses a text from its byte `from` on, and checks the end of the stream.
+/// Decompresses a text from its byte `from`, and checks the end of the stream.
 pub(super) fn decompress(
     packed: &Input,
     read: ReadOptions,
@@ -235,7 +236,7 @@ pub(super) fn decompress(
     check_end(path, &done)
 }
 
-/// Collects what is decompressed in chunks.
+/// Collects decompressed bytes in chunks.
 struct DecodedChunks {
     shared: Arc<SharedDecoder>,
     chunk: Vec<u8>,
@@ -272,7 +273,7 @@ impl Write for DecodedChunks {
 
 impl Drop for DecodedChunks {
     fn drop(&mut self) {
-        // What came before an error.
+        // The bytes before an error.
         drop(self.flush());
     }
 }

@@ -1,6 +1,6 @@
-//! Places of what could not be decoded, in less memory than the bytes themselves.
+//! The places of bytes that could not be decoded, in less memory than the bytes themselves.
 
-/// Places in ascending order, kept as the distance from each to the next, seven bits in a byte.
+/// Places in ascending order, stored as the distance from each to the next, seven bits in a byte.
 #[derive(Debug, Default)]
 pub(crate) struct Flaws {
     gaps: Vec<u8>,

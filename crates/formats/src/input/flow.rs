@@ -1,4 +1,4 @@
-//! A long compressed text, decompressed in order, as often as it is read.
+//! A long compressed text, decompressed in order as often as it is read.
 //!
 //! ```text
 //! text      |first bytes, kept |            |read before | read next   |
@@ -6,8 +6,8 @@
 //! decoder                                                               decompresses ahead
 //! ```
 //!
-//! A reader that goes back further than what is in memory starts another decoder. One that goes on
-//! where another reader ended takes its decoder over.
+//! A reader that goes back beyond the bytes in memory starts another decoder. A reader that
+//! continues where another one ended takes over its decoder.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -22,18 +22,18 @@ use super::decoder::{self, TextDecoder};
 use crate::compressed::Format;
 use crate::error::{Error, FormatReason, Result};
 
-/// This many first bytes are kept. A text that has no more is kept whole.
+/// The number of first bytes kept. A shorter text is kept as a whole.
 const FIRST: usize = if cfg!(test) { 1000 } else { 4 << 20 };
 
 /// A text longer than its first bytes.
 pub(crate) struct Flow {
     packed: OpenedText,
-    /// How to read what is compressed.
+    /// The options for reading the compressed bytes.
     read: ReadOptions,
-    /// How many bytes that were read stay in memory.
+    /// The number of bytes already read that stay in memory.
     kept: u64,
     first: Vec<u8>,
-    /// `u64::MAX` until a decoder has come to the end.
+    /// `u64::MAX` until a decoder reaches the end.
     len: Arc<AtomicU64>,
     /// The decoder of the last reader.
     idle: Mutex<Option<TextDecoder>>,
@@ -71,7 +71,7 @@ impl Flow {
                 more => filled += more,
             }
         }
-        // Whether more follows is not known before that is tried.
+        // Only another read shows whether more follows.
         let has_more = filled == FIRST && decoder.read(&mut [0], filled as u64)? > 0;
         first.truncate(filled);
         if !has_more {
@@ -83,23 +83,23 @@ impl Flow {
         Ok(Some(Unpacked::Flow(Arc::new(flow))))
     }
 
-    /// The name in messages.
+    /// Returns the name in messages.
     pub(crate) fn path(&self) -> &std::path::Path {
         self.packed.path()
     }
 
-    /// The first bytes of the text.
+    /// Returns the first bytes of the text.
     pub(crate) fn first(&self) -> &[u8] {
         &self.first
     }
 
-    /// Bytes of the text; `u64::MAX` until it has been read to its end.
+    /// Returns the length of the text; `u64::MAX` until it has been read to its end.
     pub(crate) fn len(&self) -> u64 {
-        // Relaxed: a reader learns of the end under a lock, and of this before.
+        // Relaxed: a reader learns of the end under a lock, after this was stored.
         self.len.load(Ordering::Relaxed)
     }
 
-    /// The text as a source for one reader.
+    /// Returns the text as a source for one reader.
     pub(crate) fn source(self: &Arc<Self>) -> Source {
         let reader = FlowReader { flow: Arc::clone(self), own: Mutex::new(None) };
         Source::custom(Arc::new(reader))
@@ -113,10 +113,10 @@ impl Flow {
         )
     }
 
-    /// Decompresses the text up to far after a byte of it, and returns the error of that.
+    /// Decompresses the text to far beyond one of its bytes, and returns an error of the stream.
     pub(crate) fn check(&self, offset: u64) -> Result<()> {
-        /// A member may be as long as the stream, and its checksum is at its end; but nobody waits for
-        /// hours to learn of a wrong delimiter.
+        /// A member may be as long as the stream, and its checksum is at its end; but reporting a
+        /// wrong delimiter must not take hours.
         const FAR: u64 = 4 << 30;
         if self.len() < u64::MAX {
             return Ok(());
@@ -137,7 +137,7 @@ impl Flow {
     }
 }
 
-/// Takes bytes and forgets them.
+/// Discards bytes, up to a number.
 struct Sink {
     left: u64,
     is_enough: Arc<AtomicBool>,
@@ -158,7 +158,7 @@ impl Write for Sink {
     }
 }
 
-/// A reader of a text, with a decoder of its own once one is needed.
+/// A reader of a text; it takes a decoder once it needs one.
 struct FlowReader {
     flow: Arc<Flow>,
     own: Mutex<Option<TextDecoder>>,

@@ -1,4 +1,4 @@
-//! One bucket: its records are counted by row, then put in place, both within the cache.
+//! One bucket: counts its records by row, then puts them in place, both within the cache.
 
 use crate::matrix::id::Id;
 use crate::matrix::partition::{Bucket, Partitions};
@@ -7,9 +7,9 @@ use crate::matrix::value::Value;
 /// A buffer that each worker keeps from bucket to bucket.
 pub(super) trait Built: Default {}
 
-/// Where the records of a bucket go.
+/// The place of a bucket's records in the result.
 pub(super) struct BucketPart<'p, I, V> {
-    /// Number of entries in the buckets before it.
+    /// Number of entries in earlier buckets.
     pub(super) start: u64,
     /// The end of each row.
     pub(super) ends: &'p mut [u64],
@@ -20,8 +20,8 @@ pub(super) struct BucketPart<'p, I, V> {
 
 /// Buffers for a bucket that is built before its size is known.
 pub(super) struct BucketScratch<I, V> {
-    /// For each row, where the next record goes; in the end, where the row ends. A bucket has fewer
-    /// than 2^32 records.
+    /// For each row, the place of the next record; in the end, the end of the row. A bucket has
+    /// fewer than 2^32 records.
     next: Vec<u32>,
     others: Vec<I>,
     values: Vec<V>,
@@ -36,7 +36,7 @@ impl<I, V> Default for BucketScratch<I, V> {
 
 impl<I, V> Built for BucketScratch<I, V> {}
 
-/// Counts the records of each row and computes where each row begins.
+/// Counts the records of each row and computes the start of each row.
 fn begins(partitions: &Partitions, bucket: &Bucket, rows: usize, next: &mut Vec<u32>) {
     next.clear();
     next.resize(rows, 0);
@@ -68,7 +68,7 @@ fn put<I: Id, V: Value>(
 }
 
 impl<I: Id, V: Value> BucketPart<'_, I, V> {
-    /// Puts the records of a bucket in place; those of a row stay in the order of the file.
+    /// Puts the records of a bucket in place; within a row they stay in the order of the file.
     pub(super) fn build(
         &mut self,
         partitions: &Partitions,
@@ -141,7 +141,7 @@ impl<I: Id, V: Value> BucketScratch<I, V> {
                     left += 1;
                 }
             }
-            // At most as many as before.
+            // Never more than before.
             self.next[row] = u32::try_from(left).unwrap_or(u32::MAX);
             begin = end;
         }

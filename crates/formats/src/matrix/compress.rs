@@ -31,13 +31,13 @@ pub(super) struct GroupedEntries<I, V> {
     /// Number of rows and columns of the matrix.
     pub(super) size: (u64, u64),
     pub(super) offsets: Array<u64>,
-    /// The id that entries are not grouped by.
+    /// The other id of each entry.
     pub(super) others: Array<I>,
     pub(super) values: Array<V>,
 }
 
 /// Bytes of the result per bucket. A smaller bucket would fit a nearer cache, but scattering into
-/// more buckets costs more: 256 KiB took half as long again as 1 MiB; 4 MiB took the same.
+/// more buckets costs more: 256 KiB took 1.5 times as long as 1 MiB; 4 MiB took the same.
 const BUCKET_BYTES: u64 = 1 << 20;
 const MOST_BUCKETS: u64 = 2048;
 
@@ -107,11 +107,11 @@ fn vertices<I: Id, V: Value>(job: &MatrixJob<'_>, rules: &EntryRules) -> Result<
     Ok(greatest.map_or(0, |greatest| greatest.to_u64() + 1))
 }
 
-/// Decides how to split the rows, if their offsets fit in memory.
+/// Chooses the split of the rows, if their offsets fit in memory.
 fn split<V>(job: &MatrixJob<'_>, rows: u64, columns: u64, by: By) -> Result<RowSplit, Failure> {
     let (rows, columns) = if by == By::Row { (rows, columns) } else { (columns, rows) };
     let at = job.header.body_offset.saturating_sub(1);
-    // Every row takes an offset, even an empty one. This is the limit for a file of this length.
+    // Every row takes an offset, even an empty one: `most` limits them by the file's length.
     let most = (64 << 20) + 16 * u128::from(job.len);
     if 8 * (u128::from(rows) + 1) > most {
         let detail = format!(
@@ -129,7 +129,7 @@ fn split<V>(job: &MatrixJob<'_>, rows: u64, columns: u64, by: By) -> Result<RowS
     })
 }
 
-/// Buckets that are much fuller than the rest come first; the others follow in order.
+/// Orders buckets: those much fuller than the rest first, the others in order.
 fn fullest_first(lens: &[usize]) -> Vec<usize> {
     let much = lens.iter().fold(0, |sum: usize, &len| sum.saturating_add(len)) / lens.len() * 4;
     let mut order: Vec<usize> = (0..lens.len()).collect();
@@ -260,7 +260,7 @@ impl Build<'_, '_> {
     }
 
     fn overflow(&self, bucket: usize, row: usize) -> Failure {
-        // Counted as in the file.
+        // Numbered as in the file.
         let base = u64::from(self.job.base());
         let row = self.partitions.split.first_row(bucket) + row as u64 + base;
         let detail =

@@ -41,12 +41,12 @@ pub(super) fn read<I: Id, V: Value>(job: &MatrixJob<'_>) -> Result<Coo<I>, Failu
     if let Some(coo) = place::<I, V>(job, &rules, &counted)? {
         return Ok(coo);
     }
-    // Some lines are blank, or comments.
+    // Some lines are blank or comments.
     let counted = count_exactly::<I, V>(job, &rules)?;
     place::<I, V>(job, &rules, &counted)?.ok_or(Failure::Changed)
 }
 
-/// Counts the entries in the cheapest possible way.
+/// Counts the entries in the cheapest way possible.
 fn count<I: Id, V: Value>(
     job: &MatrixJob<'_>,
     rules: &EntryRules,
@@ -62,8 +62,9 @@ fn count<I: Id, V: Value>(
     Ok(with_starts(rules, counted))
 }
 
-/// A block in which every line holds an entry. Like others here, this function is not generic: code
-/// that does not depend on the twelve combinations of id and value types is compiled once.
+/// Counts a block in which every line holds an entry. This function, like others here, is not
+/// generic: code that does not depend on the twelve combinations of id and value types is compiled
+/// once.
 fn counted_by_lines(block: Block<'_>) -> Result<Counted, Failure> {
     let entries = lines_of(block);
     Ok(Counted { index: block.index, start: 0, entries, outputs: entries })
@@ -81,7 +82,7 @@ pub(super) fn count_exactly<I: Id, V: Value>(
     rules: &EntryRules,
 ) -> Result<Vec<Counted>, Failure> {
     if rules.expands && rules.layout != Layout::Array {
-        // It was counted exactly the first time, so the file has changed since.
+        // The first count was exact, so the file has changed since.
         return Err(Failure::Changed);
     }
     let counted = with_starts(rules, entries_of_blocks(job, rules)?);
@@ -129,7 +130,7 @@ fn count_mirrored<I: Id, V: Value>(
     Ok(counted)
 }
 
-/// Fills in where the entries of each block begin.
+/// Sets the start of each block's entries.
 fn with_starts(rules: &EntryRules, mut counted: Vec<Counted>) -> Vec<Counted> {
     let mut start = 0;
     for block in &mut counted {
@@ -142,7 +143,8 @@ fn with_starts(rules: &EntryRules, mut counted: Vec<Counted>) -> Vec<Counted> {
     counted
 }
 
-/// Returns how many outputs the values of an array before number `index` produce.
+/// Returns the number of entries, mirror images included, from the first `index` values of an
+/// array.
 fn mirrored_before(rules: &EntryRules, index: u64) -> u64 {
     let on_diagonal = match rules.symmetry {
         Symmetry::SkewSymmetric => 0,
@@ -290,13 +292,13 @@ impl<I: Id, V: Value> EntryRoom<I, V> {
     }
 }
 
-/// Length of the value array for this many entries.
+/// Returns the length of the value array for this many entries.
 fn value_len<V>(entries: usize) -> usize {
     if size_of::<V>() > 0 { entries } else { 0 }
 }
 
-/// Parses every block as soon as the lines before it are counted. `None` if the number of lines is
-/// not what the header says or a line is malformed; the two-pass path then finds out why, or
+/// Parses every block as soon as the lines before it are counted. `None` if the number of lines
+/// differs from the header's or a line is malformed; the two-pass path then finds out why, or
 /// succeeds.
 fn place_at_once<I: Id, V: Value>(
     job: &MatrixJob<'_>,
@@ -311,7 +313,7 @@ fn place_at_once<I: Id, V: Value>(
     let mut rest = Target { rows, columns, values };
     let mut start = 0;
     let turn = |lines: u64| {
-        // Blank lines at the end need more room than there is; entries there are too many.
+        // Blank lines at the end need no room; entries there are too many.
         let part = rest.split_off(usize::try_from(lines).unwrap_or(usize::MAX));
         let first = start;
         start += part.rows.len() as u64;
@@ -329,7 +331,7 @@ fn place_at_once<I: Id, V: Value>(
     }
 }
 
-/// Parses every block into its part; `None` if one of them had fewer entries than were counted.
+/// Parses every block into its part; `None` if a block has fewer entries than were counted.
 fn place<I: Id, V: Value>(
     job: &MatrixJob<'_>,
     rules: &EntryRules,
@@ -390,7 +392,7 @@ fn place_block<I: Id, V: Value>(
         }
         filled
     };
-    // Ids are checked only where they determine the number of vertices.
+    // Ids are checked only if they determine the number of vertices.
     let greatest = if rules.rows == u64::MAX {
         let greatest = |ids: &[I]| ids.iter().copied().max();
         greatest(&part.rows[..filled]).max(greatest(&part.columns[..filled]))
@@ -405,7 +407,7 @@ mod tests {
     use super::*;
     use crate::matrix::options::MatrixOptions;
 
-    /// Returns the number of entries if one pass is enough for such a file.
+    /// Returns the number of entries if one pass suffices for the file.
     fn at_once(text: &str, block_size: u64) -> Option<usize> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("it.mtx");

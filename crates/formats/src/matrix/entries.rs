@@ -1,4 +1,4 @@
-//! Parses entries line by line: eight at a time while lines are plain, otherwise word by word.
+//! Parses entries line by line: eight at a time as long as lines are plain, otherwise word by word.
 
 use swath::Block;
 use swath_simd::Bounds;
@@ -16,7 +16,7 @@ use crate::matrix::value::{Complex, Value, Words};
 use crate::number;
 use crate::text::TextFault;
 
-/// Said of a list of edges that has commas between its fields.
+/// The error for a list of edges with commas between its fields.
 const LIKE_A_TABLE: &str = "this looks like a table, not like a list of edges";
 
 /// The rules for the lines of entries.
@@ -93,7 +93,7 @@ impl EntryRules {
     pub(super) fn place(&self, index: u64) -> (u64, u64) {
         let n = u128::from(self.rows);
         let wanted = u128::from(index);
-        // Number of values before a column.
+        // The number of values before a column.
         let before = |column: u128| match self.symmetry {
             Symmetry::General => column * n,
             Symmetry::Symmetric | Symmetry::Hermitian => {
@@ -127,14 +127,14 @@ pub(super) struct Entries<'r, 'b> {
 }
 
 impl<'r, 'b> Entries<'r, 'b> {
-    /// The entries of a block whose first one has number `index`, which matters only for arrays.
+    /// Starts at the first entry of a block, which has number `index`; it matters only for arrays.
     pub(super) fn of(rules: &'r EntryRules, block: Block<'b>, index: u64) -> Self {
         let place = if rules.layout == Layout::Array { rules.place(index) } else { (0, 0) };
         let cursor = LineCursor { bytes: block.bytes, at: 0 };
         Self { rules, cursor, offset: block.offset, place, plain: Plain::default() }
     }
 
-    /// Parses entries into `target` until it is full or there are no more; returns their number.
+    /// Parses entries into `target` until it is full or they end; returns their number.
     pub(super) fn fill<I: Id, V: Value>(
         &mut self,
         target: &mut Target<'_, I, V>,
@@ -151,7 +151,7 @@ impl<'r, 'b> Entries<'r, 'b> {
                 filled += 1;
             }
             let taken = self.fill_plain(target, filled);
-            // Where lines are not plain, try less often.
+            // If lines are not plain, tries less often.
             patience = if taken == 0 { (2 * patience).min(1024) } else { FEW };
             filled += taken;
         }
@@ -244,7 +244,7 @@ impl<'r, 'b> Entries<'r, 'b> {
         }
     }
 
-    /// Returns the next entry, if there is one: row and column from 0, and the value.
+    /// Returns the next entry, if any: row and column from 0, and the value.
     #[inline(always)]
     pub(super) fn entry<V: Value>(&mut self) -> Result<Option<(u64, u64, V)>, TextFault> {
         if !self.begin_line()? {
@@ -277,7 +277,7 @@ impl<'r, 'b> Entries<'r, 'b> {
         Ok(Some((row, column, value)))
     }
 
-    /// Moves to the first word of the next line that has one; `false` at the end.
+    /// Moves to the first word of the next line that has words; `false` at the end.
     #[inline(always)]
     fn begin_line(&mut self) -> Result<bool, TextFault> {
         loop {
@@ -397,7 +397,7 @@ impl<'r, 'b> Entries<'r, 'b> {
 
     /// Checks a value on the diagonal, which is its own mirror image.
     fn check_diagonal(&self, start: usize, value_at: usize) -> Result<(), TextFault> {
-        // From the text, since the value type may have dropped the part that is checked.
+        // From the text: the value type may have dropped the part to check.
         let mut cursor = LineCursor { at: value_at, ..self.cursor };
         let parts = match self.rules.field {
             Field::Complex => Words(&mut cursor).complex(),

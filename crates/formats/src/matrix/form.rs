@@ -70,7 +70,7 @@ fn columns_with<I: Id, V: Value>(job: &MatrixJob<'_>) -> Result<Csc<I>, Failure>
     })
 }
 
-/// So few rows are done sooner than a thread is started, or the cores are counted.
+/// Up to this many rows, starting a thread or counting the cores would take longer than the work.
 const ALONE: usize = 4096;
 
 /// Builds sorted coordinates from compressed rows.
@@ -78,7 +78,7 @@ fn sorted<I: Id, V: Value>(job: &MatrixJob<'_>) -> Result<Coo<I>, Failure> {
     let GroupedEntries { size, offsets, others, values } =
         compress::read::<I, V>(job, By::Row)?;
     let mut rows = Array::<I>::zeroed(others.len())?;
-    // Rows in equal shares; each share writes the row ids of its entries.
+    // Workers take equal shares of the rows, and write the row ids of their entries.
     let count = offsets.len() - 1;
     let workers = if count < ALONE { 1 } else { job.workers() };
     let step = count.div_ceil(64 * workers).max(1);

@@ -1,4 +1,4 @@
-//! The part of a file before its entries.
+//! Parses the part of a file before its entries.
 
 use crate::error::FormatReason;
 use crate::foreign;
@@ -12,11 +12,11 @@ use crate::text::{Hinted, TextFault};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MatrixHeader {
-    /// How entries are arranged.
+    /// The arrangement of entries.
     pub layout: Layout,
     /// The type of the values.
     pub field: Field,
-    /// Which entries are left out.
+    /// The entries that are left out.
     pub symmetry: Symmetry,
     /// Number of rows; `None` for edges, where only the ids show it.
     pub row_count: Option<u64>,
@@ -24,17 +24,17 @@ pub struct MatrixHeader {
     pub column_count: Option<u64>,
     /// Number of entries in the file; `None` for edges.
     pub entry_count: Option<u64>,
-    /// The id of the first row and column, unless the options set it: 1 in Matrix Market, 0 in
-    /// edges that say nothing else.
+    /// The id of the first row and column, unless the options set it: 1 in Matrix Market; 0 in
+    /// edges, unless a comment gives another.
     pub first_id: u64,
-    /// Where the first line after the header begins, in bytes.
+    /// Offset of the first line after the header, in bytes.
     pub body_offset: u64,
 }
 
-/// Why there is no header.
+/// The reason why no header was parsed.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// It does not end within these bytes.
+    /// The header does not end within these bytes.
     More,
     Fault(Hinted),
 }
@@ -89,7 +89,7 @@ pub(super) fn parse(
     }
     let is_market = match format {
         MatrixFormat::MatrixMarket => true,
-        // Its lines would pass for edges, including the line of sizes.
+        // Its lines would pass for edges, even the line of sizes.
         MatrixFormat::Edges if has_banner(bytes) => {
             let what = "this is a Matrix Market file, not a list of edges";
             let hint = "leave the format to the file, or set it to `mtx`";
@@ -254,7 +254,7 @@ fn with_sizes(
     Ok(header)
 }
 
-/// Returns how many values an array of this size stores in its file.
+/// Returns the number of values that an array of this size stores in its file.
 fn stored(rows: u64, columns: u64, symmetry: Symmetry) -> Option<u64> {
     let [n, m] = [rows, columns].map(u128::from);
     let count = match symmetry {
@@ -265,8 +265,7 @@ fn stored(rows: u64, columns: u64, symmetry: Symmetry) -> Option<u64> {
     u64::try_from(count).ok()
 }
 
-/// Returns the fault of the word that begins at `start` in `bytes`; `bytes` begin at `at` in the
-/// file.
+/// Returns the fault of the word at `start` in `bytes`, which begin at offset `at` of the file.
 pub(super) fn wrong_number(bytes: &[u8], start: usize, at: u64, what: &str) -> TextFault {
     let word = LineCursor { bytes, at: start }.word();
     let offset = at + start as u64;
@@ -281,7 +280,7 @@ pub(super) fn wrong_number(bytes: &[u8], start: usize, at: u64, what: &str) -> T
     }
 }
 
-/// Parses the comments before the first edge, and finds out whether edges have weights.
+/// Parses the comments before the first edge, and finds whether edges have weights.
 fn edges(mut head: MatrixHead<'_>, options: &MatrixOptions) -> Result<MatrixHeader, Stop> {
     let is_permissive = options.strictness == Strictness::Permissive;
     if is_permissive && head.cursor.bytes.starts_with(b"\xef\xbb\xbf") {

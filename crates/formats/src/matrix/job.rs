@@ -1,4 +1,4 @@
-//! One file that is read: its header, and its lines in blocks, as often as needed.
+//! One file to read: its header, and its lines in blocks, as often as needed.
 
 use std::path::Path;
 
@@ -14,13 +14,13 @@ use crate::matrix::options::{
 use crate::share::workers;
 use crate::text::TextFault;
 
-/// Why a file was not read.
+/// The reason why a file was not read.
 #[derive(Debug)]
 pub(super) enum Failure {
     Fault(TextFault),
     /// An id needs more than 32 bits, and the options allow that.
     Wide(TextFault),
-    /// The second pass over a file found something other than the first.
+    /// The second pass over a file found something different from the first.
     Changed,
     Error(Error),
 }
@@ -37,16 +37,16 @@ impl From<swath::Error> for Failure {
     }
 }
 
-/// Which pass over the file this is.
+/// The position of a pass among those over the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MatrixPass {
-    /// Another pass follows.
+    /// A pass that another one follows.
     First,
     /// The pass whose progress is reported.
     Last,
 }
 
-/// A file, and what to read from it.
+/// A file, and the options for reading it.
 pub(super) struct MatrixJob<'p> {
     pub(super) input: InputText,
     pub(super) options: &'p MatrixOptions,
@@ -59,13 +59,13 @@ pub(super) struct MatrixJob<'p> {
 }
 
 impl<'p> MatrixJob<'p> {
-    /// Reads the header, and rejects what is impossible.
+    /// Reads the header, and rejects impossible sizes.
     pub(super) fn begin(source: Source, options: &'p MatrixOptions) -> Result<Self> {
         let input = InputText::open(source, &options.read.clone().without_progress())?;
         let len = input.len();
         let mut header = header_of(&input, options)?;
         if options.starting_in.is_some() {
-            // The header does not say how many of them begin in this part.
+            // The header does not tell how many entries begin in this part.
             header.entry_count = None;
             if header.layout == Layout::Array {
                 let detail = "the values of a dense matrix do not show their position";
@@ -80,7 +80,7 @@ impl<'p> MatrixJob<'p> {
         Ok(job)
     }
 
-    /// Rejects more entries than the file has room for.
+    /// Rejects a number of entries that the file is too short for.
     fn check_plausible(&self) -> std::result::Result<(), TextFault> {
         let Some(entries) = self.header.entry_count else { return Ok(()) };
         // The shortest possible line, including its newline.
@@ -96,7 +96,7 @@ impl<'p> MatrixJob<'p> {
         if entries <= room {
             return Ok(());
         }
-        // If there are enough lines, one of them is malformed; finding it is more useful.
+        // If there are enough lines, one is malformed; the error for that line is more useful.
         if self.count_lines().is_some_and(|lines| lines >= entries) {
             return Ok(());
         }
@@ -123,7 +123,7 @@ impl<'p> MatrixJob<'p> {
             && self.options.symmetric_half == SymmetricHalf::Expanded
     }
 
-    /// Returns what is left out of the result.
+    /// Returns the symmetry of the result: the entries that it leaves out.
     pub(super) fn symmetry(&self) -> Symmetry {
         if self.expands() { Symmetry::General } else { self.header.symmetry }
     }
@@ -167,7 +167,7 @@ impl<'p> MatrixJob<'p> {
         if !matches!(pass, MatrixPass::Last) {
             read = read.without_progress();
         }
-        // A record is kept of each block, so limit their number.
+        // A record of each block is kept, so their number is limited.
         let block_size = self.block_size.max(self.len / 8192);
         let records = read.records(self.input.source()).with_block_size(block_size);
         match self.options.starting_in {
@@ -191,7 +191,7 @@ impl<'p> MatrixJob<'p> {
         }
         self.values = ValueKind::U64;
         match read(&self) {
-            // Only a fault further on is more useful.
+            // Only a later fault is more useful.
             Err(second) if second.offset() <= error.offset() => first,
             second => second,
         }

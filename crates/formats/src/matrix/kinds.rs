@@ -1,11 +1,11 @@
 //! The kinds of matrices in files.
 
-/// How entries are arranged in a file.
+/// The arrangement of entries in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// Matrix Market: row, column and value of each entry.
     Coordinate,
-    /// Matrix Market: all values, column by column; of a symmetric matrix those from the diagonal
+    /// Matrix Market: all values, column by column; for a symmetric matrix those from the diagonal
     /// down.
     Array,
     /// Two ids, possibly a weight.
@@ -28,7 +28,7 @@ pub enum Field {
     Complex,
 }
 
-/// Which entries a file leaves out because they follow from others.
+/// The entries that a file leaves out because others determine them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Symmetry {
@@ -51,7 +51,7 @@ impl Symmetry {
         ("hermitian", Self::Hermitian),
     ];
 
-    /// Returns its word in a banner.
+    /// Returns the word for it in a banner.
     pub fn word(self) -> &'static str {
         Self::WORDS.iter().find(|(_, known)| *known == self).map_or("", |&(word, _)| word)
     }

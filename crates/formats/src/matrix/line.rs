@@ -103,7 +103,8 @@ impl<'b> LineCursor<'b> {
         (!is_negative || magnitude == 0).then_some(magnitude)
     }
 
-    /// Parses a whole word as a double, correctly rounded; `None` for a whole number that no double is.
+    /// Parses a whole word as a double, correctly rounded; `None` for a whole number that no double
+    /// equals.
     pub(super) fn double(&mut self) -> Option<f64> {
         let word = self.word();
         self.nearest().filter(|&value| !is_rounded(word, value))
@@ -118,7 +119,7 @@ impl<'b> LineCursor<'b> {
 
     /// Parses a whole word as a single, correctly rounded.
     ///
-    /// Rejects numbers that are too large, and whole numbers that no single is, as for doubles.
+    /// Rejects numbers that are too large, and whole numbers that no single equals, as for doubles.
     pub(super) fn single(&mut self) -> Option<f32> {
         let word = self.word();
         self.at += word.len();

@@ -1,13 +1,12 @@
 //! SciPy's `.npz`: compressed rows as five NumPy arrays in an archive.
 //!
 //! ```text
-//! zip   indices.npy   the column of each entry       indptr.npy   where rows begin
+//! zip   indices.npy   the column of each entry       indptr.npy   the start of each row
 //!       data.npy      the value of each entry        shape.npy    rows, columns     format.npy  csr
 //! ```
 //!
-//! Reads what `scipy.sparse.save_npz` writes, compressed or not. What it writes,
-//! `scipy.sparse.load_npz` reads: not compressed, 32-bit ids where all fit, ones for entries
-//! without values.
+//! Reads files of `scipy.sparse.save_npz`, compressed or not. Writes files for
+//! `scipy.sparse.load_npz`: not compressed, 32-bit ids if all fit, ones for entries without values.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -30,11 +29,11 @@ use crate::matrix::value::Values;
 use crate::setters::setters;
 use crate::table::npy::{self, NpyHeader};
 
-/// One compressed byte decompresses to at most this many.
+/// The most bytes that one compressed byte decompresses to.
 const MOST_EXPANSION: u64 = 1032;
 /// Limit for the header of an array, in bytes.
 const MOST_HEADER: usize = 1 << 16;
-/// Number of values that are converted at a time.
+/// Number of values converted at a time.
 const STEP: usize = 1 << 16;
 
 /// Reads compressed rows that `scipy.sparse.save_npz` or [`write()`] wrote.
@@ -54,7 +53,7 @@ const STEP: usize = 1 << 16;
 /// # Errors
 ///
 /// [`FormatReason::UnknownFormat`] for another archive, [`FormatReason::Unsupported`] for other
-/// layouts and types, [`FormatReason::Malformed`] for arrays that do not belong together, an id out
+/// layouts and types, [`FormatReason::Malformed`] for arrays that contradict each other, an id out
 /// of range, or a row that ends before it begins; if the file cannot be read; if there is not
 /// enough memory.
 pub fn read(source: impl Into<Source>) -> Result<AnyCsr> {
@@ -128,8 +127,8 @@ impl NpzOptions {
 
 type Zip<'z> = ZipWriter<StreamWriter<Fused<&'z mut Append>>>;
 
-/// Accepts and discards everything once a write has failed. An archive that is abandoned is still
-/// finished, and would print a message if that failed as well.
+/// Accepts and discards everything once a write has failed. Dropping an archive finishes it, and
+/// would print a message if that failed as well.
 struct Fused<W> {
     out: W,
     has_failed: bool,
@@ -243,8 +242,8 @@ fn begin(
     zip.write_all(&npy::header_of(descr, shape))
 }
 
-/// Writes numbers, which are known to fit, with 4 or 8 bytes each; without conversion if they have
-/// that size.
+/// Writes numbers, already known to fit, with 4 or 8 bytes each; converts them only if they have
+/// another size.
 fn put_numbers<I: Id>(zip: &mut Zip<'_>, size: usize, values: &[I]) -> std::io::Result<()> {
     let (mut narrow, mut wide) = (Vec::<u32>::new(), Vec::<u64>::new());
     for some in values.chunks(STEP) {
@@ -338,7 +337,7 @@ impl Archive {
         Error::reading(&self.path, reason, detail)
     }
 
-    /// Reads one array. Does not allocate for a size that this many compressed bytes cannot have.
+    /// Reads one array. Allocates only for a size that this many compressed bytes can have.
     fn take(&mut self, name: &str) -> Result<Stored> {
         let path = &self.path;
         let refused = |reason, detail: String| {
@@ -445,7 +444,7 @@ impl Archive {
         })
     }
 
-    /// Checks that the arrays belong together.
+    /// Checks that the arrays agree with each other.
     fn check(&self, rows: u64, offsets: &[u64], indices: &[u64], columns: u64) -> Result<()> {
         let wrong = |detail: String| Err(self.refused(FormatReason::Malformed, detail));
         if offsets.len() as u64 != rows.saturating_add(1) {
@@ -464,12 +463,13 @@ impl Archive {
     }
 }
 
-/// Whether it is as long as its header says, in values of type `T`. Memory is allocated only then.
+/// Whether the array has the length of its header, in values of type `T`. Memory is allocated only
+/// then.
 fn is_whole<T>(stored: &Stored) -> bool {
     stored.len.checked_mul(size_of::<T>()) == Some(stored.bytes.len())
 }
 
-/// Returns `None` unless it is as long as its header says.
+/// Returns `None` unless the array has the length of its header.
 fn same<T: Pod>(stored: &Stored) -> Result<Option<Array<T>>> {
     if !is_whole::<T>(stored) {
         return Ok(None);
@@ -481,7 +481,7 @@ fn same<T: Pod>(stored: &Stored) -> Result<Option<Array<T>>> {
     Ok(Some(values))
 }
 
-/// Returns `None` unless it is as long as its header says and all values fit.
+/// Returns `None` unless the array has the length of its header and all values fit.
 fn wider<T: Pod, W: Pod>(
     stored: &Stored,
     wide: impl Fn(T) -> Option<W>,

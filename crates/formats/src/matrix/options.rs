@@ -1,4 +1,4 @@
-//! How to read a matrix: every choice of the caller, each with its default.
+//! The options for reading a matrix, with their defaults.
 
 use swath::{Extent, ReadOptions};
 
@@ -25,7 +25,7 @@ impl MatrixFormat {
         &[("auto", Self::Auto), ("mtx", Self::MatrixMarket), ("edges", Self::Edges)];
 }
 
-/// Which deviations from the format are accepted.
+/// The deviations from the format that are accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Strictness {
     /// Accepts a banner with one `%`, in any case, after blank lines; comments between entries;
@@ -39,7 +39,7 @@ pub enum Strictness {
 /// The number of the first row and column in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Base {
-    /// 1 in Matrix Market, 0 in edge lists, unless a comment of Swath's own says 1.
+    /// 1 in Matrix Market, 0 in edge lists, unless a comment written by Swath says 1.
     #[default]
     Auto,
     /// 0.
@@ -70,8 +70,8 @@ pub enum Ids {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ValueKind {
-    /// As the header says: none, `i64`, `u64`, `f64` or complex. Integers become `u64` if one of
-    /// them does not fit `i64`. Weights of edges become `f64`, unless a comment of Swath's own says
+    /// By the header: none, `i64`, `u64`, `f64` or complex. Integers become `u64` if one of them
+    /// does not fit `i64`. Weights of edges become `f64`, unless a comment written by Swath says
     /// that they are integers.
     #[default]
     Auto,
@@ -105,12 +105,12 @@ impl ValueKind {
 /// How to treat the half of a symmetric matrix that is not in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SymmetricHalf {
-    /// Adds it: each entry off the diagonal is followed by its mirror image, negated or conjugated
-    /// if the header says so.
+    /// Adds it: after each entry off the diagonal follows its mirror image, negated or conjugated
+    /// if the header requires it.
     #[default]
     Expanded,
     /// Leaves it out: the result has the stored entries, and [`symmetry`](super::Coo::symmetry)
-    /// says what is missing.
+    /// tells which are missing.
     Stored,
 }
 
@@ -193,8 +193,8 @@ impl MatrixOptions {
 
         /// Reads only the entries that begin in this extent of the text; the last one is read to
         /// its end. If extents together cover a file, each entry begins in exactly one of them. The
-        /// header is read anyway, and its number of entries is that of the whole file. An error for
-        /// a dense matrix, whose values do not show their position. Default: all entries.
+        /// header is always read; its number of entries is that of the whole file. An error for a
+        /// dense matrix, whose values do not show their position. Default: all entries.
         with_starting_in(starting_in: Extent);
 
         /// Bytes that a worker parses at a time; the result does not depend on it. Default: 0, for
@@ -204,7 +204,7 @@ impl MatrixOptions {
         /// The format of the text. Default: [`MatrixFormat::Auto`].
         with_format(format: MatrixFormat);
 
-        /// Which deviations from the format are accepted. Default: [`Strictness::Permissive`].
+        /// The deviations from the format that are accepted. Default: [`Strictness::Permissive`].
         with_strictness(strictness: Strictness);
 
         /// The number of the first row and column in the file. Default: [`Base::Auto`].
@@ -220,14 +220,14 @@ impl MatrixOptions {
         with_symmetric_half(symmetric_half: SymmetricHalf);
     }
 
-    /// Number of vertices of a list of edges; an id beyond is an error. Default: what a comment of
-    /// Swath's own says, otherwise as many as the largest id requires.
+    /// Number of vertices of a list of edges; an id beyond is an error. Default: the number in a
+    /// comment written by Swath, otherwise as many as the largest id requires.
     #[must_use]
     pub fn with_vertices(self, vertices: u64) -> Self {
         self.with_shape(vertices, vertices)
     }
 
-    /// Number of rows and columns of a list of edges, where the two differ. Default: as for
+    /// Number of rows and columns of a list of edges, if the two differ. Default: as for
     /// [`with_vertices`](Self::with_vertices).
     #[must_use]
     pub fn with_shape(mut self, rows: u64, columns: u64) -> Self {

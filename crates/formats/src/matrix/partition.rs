@@ -6,7 +6,7 @@
 //! log       block 7 put 12 records into bucket 0, 9 into bucket 1, …
 //! ```
 //!
-//! A record is the low bits of the row and the column, in as few bytes as hold both, then the
+//! A record is the low bits of the row and the column, in the fewest bytes that hold both, then the
 //! value. The log merges the streams of all workers back into the order of the file. Workers share
 //! nothing while they scatter, so no counters have to be merged.
 
@@ -16,10 +16,10 @@ use swath::Array;
 use crate::matrix::id::Id;
 use crate::matrix::job::Failure;
 
-/// Bytes of a bucket that are collected before they are appended to it: whole lines of the
-/// first-level cache.
+/// Bytes of a bucket collected before they are appended to it: whole lines of the first-level
+/// cache.
 const STAGE: usize = 256;
-/// Length of a bucket's first chunk; each one is twice as long as the last.
+/// Length of a bucket's first chunk; each chunk is twice as long as the last.
 const LEAST: usize = 64 << 10;
 /// Length of the longest chunk; below this, memory is returned page by page.
 const MOST: usize = 1 << 20;
@@ -29,7 +29,7 @@ const SPREAD: usize = 16 << 10;
 /// Bytes that writing a record may touch after its end.
 const SLACK: usize = 8;
 
-/// How rows are split into buckets, and the layout of a record.
+/// The split of rows into buckets, and the layout of a record.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowSplit {
     /// Rows of a bucket, as a power of two.
@@ -83,14 +83,14 @@ impl RowSplit {
     }
 }
 
-/// Some records of one bucket, and the bytes that are used.
+/// Some records of one bucket, and the number of bytes used.
 struct Chunk {
     bytes: Array<u8>,
     start: usize,
     used: usize,
 }
 
-/// The entries that one worker found, bucket by bucket.
+/// The entries that one worker found, by bucket.
 pub(super) struct Partition {
     split: RowSplit,
     stage: Vec<u8>,
@@ -100,9 +100,9 @@ pub(super) struct Partition {
     /// Bytes of each bucket when the last block ended, including the stage.
     logged: Vec<u64>,
     streams: Vec<Vec<Chunk>>,
-    /// The blocks that it saw, in ascending order.
+    /// The blocks it took, in ascending order.
     blocks: Vec<u64>,
-    /// For each of them, the number of records in each bucket.
+    /// For each of these blocks, the number of records in each bucket.
     log: Vec<u32>,
 }
 
@@ -121,7 +121,7 @@ impl Partition {
         }
     }
 
-    /// Whether the block comes after all that it has seen.
+    /// Whether the block comes after all that it has taken.
     pub(super) fn may_take(&self, block: u64) -> bool {
         self.blocks.last().is_none_or(|&last| last < block)
     }
@@ -184,7 +184,7 @@ impl Partition {
         Ok(())
     }
 
-    /// Logs what a block has put into each bucket.
+    /// Logs the number of records that a block put into each bucket.
     pub(super) fn end_block(&mut self, block: u64) {
         let record = self.split.record as u64;
         for bucket in 0..self.split.buckets {
@@ -207,7 +207,7 @@ impl Partition {
 /// The entries of all workers, ready to be read bucket by bucket.
 pub(super) struct Partitions {
     pub(super) split: RowSplit,
-    /// For each block in the order of the file: which partition saw it, and its index there.
+    /// For each block in the order of the file: the partition that took it, and its index there.
     order: Vec<(usize, usize)>,
     logs: Vec<Vec<u32>>,
     /// Number of records of each bucket.

@@ -6,8 +6,8 @@
 //! columns  12, 6 | 345, 78 | 0.5, -1.25   many words converted at once
 //! ```
 //!
-//! It stops at any other line, and at an id that is out of range. The slow path parses that line
-//! and reports what is wrong with it.
+//! The fast path stops at any other line, and at an id out of range. The slow path parses that line
+//! and reports its fault.
 
 use std::any::TypeId;
 
@@ -18,7 +18,7 @@ use crate::matrix::target::Target;
 use crate::matrix::value::Value;
 use crate::number::rounding::{ALL_DOUBLES, before_rounded};
 
-/// Bytes that are parsed at a time: their words stay in the first-level cache.
+/// Bytes parsed at a time: their words stay in the first-level cache.
 const PIECE: usize = 8 << 10;
 /// Number of words in a line.
 const WORDS: usize = 3;
@@ -32,7 +32,7 @@ pub(super) struct Range {
     pub(super) columns: u64,
 }
 
-/// Buffers that are kept from one piece to the next.
+/// Buffers kept from one piece to the next.
 #[derive(Debug, Default)]
 pub(super) struct Plain {
     ends: FieldEnds,
@@ -41,7 +41,7 @@ pub(super) struct Plain {
     ids: [Vec<i64>; 2],
 }
 
-/// Whether values of this type can be parsed in this way.
+/// Whether values of this type can be parsed this way.
 pub(super) fn is_known<V: Value>() -> bool {
     let value = TypeId::of::<V>();
     [TypeId::of::<f64>(), TypeId::of::<i64>(), TypeId::of::<u64>()].contains(&value)
@@ -66,8 +66,9 @@ fn parse_values<V: Value>(tokens: Tokens<'_>, out: &mut [V]) -> usize {
     }
 }
 
-/// Goes over `text` in pieces. `parse` gets one, and how many lines came before it; it returns how many lines it took,
-/// where they end, and whether that was all. Returns the number of lines, and where the next one begins.
+/// Parses `text` in pieces. `parse` gets a piece and the number of lines before it; it returns the
+/// number of lines it took, their end, and whether they are all lines of the piece. Returns the
+/// number of lines, and the start of the next one.
 fn in_pieces(
     text: &[u8],
     mut parse: impl FnMut(&[u8], usize) -> (usize, usize, bool),
@@ -84,8 +85,8 @@ fn in_pieces(
 }
 
 impl Plain {
-    /// Parses the plain lines at the beginning of `text` into `target`, from entry `filled` on.
-    /// Returns their number, and where the next line begins.
+    /// Parses the plain lines at the beginning of `text` into `target`, starting at entry `filled`.
+    /// Returns their number, and the start of the next line.
     pub(super) fn fill<I: Id, V: Value>(
         &mut self,
         text: &[u8],
@@ -99,8 +100,8 @@ impl Plain {
         })
     }
 
-    /// Parses the lines with one value each at the beginning of `text` into `values`. Returns their number, and where
-    /// the next line begins.
+    /// Parses the lines with one value each at the beginning of `text` into `values`. Returns their
+    /// number, and the start of the next line.
     pub(super) fn fill_array<V: Value>(
         &mut self,
         text: &[u8],
@@ -115,7 +116,7 @@ impl Plain {
         })
     }
 
-    /// Finds the lines of one word; returns their number, at most `room`.
+    /// Finds lines of one word; returns their number, at most `room`.
     fn split_array(&mut self, text: &[u8], room: usize) -> usize {
         self.ends.clear();
         self.ends.find(text, 0, b' ');
@@ -133,7 +134,8 @@ impl Plain {
         count
     }
 
-    /// Parses one piece: how many lines were stored, where they end, and whether that was all.
+    /// Parses one piece: returns the number of lines stored, their end, and whether they are all
+    /// lines of the piece.
     fn piece<I: Id, V: Value>(
         &mut self,
         text: &[u8],
@@ -171,7 +173,7 @@ impl Plain {
         (put, end, put == looked_at && put > 0)
     }
 
-    /// Finds the words of lines that have three; returns the number of lines, at most `room`.
+    /// Finds the words of lines with three words; returns the number of lines, at most `room`.
     fn split(&mut self, text: &[u8], room: usize) -> usize {
         self.ends.clear();
         self.ends.find(text, 0, b' ');

@@ -1,13 +1,13 @@
-//! A comment with what a list of edges cannot express: the size of the matrix and the type of its
-//! weights.
+//! A comment for the facts that a list of edges cannot express: the size of the matrix and the type
+//! of its weights.
 //!
 //! ```text
 //! # swath: rows=3 columns=5 values=integer first=0
 //! 0 4 9007199254740993
 //! ```
 //!
-//! It is written where the edges alone would be read as something else. Only a comment before the
-//! first edge counts. Other programs skip it as a comment.
+//! It is written if the edges alone would be read differently. Only a comment before the first edge
+//! counts. Other programs skip it as a comment.
 
 use crate::matrix::kinds::Field;
 
@@ -30,7 +30,7 @@ pub(super) struct CommentShape {
 }
 
 impl CommentShape {
-    /// Whether a user's own comment could be taken for one.
+    /// Whether a user's own comment could be mistaken for one.
     pub(super) fn is_like(comment: &str) -> bool {
         comment.lines().any(|line| line.trim_start().starts_with(MARK))
     }

@@ -41,7 +41,7 @@ pub struct Csr<I: Id> {
     pub column_count: u64,
     /// The entries that are left out: [`Symmetry::General`] for none.
     pub symmetry: Symmetry,
-    /// Where each row begins, followed by the end of the last one.
+    /// The start of each row, followed by the end of the last one.
     pub offsets: Array<u64>,
     /// The column of each entry, from 0.
     pub columns: Array<I>,
@@ -60,7 +60,7 @@ pub struct Csc<I: Id> {
     pub column_count: u64,
     /// The entries that are left out: [`Symmetry::General`] for none.
     pub symmetry: Symmetry,
-    /// Where each column begins, followed by the end of the last one.
+    /// The start of each column, followed by the end of the last one.
     pub offsets: Array<u64>,
     /// The row of each entry, from 0.
     pub rows: Array<I>,

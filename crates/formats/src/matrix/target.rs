@@ -1,4 +1,4 @@
-//! Where the entries of a block are stored.
+//! The places in which the entries of a block are stored.
 
 use crate::matrix::id::Id;
 use crate::matrix::value::Value;
@@ -11,7 +11,7 @@ pub(super) struct Target<'t, I, V> {
 }
 
 impl<I: Id, V: Value> Target<'_, I, V> {
-    /// Splits off its first `count` places, or all of them if there are fewer.
+    /// Splits off the first `count` places, or all of them if there are fewer.
     pub(super) fn split_off(&mut self, count: usize) -> Self {
         let count = count.min(self.rows.len());
         let values = count.min(self.values.len());

@@ -54,7 +54,7 @@ impl Values {
         if let Self::Complex(values) = self { Some(values) } else { None }
     }
 
-    /// Returns how many there are.
+    /// Returns the number of values.
     pub fn count(&self) -> usize {
         match self {
             Self::None => 0,
@@ -89,7 +89,7 @@ mod sealed {
 
 /// The type of a value: `()` for no value, `i64`, `u64`, `f32`, `f64` or [`Complex`].
 pub trait Value: Pod + Send + Sync + PartialEq + std::fmt::Debug + sealed::SealedValue {
-    /// Its name in messages.
+    /// The type's name in messages.
     #[doc(hidden)]
     const NAME: &'static str;
 
@@ -157,7 +157,7 @@ impl Value for () {
     }
 }
 
-/// Value types that are one number: how they are parsed, negated and added.
+/// Implements value types that are one number: parsing, negation and addition.
 macro_rules! numbers {
     ($(
         $(#[$how:meta])? $type:ident in $variant:ident, one $one:literal, read by $read:ident,

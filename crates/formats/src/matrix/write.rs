@@ -26,9 +26,9 @@ use crate::number::format::{push_f64_shortest, push_i64, push_u64};
 use crate::setters::setters;
 use crate::share::{share, workers};
 
-/// Number of entries that one worker formats at a time.
+/// Number of entries that a worker formats at a time.
 const CHUNK: u64 = 1 << 15;
-/// Bytes that hold this many short lines.
+/// Bytes for a chunk of short lines.
 const CHUNK_SIZE: u64 = 1 << 20;
 
 /// How to write a matrix. Every setter returns the options; none can fail; 0 means "choose for me".
@@ -66,7 +66,7 @@ impl MatrixWriteOptions {
         with_base(base: Base);
     }
 
-    /// Lines to write as comments before the entries. Default: no comments.
+    /// Lines to write as comments before the entries. Default: none.
     #[must_use]
     pub fn with_comment(mut self, comment: impl Into<String>) -> Self {
         self.comment = comment.into();
@@ -93,7 +93,7 @@ impl MatrixWriteOptions {
     }
 }
 
-/// The description that all matrices in memory give of themselves.
+/// The methods of `Listing` that all matrices in memory share.
 macro_rules! described {
     () => {
         fn size(&self) -> (u64, u64) {
@@ -118,7 +118,7 @@ fn indices(range: &Range<u64>) -> Range<usize> {
     range.start.index()..range.end.index()
 }
 
-/// Number of ids that one worker compares at a time.
+/// Number of ids that a worker compares at a time.
 const IDS: usize = 1 << 18;
 
 /// Whether an id is in a list.
@@ -245,7 +245,7 @@ macro_rules! matrices {
 
 matrices!(Coo, AnyCoo; Csr, AnyCsr; Csc, AnyCsc);
 
-/// A piece of output that is written at a time.
+/// A piece of the output.
 enum OutputPiece {
     Head(Vec<u8>),
     Lines(Range<u64>),
@@ -394,7 +394,7 @@ fn push_text(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(text);
 }
 
-/// Appends the lines of some entries; returns whether all of them are within the matrix.
+/// Appends the lines of some entries; returns whether all entries are within the matrix.
 fn push_lines(out: &mut Vec<u8>, matrix: &impl Listing, range: Range<u64>, base: u64) -> bool {
     let at = indices(&range);
     match matrix.values() {
@@ -442,8 +442,8 @@ fn push_valued<V>(
     })
 }
 
-/// Appends lines; `push` adds to each what follows its ids. Returns whether all of them are within
-/// the matrix.
+/// Appends lines; `push` adds the part of each after its ids. Returns whether all entries are
+/// within the matrix.
 #[inline(always)]
 fn push_each(
     out: &mut Vec<u8>,

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! All text is ASCII. Everything but `nan` parses back to the same number with `number::parse`,
-//! unless a fixed number of decimals was too small for it. What is slow is not computing digits but
-//! mispredicting how many there are. So eight digits are computed at a time and the surplus is cut
+//! unless a fixed number of decimals was too small for it. Computing digits is not slow;
+//! mispredicting their number is. So eight digits are computed at a time and the surplus is cut
 //! off, without a branch.
 
 mod fixed;
@@ -67,7 +67,7 @@ pub(crate) fn push_f32_shortest(out: &mut Vec<u8>, value: f32) {
     }
 }
 
-/// Infinity and NaN.
+/// Appends infinity or NaN.
 #[cold]
 fn push_f64_unusual(out: &mut Vec<u8>, value: f64) {
     let text = match value {
@@ -81,7 +81,7 @@ fn push_f64_unusual(out: &mut Vec<u8>, value: f64) {
 #[inline(always)]
 fn push_up_to_eight(out: &mut Vec<u8>, value: u64) {
     let digits = eight(value);
-    // The first digit is in the lowest byte. Keep the last digit of 0.
+    // The first digit is in the lowest byte. The last digit of 0 is kept.
     let zeros = (digits | 1 << 56).trailing_zeros() / 8;
     let text = (digits | ASCII) >> (8 * zeros);
     out.extend_from_slice(&text.to_le_bytes());

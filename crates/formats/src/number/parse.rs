@@ -6,7 +6,7 @@
 //!           [+-] inf | infinity | nan                    in any case
 //! ```
 //!
-//! This is what `std` accepts, with the same results: a value halfway between two doubles goes to
+//! Accepts what `std` accepts, with the same results: a value halfway between two doubles goes to
 //! the even one, and one that is too small becomes 0. One that is too large is an error rather than
 //! infinity: only `inf` and `infinity` are infinite. Spaces, `_` and thousands separators are
 //! rejected.
@@ -15,7 +15,7 @@ use swath_simd::{Decimal, append_digits, decimal};
 
 use crate::error::FormatReason;
 
-/// This many digits always fit in 64 bits.
+/// The number of digits that always fit in 64 bits.
 const SAFE: usize = 19;
 
 /// Parses an unsigned number; `None` if `token` is not one, or is 2^64 or more.
@@ -59,10 +59,10 @@ pub(crate) fn double(token: &[u8]) -> Option<f64> {
     }
 }
 
-/// Returns the whole number that a token in the form of a double is, such as `8.0` or `1e3`.
+/// Returns the value of a whole number in the form of a double, such as `8.0` or `1e3`.
 #[cold]
 pub(crate) fn integral(token: &[u8]) -> Option<i128> {
-    /// Numbers with more digits, or zeros after them, have more than 128 bits.
+    /// A number with more digits, trailing zeros included, has more than 128 bits.
     const MOST: usize = 40;
     double(token)?;
     let digits = unsigned_part(token);
@@ -91,22 +91,22 @@ pub(crate) fn integral(token: &[u8]) -> Option<i128> {
     Some(if token[0] == b'-' { -value } else { value })
 }
 
-/// Whether a token has zeros before its whole part, or a plus before a whole number: a number loses them.
+/// Whether a token has leading zeros, or a plus before a whole number, which parsing loses.
 pub(crate) fn is_padded(token: &[u8]) -> bool {
     let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
     let has_zeros = matches!(digits, [b'0', b'0'..=b'9', ..]);
     has_zeros || (token.first() == Some(&b'+') && is_whole(token))
 }
 
-/// Whether a token consists of digits, after a sign or none.
+/// Whether a token consists of digits, after an optional sign.
 pub(crate) fn is_whole(token: &[u8]) -> bool {
     let digits = unsigned_part(token);
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// Whether a token is a whole number, of which `value` is the nearest one that its type has, and another.
+/// Whether a token is a whole number and differs from `value`, the nearest one of its type.
 pub(crate) fn is_rounded(token: &[u8], value: f64) -> bool {
-    /// Numbers of this many digits are below the greatest of 128 bits.
+    /// Numbers with this many digits fit in 128 bits.
     const SHORT: usize = 38;
     if !is_whole(token) {
         return false;
@@ -136,7 +136,7 @@ pub(super) fn unsigned_part(token: &[u8]) -> &[u8] {
 /// The detail of [`refusal`] for a token that is not a number of any type.
 pub(crate) const NO_NUMBER: &str = "not a number";
 
-/// Says why a parser for `type_name` rejected `token`.
+/// Returns why a parser for `type_name` rejected `token`.
 pub(crate) fn refusal(token: &[u8], type_name: &str) -> (FormatReason, String) {
     let is_integer = is_whole(token);
     let is_double = || std::str::from_utf8(token).is_ok_and(|text| text.parse::<f64>().is_ok());
@@ -157,14 +157,14 @@ pub(crate) fn refusal(token: &[u8], type_name: &str) -> (FormatReason, String) {
     }
 }
 
-/// Whether a token is a whole number in the range of a type that does not have all of them there.
+/// Whether a token is a whole number in a range where the type has only some of them.
 pub(crate) fn is_between(token: &[u8], type_name: &str) -> bool {
     let most = if type_name == "f32" { f64::from(f32::MAX) } else { f64::MAX };
     let is_in_range = || double(token).is_some_and(|value| value.abs() <= most);
     type_name.starts_with('f') && is_whole(token) && is_in_range()
 }
 
-/// With the standard library, which accepts any length.
+/// Parses with the standard library, which accepts any length.
 #[cold]
 fn exactly(token: &[u8]) -> Option<f64> {
     let value: f64 = std::str::from_utf8(token).ok()?.parse().ok()?;

@@ -1,25 +1,26 @@
-//! Decimals whose nearest double, or single, is another number to the last digit, and whole numbers that no
-//! double, or single, is.
+//! Finds decimals whose nearest double, or single, has other digits, and whole numbers that no
+//! double, or single, equals.
 
 use swath_simd::{Decimal, Tokens, decimal};
 
 use super::parse::{is_rounded, is_whole, unsigned_part};
 
-/// Powers of five up to this one have 64 bits.
+/// The highest power of five that fits in 64 bits.
 const MOST: u32 = 27;
 
-/// Doubles have all whole numbers up to this one.
+/// Doubles represent all whole numbers up to this one.
 pub(crate) const ALL_DOUBLES: f64 = 9_007_199_254_740_992.0;
-/// Singles have all whole numbers up to this one.
+/// Singles represent all whole numbers up to this one.
 pub(crate) const ALL_SINGLES: f64 = 16_777_216.0;
 
-/// Returns how many values precede the first that is not the whole number of its token. All up to `all` are.
+/// Returns the number of values before the first that differs from the whole number of its token.
+/// The type represents all up to `all`.
 pub(crate) fn before_rounded<T: Copy + Into<f64>>(
     tokens: Tokens<'_>,
     values: &[T],
     all: f64,
 ) -> usize {
-    // Without an early exit, so that the loop is vectorised.
+    // No early exit, so that the loop is vectorised.
     let is_large = |&value: &T| value.into().abs() >= all;
     if !values.iter().fold(false, |found, value| found | is_large(value)) {
         return values.len();
@@ -32,9 +33,9 @@ pub(crate) fn before_rounded<T: Copy + Into<f64>>(
     values.iter().zip(places).position(is_wrong).unwrap_or(values.len())
 }
 
-/// Whether `value`, the number nearest to a decimal that its type has, differs from that when it is printed with
-/// as many significant digits, zeros at either end apart: it is further away than half a unit of the last one.
-/// Words and whole numbers never do.
+/// Whether `value`, the number of its type nearest to a decimal, differs from it when printed with
+/// as many significant digits, zeros at either end apart: it is further away than half a unit of
+/// the last one. Words and whole numbers never do.
 pub(crate) fn is_changed(token: &[u8], value: f64) -> bool {
     if !value.is_finite() || is_whole(token) {
         return false;
@@ -43,7 +44,8 @@ pub(crate) fn is_changed(token: &[u8], value: f64) -> bool {
     !is_near.unwrap_or_else(|| is_printed(token, value.abs()))
 }
 
-/// Whether a number is within half a unit of the last digit of a decimal; `None` if 128 bits are not enough.
+/// Whether a number is within half a unit of the last digit of a decimal; `None` if 128 bits do not
+/// suffice.
 fn is_near(Decimal { mut digits, mut exponent, .. }: Decimal, value: f64) -> Option<bool> {
     const FRACTION: u32 = f64::MANTISSA_DIGITS - 1;
     if digits == 0 || !value.is_normal() {
@@ -73,7 +75,7 @@ fn is_near(Decimal { mut digits, mut exponent, .. }: Decimal, value: f64) -> Opt
 /// Whether a number of any length is within half a unit of the last digit of a decimal.
 #[cold]
 fn is_printed(token: &[u8], value: f64) -> bool {
-    /// No double has more digits.
+    /// The most digits of a double.
     const DIGITS: usize = 767;
     let end = token.iter().position(|byte| matches!(byte, b'e' | b'E')).unwrap_or(token.len());
     let mantissa = unsigned_part(&token[..end]);

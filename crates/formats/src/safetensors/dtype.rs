@@ -17,7 +17,7 @@ macro_rules! dtypes {
             /// All types in order, with their words in the header.
             pub const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$dtype)),+];
 
-            /// Returns its word in the header.
+            /// Returns the word in the header.
             pub fn word(self) -> &'static str {
                 match self { $(Self::$dtype => $word),+ }
             }
@@ -83,7 +83,7 @@ impl Dtype {
         Self::WORDS.iter().find(|(other, _)| *other == word).map(|&(_, dtype)| dtype)
     }
 
-    /// Returns the alignment of its elements in memory, in bytes.
+    /// Returns the alignment of an element in memory, in bytes.
     pub fn alignment(self) -> u64 {
         (self.bits() / 8).max(1)
     }

@@ -43,7 +43,7 @@ pub struct TensorHeader {
     tensors: Vec<TensorInfo>,
 }
 
-/// Returns the length of the header that begins with these bytes, without the bytes themselves.
+/// Returns the length of the header, from the bytes at its start.
 pub(super) fn header_len(path: &Path, start: &[u8], file_len: u64) -> Result<u64> {
     let Some(prefix) = start.first_chunk::<8>() else {
         let detail =
@@ -75,7 +75,7 @@ const IS_IT: &str = "run `swath info` on it to see what it holds";
 
 impl TensorHeader {
     /// Parses a header from the first bytes of a file: the length of the header and all of the
-    /// header, or more. `path` is used in messages only; of the file, only its length `file_len` is
+    /// header, or more. `path` is only for messages; of the file, only its length `file_len` is
     /// needed.
     ///
     /// ```
@@ -97,10 +97,10 @@ impl TensorHeader {
     /// duplicate, an unknown dtype, gaps, overlaps, lengths that contradict shapes, bytes after the
     /// last tensor.
     pub fn parse(path: &Path, start: &[u8], file_len: u64) -> Result<Self> {
-        // At least these bytes exist, whatever `file_len` says.
+        // At least these bytes exist, whatever `file_len` is.
         let file_len = file_len.max(start.len() as u64);
         let len = header_len(path, start, file_len)?;
-        // The prefix is there: its length was parsed from it.
+        // The prefix exists: its length was parsed from it.
         let bytes = start.split_first_chunk::<8>().map_or(&[][..], |(_, bytes)| bytes);
         let bytes = usize::try_from(len).ok().and_then(|len| bytes.get(..len));
         let Some(bytes) = bytes else {
@@ -160,7 +160,7 @@ impl TensorHeader {
         Ok(Self { data_offset, metadata, tensors: tensors.collect() })
     }
 
-    /// Returns where the data part begins in the file.
+    /// Returns the offset of the data part in the file.
     pub fn data_offset(&self) -> u64 {
         self.data_offset
     }
@@ -244,7 +244,7 @@ pub(super) fn shortened(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{} …", &text[..most]))
 }
 
-/// A shape in a message, limited to some axes.
+/// A shape in a message, limited to a few axes.
 struct ShapeText<'s>(&'s [u64]);
 
 impl std::fmt::Display for ShapeText<'_> {

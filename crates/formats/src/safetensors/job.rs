@@ -1,5 +1,5 @@
 //! Fills blocks of memory: large ones one after another, each with all workers; small ones side by
-//! side. They share one progress.
+//! side. They share one progress report.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use super::shard::OpenShard;
 use crate::error::Result;
 use crate::share::{share, workers};
 
-/// So few bytes are read sooner than a thread is started, or the cores are counted.
+/// Up to this many bytes, starting a thread or counting the cores would take longer than reading.
 const ALONE: u64 = 256 << 10;
 /// Shorter reads gain nothing from several workers.
 const SMALL: u64 = 4 << 20;
@@ -58,8 +58,8 @@ impl TensorJob<'_> {
         self.block.runs.iter().map(|run| run.end - run.start).sum()
     }
 
-    /// A single run that is laid out as in its file is an ordinary read. Otherwise a read with one
-    /// class puts the runs next to each other.
+    /// Reads the block. A single run with the layout of its file is an ordinary read. Otherwise a
+    /// read with one class puts the runs next to each other.
     fn read(&self, options: &ReadOptions) -> Result<(Buffer, Option<Report>)> {
         let source = self.opened.source();
         match &self.block.runs[..] {
@@ -98,7 +98,7 @@ impl Alike {
         let (done, total, last) = (Arc::clone(&self.done), self.total, AtomicU64::new(0));
         options.with_progress(move |progress| {
             // Relaxed: counters for display. Calls of one read may overtake each other, so each
-            // adds only what is beyond the furthest before it.
+            // adds only the bytes beyond the furthest before it.
             let before = last.fetch_max(progress.bytes, Ordering::Relaxed);
             let more = progress.bytes.saturating_sub(before);
             let all = done.fetch_add(more, Ordering::Relaxed) + more;

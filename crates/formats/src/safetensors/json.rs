@@ -1,4 +1,4 @@
-//! Parses the text of a header. Every member is looked at, so that duplicate names are found.
+//! Parses the text of a header. Examines every member, so that duplicate names are found.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};
@@ -29,7 +29,7 @@ pub(super) struct HeaderText {
     pub(super) tensors: Vec<TensorEntry>,
 }
 
-/// Parses the text; an error comes with its byte offset.
+/// Parses the text; an error has its byte offset.
 pub(super) fn parse(text: &str) -> Result<HeaderText, (usize, String)> {
     object(text, HeaderVisitor)
 }

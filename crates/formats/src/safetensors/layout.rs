@@ -1,9 +1,9 @@
-//! Decides where the bytes of tensors go in memory, so that their elements are aligned.
+//! Places the bytes of tensors in memory so that their elements are aligned.
 //!
 //! Files put the data part at a multiple of 8 bytes, and tensors with wide elements first. If the
 //! memory starts at the same offset from a multiple of 8 as the file, all of them are aligned: one
 //! block, one run. Otherwise a block starts a few bytes earlier in the file, and tensors that no
-//! single shift aligns get a block of their own. No byte is moved afterwards.
+//! single shift aligns get blocks of their own. No byte is moved afterwards.
 
 use std::ops::Range;
 
@@ -25,21 +25,21 @@ pub(super) struct Wanted {
 pub(super) struct Member {
     /// Index of the tensor among those to read.
     pub(super) index: usize,
-    /// Where it begins in memory.
+    /// Its start in memory.
     pub(super) place: u64,
-    /// Number of bytes before it that are read only to shift it; less than 8.
+    /// Number of bytes before it that are read only to shift it: fewer than 8.
     pub(super) lead: u64,
 }
 
-/// Bytes that go to one block of memory, run after run. The first one goes to a multiple of 8, or
-/// to the same offset from one as in the file.
+/// Bytes for one block of memory, run after run. The first one goes to a multiple of 8, or to the
+/// same offset from one as in the file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct MemoryBlock {
     /// The extents to read, in order.
     pub(super) runs: Vec<Range<u64>>,
-    /// The tensors in it, in order.
+    /// The tensors in the block, in order.
     pub(super) members: Vec<Member>,
-    /// In memory, bytes have the same offset from a multiple of 8 as in the file.
+    /// Whether bytes have the same offset from a multiple of 8 in memory as in the file.
     pub(super) is_as_in_file: bool,
 }
 
@@ -58,12 +58,13 @@ pub(super) fn blocks(wanted: &[Wanted]) -> Vec<MemoryBlock> {
     blocks
 }
 
-/// Whether it is aligned if its place in memory is shifted by `shift` bytes against the file.
+/// Whether the tensor is aligned if its place in memory is shifted by `shift` bytes against the
+/// file.
 fn fits(tensor: &Wanted, shift: u64) -> bool {
     (tensor.start % WIDEST + shift).is_multiple_of(tensor.alignment)
 }
 
-/// Returns the shift that aligns the most bytes; the smallest of several.
+/// Returns the shift that aligns the most bytes; of equals, the smallest.
 fn best_shift(wanted: &[Wanted], left: &[usize]) -> u64 {
     let bytes = |shift: u64| {
         let fitting = left.iter().map(|&index| &wanted[index]).filter(|one| fits(one, shift));
@@ -79,7 +80,7 @@ fn block(wanted: &[Wanted], members: Vec<usize>, shift: u64) -> MemoryBlock {
     let mut len = 0;
     for index in members {
         let Wanted { start, end, .. } = wanted[index];
-        // The data follow the 8 bytes of the header's length, so that many bytes precede it.
+        // The data follow the 8 bytes of the header's length, so that many bytes precede them.
         let lead = (start % WIDEST + shift + WIDEST - len % WIDEST) % WIDEST;
         match block.runs.last_mut() {
             // The gap is not longer than the lead.
@@ -148,7 +149,7 @@ mod tests {
         }
     }
 
-    /// Checks where the bytes of the file are in the memory of a block, byte by byte.
+    /// Checks the place of each byte of the file in the memory of a block.
     fn check(all: &[Wanted], block: &MemoryBlock) {
         let memory: Vec<u64> = block.runs.iter().cloned().flatten().collect();
         assert!(memory.is_sorted_by(|left, right| left < right), "{block:?}");

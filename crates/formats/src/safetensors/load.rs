@@ -24,7 +24,7 @@ pub struct Tensor<'t> {
     pub dtype: Dtype,
     /// Elements along each axis; the last axis is contiguous. Empty for a scalar.
     pub shape: &'t [u64],
-    /// Its elements, little-endian. Aligned for them in memory that this module filled.
+    /// Its elements, little-endian. Aligned in memory that this module filled.
     pub bytes: &'t [u8],
 }
 
@@ -36,7 +36,7 @@ pub struct Entry {
     pub info: TensorInfo,
     /// Index of its shard.
     pub shard: usize,
-    /// The position of its bytes in that file.
+    /// The position of its bytes in the file of the shard.
     pub extent: Range<u64>,
     /// Index of its memory.
     pub memory: usize,
@@ -56,8 +56,8 @@ pub struct TensorReport {
     pub reads: Vec<Report>,
 }
 
-/// Tensors in memory, in the order of their shards and of their bytes in them, or in the order that
-/// was requested.
+/// Tensors in memory, in the order of their shards and of their bytes in them, or in the requested
+/// order.
 #[derive(Debug)]
 pub struct Tensors {
     entries: Vec<Entry>,
@@ -76,7 +76,7 @@ pub struct TensorParts {
     pub entries: Vec<Entry>,
     /// The files.
     pub shards: Vec<Shard>,
-    /// The bytes: one memory per shard, and more only where no single layout aligns all tensors.
+    /// The bytes: one memory per shard, or more if no single layout aligns all tensors.
     pub memories: Vec<Buffer>,
     /// How they were read.
     pub report: TensorReport,
@@ -176,7 +176,7 @@ fn place<'o>(opened: &'o [OpenShard], entries: &mut [Entry]) -> Vec<TensorJob<'o
                 let entry = &mut of_shard[index];
                 let place = usize::try_from(place).unwrap_or(usize::MAX);
                 entry.memory = jobs.len();
-                // No longer than the memory to be allocated, which may fail.
+                // No longer than the memory to allocate, which may fail.
                 entry.place = place..place.saturating_add(len_of(&entry.extent));
             }
             jobs.push(TensorJob { opened, block });
@@ -242,17 +242,17 @@ impl Tensors {
         &self.entries
     }
 
-    /// Returns the files that they came from.
+    /// Returns the files of the tensors.
     pub fn shards(&self) -> &[Shard] {
         &self.shards
     }
 
-    /// Returns how they were read.
+    /// Returns the report of the read.
     pub fn report(&self) -> &TensorReport {
         &self.report
     }
 
-    /// Returns its parts without copying. A memory is freed when its last user drops it.
+    /// Returns the parts without copying. A memory is freed when its last user drops it.
     pub fn into_parts(self) -> TensorParts {
         let Self { entries, shards, memories, report, .. } = self;
         TensorParts { entries, shards, memories, report }

@@ -1,4 +1,4 @@
-//! Which tensors to read, and how.
+//! The options for reading and writing tensors.
 
 use std::collections::BTreeMap;
 
@@ -86,7 +86,7 @@ pub enum TensorOrder {
     /// Shard by shard, each from its first byte to its last.
     #[default]
     File,
-    /// These first, in this order; then the others, as in [`File`](Self::File).
+    /// These first, in this order; then the rest, as in [`File`](Self::File).
     Names(Vec<String>),
 }
 

@@ -1,4 +1,4 @@
-//! The files that contain tensors: found, opened, and their headers read.
+//! The files that contain tensors: finds and opens them, and reads their headers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Component, Path, PathBuf};
@@ -11,9 +11,9 @@ use super::options::TensorOptions;
 use crate::error::{Error, FormatReason, Result};
 use crate::input;
 
-/// Number of bytes that are read first; nearly every header is shorter.
+/// Number of bytes read first; nearly every header is shorter.
 const GUESS: u64 = 64 << 10;
-/// The longest index that is accepted.
+/// The longest index accepted.
 const MOST_INDEX: u64 = 100_000_000;
 
 /// One file of tensors: its path and its header.
@@ -23,7 +23,7 @@ pub struct Shard {
     header: TensorHeader,
 }
 
-/// A shard whose data can be read. It stays the file of its header, even if its name changes.
+/// A shard whose data can be read. It remains the same file, even if its name changes.
 #[derive(Debug)]
 pub(super) struct OpenShard {
     pub(super) shard: Shard,
@@ -31,7 +31,7 @@ pub(super) struct OpenShard {
 }
 
 impl Shard {
-    /// Reads the header of a file, and none of its data.
+    /// Reads the header of a file, and no data.
     ///
     /// ```
     /// use swath_formats::safetensors::{self, Dtype, Shard, Tensor};
@@ -91,8 +91,8 @@ impl OpenShard {
     }
 }
 
-/// Opens all of `sources`, and for an index the files in it. Fails if a name is in two of them, or
-/// if a selected one is in none.
+/// Opens all of `sources`, and the files in an index. Fails if a name is in two files, or if a
+/// selected one is in none.
 pub(super) fn open_all(
     sources: Vec<Source>,
     options: &TensorOptions,
@@ -142,7 +142,7 @@ fn missing(paths: &[PathBuf], name: &str, among: &str) -> Error {
     Error::reading(path, FormatReason::Invalid, detail)
 }
 
-/// Whether it is the index of a model's shards.
+/// Whether the file is the index of a model's shards.
 fn is_index(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
 }
@@ -183,7 +183,7 @@ fn open_index(
                 format!("{file:?} is not a file name in the folder of the index"),
             ));
         }
-        // What the index names may have become a pipe, which is not waited for.
+        // A file in the index may have become a pipe: opening does not wait for it.
         let shard = Input::open_at_once(path.with_file_name(file))?;
         if shard.len().is_none() {
             return Err(fail(0, format!("{file:?} is a pipe or a device, not a file")));

@@ -1,4 +1,4 @@
-//! Tensors by urgency, each as soon as it has been read.
+//! Tensors by urgency, each as soon as it is read.
 //!
 //! ```text
 //! order → classes → read_prioritised_files → wait(class) → tensor, in memory of the whole read
@@ -24,10 +24,10 @@ use crate::error::{Error, FormatReason, Result};
 /// Bytes of small tensors that share a class.
 const TOGETHER: u64 = 256 << 10;
 
-/// Where the bytes of a tensor come from, and their class.
+/// The source of a tensor's bytes, and their class.
 #[derive(Clone, Copy, Debug, Default)]
 struct TensorPart {
-    /// Index of the file of the plan.
+    /// Index of the file in the plan.
     file: usize,
     /// `None` if it has no bytes.
     class: Option<u32>,
@@ -43,9 +43,9 @@ struct SharedTensors {
     shards: Vec<Shard>,
 }
 
-/// Tensors that are being read, returned in the order in which they are needed.
+/// Tensors being read, returned in the order in which they are needed.
 ///
-/// Ends after the first error. Dropping it stops the read; tensors that were returned stay valid.
+/// Ends after the first error. Dropping it stops the read; returned tensors stay valid.
 pub struct TensorStream {
     shared: Arc<SharedTensors>,
     /// Indices of entries, the most urgent first.
@@ -75,14 +75,14 @@ pub(super) fn start(
     let plan = plan(&order, &entries, &mut parts);
     let sources = files.iter().map(|&shard| opened[shard].source());
     let reading = options.read.read_prioritised_files(sources, plan)?;
-    // From here on the read checks for changes; this covers the time since the headers were read.
+    // From here the read checks for changes; this covers the time since the headers were read.
     opened.iter().try_for_each(OpenShard::check_unchanged)?;
     let shards = opened.into_iter().map(|opened| opened.shard).collect();
     let shared = SharedTensors { reading, entries, parts, by_name, shards };
     Ok(TensorStream { shared: Arc::new(shared), order, next: 0 })
 }
 
-/// Makes each block of each shard a file of its own, so that it starts at an aligned place. Returns
+/// Makes each block of each shard a separate file, so that it starts at an aligned place. Returns
 /// the shards of these files.
 fn place(entries: &mut [Entry], parts: &mut [TensorPart]) -> Vec<usize> {
     let mut files = Vec::new();
@@ -110,7 +110,7 @@ fn plan(order: &[usize], entries: &[Entry], parts: &mut [TensorPart]) -> ClassPl
             continue;
         }
         if bytes > 0 && bytes.saturating_add(len) > TOGETHER {
-            // A header has room for some millions of tensors.
+            // A header has room for a few million tensors.
             (class, bytes) = (class.saturating_add(1), 0);
         }
         bytes += len;
@@ -127,7 +127,7 @@ impl SharedTensors {
             self.reading.wait(class)?;
         }
         if self.bytes(index).is_none() {
-            // A bug; never hand over bytes that are not there.
+            // A bug: never return bytes that were not read.
             let Entry { shard, extent, .. } = &self.entries[index];
             let path = self.shards[*shard].path();
             let error =
@@ -143,8 +143,8 @@ impl SharedTensors {
 }
 
 impl TensorStream {
-    /// Waits for the tensor with this name, whatever its position in the order; `None` if there is
-    /// no such tensor.
+    /// Waits for the tensor with this name, wherever it is in the order; `None` if there is no such
+    /// tensor.
     ///
     /// # Errors
     ///
@@ -164,12 +164,12 @@ impl TensorStream {
         class.is_some_and(|class| self.shared.reading.prioritise(class))
     }
 
-    /// Stops the read. Tensors that have been read stay available.
+    /// Stops the read. Tensors already read stay available.
     pub fn cancel(&self) {
         self.shared.reading.cancel();
     }
 
-    /// Returns the files that are read.
+    /// Returns the files being read.
     pub fn shards(&self) -> &[Shard] {
         &self.shared.shards
     }
@@ -235,7 +235,7 @@ impl StreamedTensor {
 
     /// Returns its elements, little-endian and aligned.
     pub fn bytes(&self) -> &[u8] {
-        // It was complete before it was handed over, and stays so.
+        // It was complete before it was returned, and stays complete.
         self.shared.bytes(self.index).unwrap_or_default()
     }
 

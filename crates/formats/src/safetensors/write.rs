@@ -44,7 +44,7 @@ pub(super) fn write(
     Ok(writing.write_parts(path, &parts)?)
 }
 
-/// Checks that each has a unique name and the number of bytes of its shape.
+/// Checks that each tensor has a unique name and the number of bytes of its shape.
 fn check(path: &Path, tensors: &[Tensor<'_>]) -> Result<()> {
     let mut names = HashSet::new();
     for &Tensor { name, dtype, shape, bytes } in tensors {

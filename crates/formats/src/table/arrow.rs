@@ -1,4 +1,5 @@
-//! Arrow files and streams, read batch by batch; [`write_batches`](crate::table::write_batches) writes them.
+//! Reads Arrow files and streams batch by batch; [`write_batches`](crate::table::write_batches)
+//! writes them.
 //!
 //! ```text
 //! file ── batches ── RecordBatch, RecordBatch, …      columns of any types
@@ -21,13 +22,13 @@ use crate::foreign;
 use crate::input;
 use crate::setters::setters;
 
-/// This many bytes at the end are read first.
+/// Bytes at the end that are read first.
 const TAIL: u64 = 64 << 10;
-/// The first and last bytes of a file.
+/// The magic number at both ends of a file.
 const MAGIC: &[u8] = b"ARROW1";
 
-/// Returns what the end of an Arrow file and the headers of its batches say. Reads a few kilobytes,
-/// however large the file is.
+/// Returns the contents of an Arrow file's footer and of the headers of its batches. Reads a few
+/// kilobytes, however large the file is.
 ///
 /// ```
 /// use swath_formats::table::{self, arrow};
@@ -44,12 +45,13 @@ const MAGIC: &[u8] = b"ARROW1";
 ///
 /// # Errors
 ///
-/// The errors of [`batches()`], except errors in the values; [`FormatReason::UnknownFormat`] for a stream.
+/// The errors of [`batches()`], except errors in the values; [`FormatReason::UnknownFormat`] for a
+/// stream.
 pub fn info(source: impl Into<Source>) -> Result<ArrowInfo> {
     ArrowOptions::new().info(source)
 }
 
-/// The contents of an Arrow file, without its values.
+/// The description of an Arrow file, without its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArrowInfo {
@@ -57,7 +59,8 @@ pub struct ArrowInfo {
     pub rows: u64,
     /// The names of its columns.
     pub names: Vec<String>,
-    /// The types of its columns, as [`ColumnType::word_of`](crate::table::ColumnType::word_of) names them.
+    /// The types of its columns, in the words of
+    /// [`ColumnType::word_of`](crate::table::ColumnType::word_of).
     pub types: Vec<String>,
     /// The metadata of the whole table, by key.
     pub metadata: BTreeMap<String, String>,
@@ -126,8 +129,8 @@ fn part_of(opened: &input::OpenedText, start: u64, len: u64) -> Result<swath::Bu
     Ok(read.read(&opened.input)?.buffer)
 }
 
-/// Returns the last bytes of a file that begins and ends as an Arrow file does, with its whole
-/// footer.
+/// Returns the last bytes of a file that begins and ends as an Arrow file does, its whole footer
+/// included.
 fn tail_of(opened: &input::OpenedText) -> Result<swath::Buffer> {
     let (path, len) = (opened.path(), opened.len);
     check_start(path, &part_of(opened, 0, len.min(foreign::HEAD))?)?;
@@ -142,7 +145,7 @@ fn tail_of(opened: &input::OpenedText) -> Result<swath::Buffer> {
 
 fn check_start(path: &Path, file: &[u8]) -> Result<()> {
     if !file.starts_with(MAGIC) {
-        // A stream begins with a schema, after the marker of a message.
+        // A stream begins with the marker of a message and a schema.
         if file.starts_with(&[0xff; 4]) {
             let detail = "this is an Arrow stream, not an Arrow file";
             let error = Error::reading(path, FormatReason::UnknownFormat, detail);
@@ -165,7 +168,7 @@ fn check_end(path: &Path, file: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// No panic is known here, and nothing has state that a panic could leave half done.
+/// Unwind-safe: `read` has no state that a panic could leave inconsistent. No panic is known.
 fn unpanicked<T>(path: &Path, read: impl FnOnce() -> read::ArrowResult<T>) -> Result<T> {
     match caught(read) {
         Some(read) => read.map_err(|refused| refused.into_error(path)),

@@ -3,12 +3,12 @@
 //! ```text
 //! line      {"id": 1, "name": "A\u006en", "at": [1, 2]}
 //! scan      where each key and value ends, and whether all of it is JSON     (scan.rs)
-//! members   the column of each key: mostly the one after the key before      (members.rs)
-//! field     1   "A\u006en"   [1, 2]      as they stand there; decoded later  (decode.rs)
+//! members   the column of each key: usually the one after the last key       (members.rs)
+//! field     1   "A\u006en"   [1, 2]      as written; decoded later           (decode.rs)
 //! ```
 //!
-//! A newline cannot be part of a string, so every newline ends a record. Which columns there are is
-//! found in a pass of its own (`keys.rs`).
+//! A newline cannot be part of a string, so every newline ends a record. A separate pass finds the
+//! columns (`keys.rs`).
 
 mod decode;
 mod fault;

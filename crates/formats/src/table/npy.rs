@@ -1,4 +1,4 @@
-//! NumPy's `.npy`: one dense array, its shape in a header, its values as they are in memory.
+//! NumPy's `.npy`: one dense array, its shape in a header, its values as in memory.
 //!
 //! ```text
 //! \x93NUMPY 1 0 len {'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }   …\n | values
@@ -22,7 +22,7 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 const MOST_HEADER: u64 = 64 << 10;
 /// Bytes per write.
 const STEP: usize = 8 << 20;
-/// Types that are supported.
+/// The supported types.
 const KNOWN: [&str; 10] =
     ["<f8", "<f4", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1"];
 /// The longest dimension of an array without values. The length of the file does not limit it.
@@ -286,7 +286,7 @@ pub(crate) struct NpyHeader {
     pub(crate) descr: String,
     is_fortran: bool,
     pub(crate) shape: Vec<usize>,
-    /// Where the values begin.
+    /// The start of the values.
     pub(crate) data: u64,
 }
 
@@ -517,7 +517,7 @@ mod tests {
         assert!(told("<f2", "False").contains("astype"));
         assert!(told("|b1", "False").contains("astype"));
         assert!(told("<f8", "True").contains("ascontiguousarray"));
-        // A conversion that loses something is never suggested.
+        // No hint suggests a lossy conversion.
         for descr in KNOWN.iter().filter(|&&descr| descr != "<f8") {
             let told = told(descr, "False");
             assert!(

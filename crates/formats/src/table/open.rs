@@ -1,10 +1,10 @@
-//! The facts about a table before its records are parsed: files, first lines, names, the plan of the columns.
+//! Opens a table before its records are parsed: files, first lines, names, the plan of the columns.
 //!
 //! ```text
-//! file      a text, decompressed and decoded as far as needed
-//! sniff     its delimiter, from a sample whose fields judge looks at; head: its names; layout: its positions
+//! file      a text, decompressed and decoded as needed
+//! sniff     its delimiter, from a sample of judged fields; head: its names; layout: its positions
 //! plan      the columns of the result, by the options;  union: of several files
-//! guesses   what the values of each column can be, as far as they were parsed
+//! guesses   the possible types of each column, from the values parsed
 //! ```
 
 pub(in crate::table) mod collect;

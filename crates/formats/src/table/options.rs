@@ -1,4 +1,4 @@
-//! How a typed table is written in its file, and what to make of it.
+//! The options of a typed table: how its text is written, and how to read it.
 
 pub(in crate::table) mod choices;
 pub(in crate::table) mod column_key;
@@ -21,7 +21,7 @@ use crate::table::text::fixed::FixedColumn;
 use crate::table::write::BatchForm;
 
 /// How to read a table of any types as record batches. Every setter returns the options; none can
-/// fail. What contradicts itself is an error of the verb.
+/// fail. Contradicting options are an error of the verb.
 ///
 /// ```
 /// use swath_formats::table::{BatchOptions, ColumnType};
@@ -93,8 +93,8 @@ fn keyed<K: Into<ColumnKey>, V>(
 }
 
 impl BatchOptions {
-    /// Defaults: the delimiter that fits the first lines best, `"`, no escape, comments in tables of
-    /// numbers, an automatic header, all columns and rows, types as the values are.
+    /// Defaults: the delimiter that fits the first lines best, `"`, no escape, comments in tables
+    /// of numbers, an automatic header, all columns and rows, types from the values.
     pub fn new() -> Self {
         Self {
             form: BatchForm::Csv,
@@ -138,18 +138,19 @@ impl BatchOptions {
 
     setters! {
         /// How the table is written: [`BatchForm::Csv`], which stands for all texts with fields,
-        /// [`BatchForm::Tsv`], [`BatchForm::JsonLines`] or [`BatchForm::Fixed`]. Default: the first.
+        /// [`BatchForm::Tsv`], [`BatchForm::JsonLines`] or [`BatchForm::Fixed`]. Default:
+        /// [`BatchForm::Csv`].
         ///
         /// In JSON Lines, the columns are the keys of all objects, and delimiter, header, quote,
         /// escape, comment, decimal point, thousands and [`Ragged::Pad`] are errors if they are set.
         ///
-        /// In text of fixed width, columns are where [`with_widths`](Self::with_widths) or
-        /// [`with_positions`](Self::with_positions) says. Otherwise they are found: a column is a run
-        /// of positions at which not all of the first records are blank, of the header and up to 1,000
-        /// more that begin within 1 MiB after it. Text between columns further on is an error.
-        /// Positions count characters. Blanks around a field are not part of it, an empty one is a
-        /// missing value, and so is one that a line is too short for. Quotes are ordinary characters;
-        /// delimiter, quote and escape are errors if they are set.
+        /// In text of fixed width, [`with_widths`](Self::with_widths) or
+        /// [`with_positions`](Self::with_positions) gives the columns. Otherwise they are found: a
+        /// column is a run of positions at which not all of the first records are blank. These are
+        /// the header and up to 1,000 more records that begin within 1 MiB after it. Text between
+        /// columns further on is an error. Positions count characters. Blanks around a field are
+        /// not part of it; an empty field, or one past the end of its line, is a missing value.
+        /// Quotes are ordinary characters; delimiter, quote and escape are errors if they are set.
         with_form(form: BatchForm);
     }
 
@@ -188,8 +189,8 @@ impl BatchOptions {
     }
 
     /// The delimiter of fields: a byte, or [`Delimiter::Blanks`]. Default: of tab, `,`, `;` and `|`
-    /// the one with the most consistent number of fields in the first lines; of several, the one with
-    /// more columns, then more columns that are not text.
+    /// the one with the most consistent number of fields in the first lines; of equals, the one
+    /// with more columns, then the one with more columns that are not text.
     #[must_use]
     pub fn with_delimiter(mut self, delimiter: impl Into<Delimiter>) -> Self {
         self.delimiter = Some(delimiter.into());
@@ -197,11 +198,12 @@ impl BatchOptions {
     }
 
     setters! {
-        /// Whether the first line names the columns. Default: [`HeaderLine::Auto`]: it does, unless one of
-        /// its fields is a number, date, time or boolean as those below it, and none is a text over such
-        /// a column. Whole numbers that count on, such as years, are names beside a text or an empty field
-        /// that the column has not below. [`TableReport::header_reason`](crate::table::TableReport::header_reason)
-        /// says what decided.
+        /// Whether the first line names the columns. Default: [`HeaderLine::Auto`]: it does, unless
+        /// one of its fields is a number, date, time or boolean like those below it, and none is a
+        /// text above such a column. Whole numbers that count up, such as years, are names beside a
+        /// text or an empty field that the column does not have below.
+        /// [`TableReport::header_reason`](crate::table::TableReport::header_reason) gives the
+        /// reason.
         with_header(header: HeaderLine);
     }
 
@@ -213,8 +215,8 @@ impl BatchOptions {
         self
     }
 
-    /// The byte that begins a line to skip, if there is one. Default: `#`, if all fields of the first
-    /// lines but the names are numbers; otherwise none.
+    /// The byte that begins a line to skip, if any. Default: `#` if all fields of the first lines,
+    /// apart from the names, are numbers; otherwise none.
     #[must_use]
     pub fn with_comment(mut self, comment: Option<u8>) -> Self {
         self.comment = CommentRule::Given(comment);
@@ -230,8 +232,9 @@ impl BatchOptions {
         with_escape(escape: Option<u8>);
     }
 
-    /// Reads only these columns, in this order, each given by its name in the header, before it is
-    /// renamed, or by its index from 0. Other columns are not parsed and not checked. Default: all.
+    /// Reads only these columns, in this order, each given by its name in the header, before any
+    /// renaming, or by its index from 0. Other columns are neither parsed nor checked. Default:
+    /// all.
     #[must_use]
     pub fn with_columns<K: Into<ColumnKey>>(
         mut self,
@@ -253,8 +256,8 @@ impl BatchOptions {
     }
 
     /// The type of every column that neither [`with_types`](Self::with_types) nor
-    /// [`with_formats`](Self::with_formats) names. With [`ColumnType::Text`], each field is read as it
-    /// stands, and a stream needs no first pass over the file. Default: types are found.
+    /// [`with_formats`](Self::with_formats) names. With [`ColumnType::Text`], each field is read as
+    /// it stands, and a stream needs no first pass over the file. Default: types are inferred.
     ///
     /// ```
     /// use swath_formats::table::{BatchOptions, ColumnType};
@@ -279,8 +282,9 @@ impl BatchOptions {
     /// the format has no time, and a timestamp in microseconds if it has.
     ///
     /// `epoch_s`, `epoch_ms`, `epoch_us` and `epoch_ns` are numbers of seconds, milliseconds,
-    /// microseconds and nanoseconds since the start of 1970 in UTC, with as many decimals as make whole
-    /// nanoseconds. The type is then a timestamp in UTC, or one without a zone if that is given.
+    /// microseconds and nanoseconds since the start of 1970 in UTC, with as many decimals as make
+    /// whole nanoseconds. The type is then a timestamp in UTC, or one without a zone if that is
+    /// given.
     #[must_use]
     pub fn with_formats<K: Into<ColumnKey>, F: Into<String>>(
         mut self,
@@ -305,18 +309,20 @@ impl BatchOptions {
         /// Default: 0.
         with_skip_rows(skip_rows: u64);
 
-        /// How many of the last records of each file are not part of the table, such as totals and notes:
-        /// up to 1,000,000. They may have any number of fields. As for other records, empty lines and
-        /// comments do not count, and quotes must be closed. The names of the columns and the first record
-        /// count for the delimiter and the header in any case. Default: 0.
+        /// The number of last records of each file that are not part of the table, such as totals
+        /// and notes: up to 1,000,000. They may have any number of fields. As for other records,
+        /// empty lines and comments do not count, and quotes must be closed. The names of the
+        /// columns and the first record count for the delimiter and the header in any case.
+        /// Default: 0.
         with_skip_footer(skip_footer: usize);
 
         /// Reads at most this many rows; what follows them is not checked. Default: all.
         with_rows(rows: u64);
     }
 
-    /// Fields that mean a missing value. Default: the empty field, `NA`, `N/A`, `null`, `NULL`; in
-    /// text of fixed width, the empty field always does; in JSON Lines, only `null` without quotes, which is one in any case.
+    /// Fields that mean a missing value. Default: the empty field, `NA`, `N/A`, `null`, `NULL`. In
+    /// text of fixed width, the empty field is always one; in JSON Lines, `null` without quotes
+    /// always is, and by default nothing else.
     #[must_use]
     pub fn with_null_values<W: AsRef<[u8]>>(
         mut self,
@@ -326,8 +332,8 @@ impl BatchOptions {
         self
     }
 
-    /// Fields that mean true. Default: `true`, `True`, `TRUE`; in JSON Lines, only `true` without
-    /// quotes, which does in any case.
+    /// Fields that mean true. Default: `true`, `True`, `TRUE`. In JSON Lines, `true` without quotes
+    /// always does, and by default nothing else.
     #[must_use]
     pub fn with_true_values<W: AsRef<[u8]>>(
         mut self,
@@ -337,8 +343,8 @@ impl BatchOptions {
         self
     }
 
-    /// Fields that mean false. Default: `false`, `False`, `FALSE`; in JSON Lines, only `false`
-    /// without quotes, which does in any case.
+    /// Fields that mean false. Default: `false`, `False`, `FALSE`. In JSON Lines, `false` without
+    /// quotes always does, and by default nothing else.
     #[must_use]
     pub fn with_false_values<W: AsRef<[u8]>>(
         mut self,
@@ -350,8 +356,8 @@ impl BatchOptions {
 
     /// The fields of one column that mean a missing value, instead of those of
     /// [`with_null_values`](Self::with_null_values), which the other columns keep. In text of fixed
-    /// width, the empty field is one too. May be called for several columns; the last call
-    /// for one counts. Whether the first line names the columns does not depend on it.
+    /// width, the empty field is one too. May be called for several columns; for one column, the
+    /// last call counts. It does not affect whether the first line names the columns.
     ///
     /// ```
     /// use swath_formats::table::BatchOptions;
@@ -409,25 +415,26 @@ impl BatchOptions {
         /// How bytes become characters. Default: [`Encoding::Auto`].
         with_encoding(encoding: Encoding);
 
-        /// How to treat bytes outside the encoding. If they are replaced, a text that has some is in memory
-        /// as a whole. Default: [`EncodingErrors::Refuse`].
+        /// How to treat bytes outside the encoding. A text in which some are replaced is held in
+        /// memory as a whole. Default: [`EncodingErrors::Refuse`].
         with_encoding_errors(encoding_errors: EncodingErrors);
 
         /// How to treat records with more or fewer fields than there are columns; in JSON Lines, lines
         /// that are not objects. Default: [`Ragged::Refuse`].
         with_ragged(ragged: Ragged);
 
-        /// How many fields a record has, and so how many columns the table. A header may have fewer names: the
-        /// other columns are `column_3` and so on, by their number. If it has more, and for all other records,
-        /// [`with_ragged`](Self::with_ragged) decides. Default: as many as the first record has.
+        /// The number of fields of a record, and so of columns. A header may have fewer names: the
+        /// other columns are `column_3` and so on, by their number. If it has more, and for all
+        /// other records, [`with_ragged`](Self::with_ragged) decides. Default: that of the first
+        /// record.
         with_fields(fields: usize);
 
-        /// Which columns of text become dictionaries. Default: those whose type is given.
+        /// The text columns that become dictionaries. Default: those whose type is given.
         with_dictionary(dictionary: Dictionary);
     }
 
-    /// Adds a last column with this name, a dictionary, which has the name of each row's file.
-    /// Default: none.
+    /// Adds a last column with this name: a dictionary with the name of each row's file. Default:
+    /// none.
     #[must_use]
     pub fn with_file_column(mut self, name: impl Into<String>) -> Self {
         self.file_column = Some(name.into());
@@ -435,23 +442,24 @@ impl BatchOptions {
     }
 
     setters! {
-        /// The value of an array for a missing value; batches mark it. Default: [`Missing::Natural`].
+        /// The value in an array for a missing value; batches mark it instead. Default:
+        /// [`Missing::Natural`].
         with_missing(missing: Missing);
 
         /// Whether `NaN`, `Infinity` and `-Infinity`, which JSON does not have, are numbers in JSON Lines.
         /// Default: they are errors.
         with_json_nan(json_nan: bool);
 
-        /// Whether objects and arrays in JSON Lines become structs and lists, whose types hold all values of
-        /// the column on every level. Then a key twice in one of them is an error. Default: they are text,
-        /// the JSON as it stands there.
+        /// Whether objects and arrays in JSON Lines become structs and lists, whose types hold all
+        /// values of the column on every level. Then a duplicate key in one of them is an error.
+        /// Default: they are text, the JSON as written.
         with_json_nested(json_nested: bool);
 
-        /// Whether several files may have different columns: those with the same name are one, in the
-        /// order of first appearance, and a column that a file lacks is missing there. A file of one
-        /// column does not decide the delimiter of the others. A file without names is an error. Columns
-        /// that other options name are those of all files. In JSON Lines, that is so in any case.
-        /// Default: all files have the columns of the first one.
+        /// Whether files may have different columns: columns with the same name are one, in the
+        /// order of first appearance, and a column that a file lacks is missing there. A file of
+        /// one column does not decide the delimiter of the others. A file without names is an
+        /// error. Other options name columns among those of all files. JSON Lines always works this
+        /// way. Default: all files have the columns of the first one.
         with_union_by_name(union_by_name: bool);
 
         /// How files are read: workers, page cache, progress, cancellation. Parts of a file are
@@ -460,7 +468,7 @@ impl BatchOptions {
 
         /// Reads only the rows that begin in this extent of each text; the last one is read to its
         /// end. If extents together cover a text, each row begins in exactly one of them. The
-        /// header is read anyway, and quotes are counted from the start. Default: all rows.
+        /// header is always read, and quotes are counted from the start. Default: all rows.
         with_starting_in(starting_in: Extent);
 
         /// Bytes of text that become one batch; the rows and their types do not depend on it.

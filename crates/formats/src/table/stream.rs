@@ -1,7 +1,7 @@
 //! A table in bounded memory, batch by batch.
 //!
 //! ```text
-//! types      one pass over all files, whose values are kept if they are few; or all types are given
+//! types      one pass over all files, which keeps few values; none if all types are given
 //! rounds     some blocks, parsed by all workers                   (rounds.rs)
 //! caller             takes the batches of round 0, of round 1, …
 //! own thread         parses round 1           , round 2, …        at most one ahead
@@ -26,10 +26,10 @@ use crate::table::open::report::TableReport;
 /// Record batches of one schema, in the order of the file; made by
 /// [`stream_batches`](crate::table::stream_batches).
 ///
-/// Some blocks are parsed at a time, by all workers. While their batches are taken, a thread parses
-/// those that follow: the first time when the first batch is requested, and never more than once
-/// ahead. Dropping the stream ends that thread: at once, or, while it waits for a pipe, when that
-/// has more bytes. After an error the stream ends.
+/// All workers parse a few blocks at a time. While the caller takes their batches, a thread parses
+/// the blocks that follow: it starts when the first batch is requested, and is never more than one
+/// round ahead. Dropping the stream ends that thread: at once, or, if it waits for a pipe, when the
+/// pipe has more bytes. After an error the stream ends.
 pub struct BatchStream {
     schema: SchemaRef,
     report: TableReport,
@@ -37,7 +37,7 @@ pub struct BatchStream {
     rest: RoundsRest,
 }
 
-/// The blocks that are not parsed yet.
+/// The blocks that are still to be parsed.
 enum RoundsRest {
     /// The caller parses the next round.
     Here(Box<Rounds>),
@@ -65,8 +65,8 @@ impl BatchStream {
         &self.schema
     }
 
-    /// Returns what was found in the table. Rows, missing values and records that were set aside
-    /// are those of the batches so far.
+    /// Returns the report of the table. Its rows, missing values and records set aside are those of
+    /// the batches returned up to now.
     #[must_use]
     pub fn report(&self) -> &TableReport {
         &self.report
@@ -128,12 +128,12 @@ mod tests {
     use super::*;
     use crate::table::ColumnType;
 
-    /// A text that knows how far it was read.
+    /// A text that records how far it was read.
     struct Watched {
         text: Vec<u8>,
         read: Mutex<u64>,
         more: Condvar,
-        /// From here on, reading panics.
+        /// Reading panics from this offset on.
         panics_at: u64,
     }
 
@@ -151,7 +151,7 @@ mod tests {
                 .with_read(ReadOptions::new().with_workers(2));
             let source: Arc<dyn ReadAt> = self.clone();
             let stream = BatchStream::open(vec![Source::custom(source)], &options);
-            // Its first bytes were looked at.
+            // Opening reads its first bytes.
             *self.read.lock() = 0;
             stream.expect("a table")
         }
@@ -199,7 +199,7 @@ mod tests {
             rows += stream.next().expect("a batch").expect("rows").num_rows() as u64;
         }
         assert!(rows > 0 && stream.report().rows > rows, "the first batch counts");
-        // A lease is of several of these small blocks.
+        // A lease covers several of these small blocks.
         let read = *text.read.lock();
         assert!(read < text.text.len() as u64 / 2, "{read} bytes, and no other round");
         assert!(stream.report().rows < 3000, "those of the first round");

@@ -1,13 +1,14 @@
-//! The contents of a table, without keeping it: types, missing values, least and greatest values.
+//! Summarises a table without keeping it: types, missing values, least and greatest values.
 //!
 //! ```text
-//! blocks    1 2 | 3 4 | 5.5 6 | 7 x       by all workers, each folded under the type known then
+//! blocks    1 2 | 3 4 | 5.5 6 | 7 x       by all workers, each folded under the type known by then
 //! folded    i64: 1 to 4, f64: 5.5 to 7    joined, unless the column became text
 //! again     text: "1" to "x"              only columns that were not text in all blocks, until
-//!                                         no type becomes wider
+//!                                         no type widens
 //! ```
 //!
-//! Memory: some blocks a worker, and about a kilobyte a column. It does not depend on the rows.
+//! Memory: a few blocks for each worker, and about a kilobyte for each column, whatever the number
+//! of rows.
 
 mod fold;
 mod range;
@@ -31,9 +32,9 @@ use crate::table::text::pass::{RecordPass, RecordPiece};
 
 pub use self::range::{Bound, ColumnRange};
 
-/// First rows that a summary has.
+/// The number of first rows in a summary.
 const ROWS: u64 = 5;
-/// Types become wider, so they are found after fewer rounds than there are types.
+/// The most rounds: types only widen, so fewer rounds than there are types find them.
 const ROUNDS: usize = 16;
 
 /// The summary of a table; made by [`summary`](super::summary).
@@ -43,7 +44,7 @@ pub struct TableSummary {
     /// The names and types of the columns.
     pub schema: SchemaRef,
     /// The delimiter, the header, the encoding, the number of rows, and for each column its type,
-    /// its missing values and the line that decided the type.
+    /// its missing values and the line that fixed the type.
     pub report: TableReport,
     /// The least and the greatest value of each column, in the order of the report.
     pub ranges: Vec<ColumnRange>,
@@ -59,8 +60,8 @@ pub(in crate::table) fn summary(
     let folded = table.with_all_keys(folded)?;
     let lock = || folded.lock();
     let mut kinds = table.guesses.types(&table.plan);
-    // A block can show that a type is wider than all of them did: negative numbers fit `i64`, and are only
-    // looked for once another block has numbers beyond it.
+    // A pass can show that a type is wider than any block did: negative numbers fit `i64`, and are
+    // only searched for once another block has numbers beyond `i64`.
     for _ in 0..ROUNDS {
         let again = lock().settle(&kinds);
         if again.is_empty() {
@@ -114,7 +115,7 @@ fn finish(table: &Table, kinds: Vec<ColumnType>, folded: Folded) -> Result<Table
     Ok(TableSummary { schema, report, ranges, first })
 }
 
-/// Parses columns of all blocks, by any worker.
+/// Parses columns of all blocks, on any worker.
 fn parse(
     table: &Table,
     which: &[usize],

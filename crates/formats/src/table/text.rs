@@ -1,10 +1,10 @@
-//! The way from bytes to fields, whatever the fields mean: dialects, records, positions, and faults.
+//! From bytes to fields, whatever the fields mean: dialects, records, positions, and faults.
 //!
 //! ```text
 //! encode    any encoding → UTF-8
 //! pass      blocks of whole records, by all workers; state: whether a block begins in quotes
-//! rows      the fields of some records at once; record: of one, byte by byte, where the fast way ends
-//! faults    what is wrong, with its line and byte
+//! rows      the fields of some records at once; record: of one, byte by byte: the fallback
+//! faults    the kind of fault, with its line and byte
 //! ```
 
 pub(in crate::table) mod dialect;

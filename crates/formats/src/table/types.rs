@@ -7,9 +7,9 @@
 //! Builder           a column of that type; refuses what is not of it
 //! ```
 //!
-//! Where lines, fields and headers are, and what an error says, is the reader's business. Blanks
-//! around an unquoted field belong to a text, and are ignored by all other types and by words for
-//! missing values. A quoted field that is such a word is missing, except in a text.
+//! Finding lines, fields and headers, and the texts of errors, are left to the reader. Blanks
+//! around an unquoted field belong to a text; all other types, and words for missing values,
+//! ignore them. A quoted word for a missing value is missing, except in a text.
 
 mod bools;
 mod builder;

@@ -17,7 +17,7 @@ pub trait Value:
     }
 }
 
-/// How doubles are written.
+/// The notation of doubles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Decimals {
@@ -28,26 +28,26 @@ pub enum Decimals {
     Fixed(usize),
 }
 
-/// How many numbers are parsed before they are stored.
+/// Numbers parsed before they are stored.
 const BATCH: usize = 64;
 
 pub(super) mod sealed {
     use super::{Padding, Tokens};
 
     pub trait SealedNumber: Copy + Default + PartialEq {
-        /// Its name in messages.
+        /// The type's name in messages.
         const NAME: &'static str;
-        /// Whether it has no fractions.
+        /// Whether the type has no fractions.
         const IS_WHOLE: bool;
-        /// Whether it has no negative numbers.
+        /// Whether the type has no negative numbers.
         const IS_UNSIGNED: bool;
 
         /// Parses a token strictly; `None` if it is not a number of this type.
         fn parse(token: &[u8]) -> Option<Self>;
 
-        /// Parses plain tokens, of which those that are empty are zero; returns how many precede the first
-        /// that is neither. Sets the bits in `rounded` of those that are [rounded](Self::is_rounded); there are
-        /// at most 64 tokens.
+        /// Parses at most 64 plain tokens, empty ones as zero; returns how many precede the first
+        /// that is neither. Sets the bits in `rounded` of those that are
+        /// [rounded](Self::is_rounded).
         fn parse_column(
             tokens: Tokens<'_>,
             padding: Padding,
@@ -55,7 +55,7 @@ pub(super) mod sealed {
             rounded: &mut u64,
         ) -> usize;
 
-        /// Whether this value of a token has other digits than that.
+        /// Whether the value has other digits than its token.
         fn is_rounded(self, _token: &[u8]) -> bool {
             false
         }
@@ -170,7 +170,7 @@ impl sealed::SealedNumber for f32 {
     }
 }
 
-/// Returns the bits of the values that are rounded. A token needs `least` bytes for that.
+/// Returns the bits of the rounded values. A rounded token has at least `least` bytes.
 fn rounded_ones<T: Value>(tokens: Tokens<'_>, values: &[T], least: u32) -> u64 {
     let places = tokens.starts.iter().zip(tokens.ends);
     let bit = |(index, (value, (&start, &end))): (u32, (&T, (&u32, &u32)))| {
@@ -231,7 +231,7 @@ macro_rules! integers {
             }
 
             fn exactly(value: f64) -> Option<Self> {
-                // By way of text, since no conversion checks for exactness.
+                // Goes through text, since no conversion checks for exactness.
                 Self::parse(format!("{value}").as_bytes())
             }
 
@@ -262,7 +262,7 @@ impl sealed::SealedNumber for u64 {
         }
     }
 
-    /// Numbers above those of an `i64` are mostly followed by more of them: then one by one.
+    /// A number above the `i64` range is usually followed by more: then parses one by one.
     fn parse_column(
         tokens: Tokens<'_>,
         padding: Padding,

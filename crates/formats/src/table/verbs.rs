@@ -2,15 +2,14 @@
 //!
 //! ```text
 //! file     id,born,name¶1,1980-02-29,Ann¶2,,"Bob, Jr."¶      any dialect, compressed or not
-//! types    i64, date, text                                   as all values are, or as told
+//! types    i64, date, text                                   inferred from all values, or given
 //! batches  | 1 2 | 1980-02-29 null | Ann  Bob, Jr. |         blocks, parsed by all workers
 //! report   delimiter, header, encoding, and for each column: type, missing values, the line that
-//!          decided the type
+//!          fixed the type
 //! ```
 //!
-//! The rules are those of `docs/design/tables.md`. The rows of the result depend neither on workers
-//! nor on block sizes, and no value is guessed: it is read exactly, or an error gives path, line,
-//! byte and column.
+//! The rules are in `docs/design/tables.md`. The rows of the result depend on neither workers nor
+//! block sizes. Each value is read exactly, or an error gives path, line, byte and column.
 
 use swath::Source;
 
@@ -110,8 +109,8 @@ pub fn stream_batches_of<S: Into<Source>>(
     BatchOptions::new().stream_batches_of(sources)
 }
 
-/// Returns what is in the table in `source`: its columns, their types, missing values, least and
-/// greatest values, and the first rows. It is read in bounded memory.
+/// Summarises the table in `source`: its columns, their types, missing values, least and greatest
+/// values, and the first rows. Reads it in bounded memory.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -132,16 +131,16 @@ pub fn summary(source: impl Into<Source>) -> Result<TableSummary> {
 }
 
 impl BatchOptions {
-    /// Reads the table in `source` as record batches. A batch has the rows of a block of the text.
+    /// Reads the table in `source` as record batches, one for each block of the text.
     ///
     /// # Errors
     ///
     /// [`FormatReason::Malformed`](crate::FormatReason::Malformed) for a record with more or fewer
-    /// fields than there are columns, text after a closing quote, a quote that is not closed, a
-    /// carriage return inside a line, bytes that are not text in the encoding in a field that is
-    /// read, a value that is not of the type that the options say, and a file without records.
+    /// fields than there are columns, text after a closing quote, an open quote, a carriage return
+    /// inside a line, bytes that are invalid in the encoding in a field that is read, a value that
+    /// is not of the given type, and a file without records.
     /// [`FormatReason::TooLarge`](crate::FormatReason::TooLarge) for a number that its type cannot
-    /// hold. Of several, the first one in the file is reported.
+    /// hold. The first fault in the file is reported.
     /// [`FormatReason::Invalid`](crate::FormatReason::Invalid) for options that contradict each
     /// other, and for columns that do not exist; whatever reading reports.
     pub fn read_batches(&self, source: impl Into<Source>) -> Result<Batches> {
@@ -151,7 +150,7 @@ impl BatchOptions {
     /// Reads several files as one table, in the order given.
     ///
     /// Each file has its own header, with the same names. The first file decides the delimiter, and
-    /// whether there is a header, unless the options say it.
+    /// whether there is a header, unless the options do.
     ///
     /// # Errors
     ///
@@ -164,12 +163,12 @@ impl BatchOptions {
         read::read(sources.into_iter().map(Into::into).collect(), self)
     }
 
-    /// Reads the table in `source` batch by batch. Types are found in a first pass over the file,
+    /// Reads the table in `source` batch by batch. A first pass over the file finds the types,
     /// unless all are given.
     ///
-    /// A pipe can only be read once: its types are those of its first 64 MiB, and a value after
-    /// them that contradicts its type is an error that names the column, so that you can give its
-    /// type. Compressed text is decompressed once to find the types and once for the batches.
+    /// A pipe can be read only once: its first 64 MiB decide its types. A later value that
+    /// contradicts its type is an error that names the column, so that you can give its type.
+    /// Compressed text is decompressed once to find the types and once for the batches.
     ///
     /// # Errors
     ///
@@ -190,8 +189,8 @@ impl BatchOptions {
         BatchStream::open(sources.into_iter().map(Into::into).collect(), self)
     }
 
-    /// Returns what is in the table in `source`. Reads it once, and columns of text again whose
-    /// first values were of another type; of the values it keeps the least and the greatest.
+    /// Summarises the table in `source`. Reads it once; reads columns of text again if their first
+    /// values were of another type. Keeps only the least and the greatest value of each column.
     ///
     /// # Errors
     ///

@@ -1,15 +1,15 @@
 //! Writes record batches: CSV, JSON Lines, Arrow; compressed on the way, if requested.
 //!
 //! ```text
-//! batches   |  1000 rows  | 10 | 10 |  500  |        one after the other, from any iterator
+//! batches   |  1000 rows  | 10 | 10 |  500  |        one after another, from any iterator
 //! pieces    | 400 | 400 |  220  | 400 | ...          some text each
 //! worker    columns → text of each value → rows (→ frames)
 //! output    | piece | piece | piece |                in order, by tickets
 //! ```
 //!
 //! A worker takes a piece and formats it column by column, some hundred rows at a time, so that no
-//! field is asked for its type. Then it puts the rows together, and compresses them if the output
-//! is compressed. Nothing depends on the number of workers.
+//! type is checked per field. Then it assembles the rows, and compresses them if the output is
+//! compressed. The output does not depend on the number of workers.
 
 mod array;
 mod column;
@@ -56,15 +56,16 @@ pub use self::options::{
 };
 pub use self::scalar::Scalar;
 
-/// Bytes of text that a worker formats at a time.
+/// Bytes of text formatted by a worker at a time.
 const BLOCK: u64 = 512 << 10;
-/// Bytes of text in a frame of zstd. Larger frames would be smaller by a few per cent, and keep fewer workers busy.
+/// Bytes of text in a frame of zstd. Larger frames would save a few per cent and keep fewer workers
+/// busy.
 const ZSTD_BLOCK: u64 = 2 << 20;
 /// Bytes of values per batch of an Arrow file.
 const ARROW_BLOCK: u64 = 16 << 20;
 
-/// Writes record batches of one schema. The form is that of the output's name, and so is the format
-/// in which it is compressed, if it is.
+/// Writes record batches of one schema. The output's name decides the form, and whether and how it
+/// is compressed.
 ///
 /// ```
 /// use arrow_array::record_batch;
@@ -98,19 +99,19 @@ where
 
 impl BatchWriteOptions {
     /// Writes `batches`, which all have the columns of `schema`: an iterator of record batches, or
-    /// of results that are batches. They are taken one after the other, as far as workers are free,
-    /// so that a stream of any length needs the memory of a few batches. The output is complete
-    /// under its name, or absent.
+    /// of results with batches. They are taken one after another as workers become free, so that a
+    /// stream of any length needs the memory of a few batches. The output is complete under its
+    /// name, or absent.
     ///
     /// # Errors
     ///
-    /// [`FormatReason::Invalid`](crate::FormatReason::Invalid) if the options contradict each
-    /// other or the schema, or a batch has other columns;
+    /// [`FormatReason::Invalid`](crate::FormatReason::Invalid) if the options contradict each other
+    /// or the schema, or a batch has other columns;
     /// [`FormatReason::Unsupported`](crate::FormatReason::Unsupported) for a column whose type the
-    /// form does not have, and for a value that has no text in it: both name the column, the second
-    /// also the row; [`FormatReason::Source`](crate::FormatReason::Source) if an item is an error,
-    /// which is the cause, or that error itself if it is one of this crate; whatever writing
-    /// reports.
+    /// form lacks, and for a value without a text in it: both name the column, the second also the
+    /// row; [`FormatReason::Source`](crate::FormatReason::Source) for an item that is an error,
+    /// with that error as the cause, or the error itself if it is one of this crate; whatever
+    /// writing reports.
     pub fn write_batches<I>(
         &self,
         output: impl Into<Output>,
@@ -124,7 +125,8 @@ impl BatchWriteOptions {
         self.write_items(output.into(), schema, schema, &mut items)
     }
 
-    /// Writes the columns of `schema`. The batches have those of `given`: the same, or one of lists that are rows.
+    /// Writes the columns of `schema`. The batches have the columns of `given`: the same, or one
+    /// column of lists with a row in each.
     fn write_items(
         &self,
         output: Output,
@@ -180,7 +182,7 @@ impl BatchWriteOptions {
             packer.put(piece.index, ticket, |text| writer.push(&piece, text))
         })?;
         if !pieces.is_begun() {
-            // Without rows there is still a header, and an empty stream is still one.
+            // Without rows there is still a header, and an empty compressed stream.
             let mut ticket = out.ticket()?;
             packer.put(0, &mut ticket, |text| writer.push(&RowPiece::default(), text))?;
             ticket.done()?;
@@ -210,8 +212,8 @@ impl BatchWriteOptions {
         })
     }
 
-    /// Returns the compressor of the output, the number of workers that there is memory for, and
-    /// the differences from the request.
+    /// Returns the compressor of the output, the number of workers with enough memory, and the
+    /// fallbacks from the request.
     fn packer(
         &self,
         plan: &WritePlan,
@@ -221,7 +223,7 @@ impl BatchWriteOptions {
             (None, _) => ARROW_BLOCK,
             (_, Some(Format::Zstd)) => ZSTD_BLOCK,
             (_, Some(Format::Bgzf)) | (_, None) => BLOCK,
-            // Several blocks of bzip2, so that the last one is not much shorter.
+            // Several blocks of bzip2, so that the last is not much shorter.
             (_, Some(Format::Bzip2)) => 4 << 20,
             (_, Some(_)) => 1 << 20,
         };
@@ -236,7 +238,7 @@ impl BatchWriteOptions {
         let Some(format) = plan.format else { return Ok((packer(None), workers, Vec::new())) };
         let frame = match format {
             Format::Bgzf | Format::Bzip2 => 0,
-            // An estimate that is too low does not make a second frame.
+            // Room to spare: a low estimate must not cause a second frame.
             _ => {
                 block_size.saturating_mul(2).clamp(LEAST_BLOCK, 2 * ZSTD_BLOCK.min(MOST_BLOCK))
             }
@@ -256,7 +258,7 @@ struct Packer {
 }
 
 impl Packer {
-    /// Fills the ticket with what `make` appends.
+    /// Fills the ticket with the text that `make` appends.
     fn put(
         &self,
         index: usize,
@@ -265,20 +267,20 @@ impl Packer {
     ) -> Result<()> {
         let Some(framing) = &self.framing else {
             make(ticket.buffer())?;
-            // Relaxed: it is read when all workers have ended.
+            // Relaxed: it is read after all workers have ended.
             self.bytes_in.fetch_add(ticket.buffer().len() as u64, Ordering::Relaxed);
             return Ok(());
         };
         let mut text = self.spare.buffer();
         make(&mut text)?;
-        // Frames of the same size.
+        // Frames of equal size.
         let frames = text.len().div_ceil(framing.block_size()).max(1);
         framing.append(index, &text, text.len().div_ceil(frames), ticket.buffer())?;
         self.spare.put(text);
         Ok(())
     }
 
-    /// Writes what follows the last frame; returns the bytes before compression.
+    /// Writes the end of the compressed stream; returns the bytes before compression.
     fn end(self, out: &Ordered) -> Result<u64> {
         let Some(framing) = self.framing else { return Ok(self.bytes_in.into_inner()) };
         let StreamEnd { mut trailer, bytes_in, .. } = framing.end()?;

@@ -1,9 +1,7 @@
-//! The folders on the way to a name: opened at once if no link is among them, otherwise one by
-//! one.
+//! Opens the folders on the way to a name: at once if no link is among them, otherwise one by one.
 //!
-//! The kernel applies `fs.protected_symlinks` only to a link at the end of a path. Here every
-//! link is checked: otherwise a user who plants a link to a folder could redirect a write
-//! anywhere.
+//! The kernel applies `fs.protected_symlinks` only to a link at the end of a path. Here every link
+//! is checked: otherwise a user who plants a link to a folder could redirect a write anywhere.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -23,7 +21,7 @@ const HELD: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 /// The target of a name on the way.
 enum Step {
     Folder(OwnedFd),
-    /// A link, and where it leads.
+    /// A link, and its target.
     Link(PathBuf),
 }
 
@@ -43,8 +41,8 @@ pub(super) fn open(
         opened => opened,
     };
     match opened {
-        // There is a link; or this kernel lacks the call, or a filter forbids it; or the path is longer than
-        // the kernel takes at one time.
+        // There is a link; or this kernel lacks the call, or a filter forbids it; or the path is
+        // longer than the kernel takes at one time.
         Err(Errno::LOOP | Errno::NOSYS | Errno::PERM | Errno::NAMETOOLONG) => {
             to_be_read(walk(&from, path, strangers)?)
         }
@@ -80,7 +78,7 @@ fn open_at(
 /// Goes from folder to folder, holding each one while the next name is inspected.
 fn walk(from: impl AsFd, path: &Path, strangers: &mut Strangers) -> io::Result<OwnedFd> {
     let mut at = open_at(from, ".", HELD | FOLDER)?;
-    // The next one is the last.
+    // Reversed: the next name is last.
     let mut names = Vec::new();
     push(&mut names, path);
     let mut links = 0;

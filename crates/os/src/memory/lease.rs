@@ -1,4 +1,4 @@
-//! Disjoint parts of some memory, lent for writing, then frozen for all to read.
+//! Disjoint parts of memory, lent for writing, then frozen for all to read.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,13 +9,13 @@ use std::ptr::NonNull;
 use super::Pages;
 use crate::locks::Mutex;
 
-/// Which parts are lent, and which are complete.
+/// The parts that are lent, and those that are complete.
 #[derive(Debug, Default)]
 struct Ledger {
-    /// `(offset, end)` of live write leases: at most one for each read in flight.
+    /// `(offset, end)` of live write leases: at most one per read in flight.
     writing: Vec<(usize, usize)>,
-    /// The end of each frozen part by its offset, adjacent ones merged. A tree: chunks that are
-    /// read by priority leave tens of thousands of them for a while.
+    /// The end of each frozen part by its offset, with adjacent parts merged. A tree: chunks that
+    /// are read by priority leave tens of thousands of parts for a while.
     frozen: BTreeMap<usize, usize>,
 }
 
@@ -48,7 +48,7 @@ impl Ledger {
     }
 }
 
-/// Lends disjoint parts of some memory for writing, and complete parts for reading.
+/// Lends disjoint parts of memory for writing, and complete parts for reading.
 #[derive(Debug)]
 pub struct Leases<'m> {
     start: NonNull<u8>,
@@ -64,14 +64,14 @@ unsafe impl Send for Leases<'_> {}
 unsafe impl Sync for Leases<'_> {}
 
 impl Leases<'static> {
-    /// Lends parts of `pages`, which it owns until [`into_pages`](Self::into_pages).
+    /// Lends parts of `pages`, and owns them until [`into_pages`](Self::into_pages).
     pub fn of_pages(pages: Pages) -> Self {
         let (start, len) = (pages.start, pages.len);
         Self { start, len, pages: Some(pages), ledger: Mutex::default(), lent: PhantomData }
     }
 
-    /// Ends the lending: returns the pages, or `None` if a slice was lent, or if some of them
-    /// were abandoned. Every lease borrows from `self`, so none is left.
+    /// Ends the lending: returns the pages, or `None` if a slice was lent or pages were abandoned.
+    /// Every lease borrows from `self`, so none is left.
     pub fn into_pages(self) -> Option<Pages> {
         self.pages.filter(|pages| !pages.is_abandoned())
     }
@@ -85,7 +85,7 @@ impl<'m> Leases<'m> {
         Self { start, len, pages: None, ledger: Mutex::default(), lent: PhantomData }
     }
 
-    /// Length of the memory in bytes.
+    /// Returns the length of the memory in bytes.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -95,30 +95,30 @@ impl<'m> Leases<'m> {
         self.len == 0
     }
 
-    /// As [`Pages::unpopulated`]; 0 for a slice.
+    /// Like [`Pages::unpopulated`]; 0 for a slice.
     pub fn unpopulated(&self) -> usize {
         self.pages.as_ref().map_or(0, Pages::unpopulated)
     }
 
-    /// As [`Pages::prefer_node`], before workers populate the pages. A slice stays as it is.
+    /// Like [`Pages::prefer_node`], before workers populate the pages. A slice stays unchanged.
     ///
     /// # Errors
     ///
-    /// As [`Pages::prefer_node`].
+    /// Like [`Pages::prefer_node`].
     pub fn prefer_node(&self, node: usize) -> io::Result<()> {
         self.pages.as_ref().map_or(Ok(()), |pages| pages.prefer_node(node))
     }
 
-    /// As [`Pages::interleave`], before workers populate the pages. A slice stays as it is.
+    /// Like [`Pages::interleave`], before workers populate the pages. A slice stays unchanged.
     ///
     /// # Errors
     ///
-    /// As [`Pages::interleave`].
+    /// Like [`Pages::interleave`].
     pub fn interleave(&self, nodes: &[usize]) -> io::Result<()> {
         self.pages.as_ref().map_or(Ok(()), |pages| pages.interleave(nodes))
     }
 
-    /// The address of the first byte, to check alignment.
+    /// Returns the address of the first byte, to check alignment.
     pub fn address(&self) -> usize {
         self.start.as_ptr().addr()
     }
@@ -147,7 +147,7 @@ impl<'m> Leases<'m> {
         })
     }
 
-    /// Lends a complete part for reading; `None` if not all of it is frozen.
+    /// Lends a complete part for reading; `None` if it is not entirely frozen.
     pub fn read(&self, offset: usize, len: usize) -> Option<&[u8]> {
         let end = offset.checked_add(len)?;
         let inside = end <= self.len && (len == 0 || self.ledger.lock().is_frozen(offset, end));
@@ -175,17 +175,17 @@ unsafe impl Send for WriteLease<'_> {}
 unsafe impl Sync for WriteLease<'_> {}
 
 impl WriteLease<'_> {
-    /// Populates the pages under the lease if they are owned and fresh; returns the bytes
+    /// Populates the pages under the lease if they are owned and fresh; returns the number of bytes
     /// populated.
     ///
     /// # Errors
     ///
-    /// As [`Pages::populate`].
+    /// Like [`Pages::populate`].
     pub fn prepare(&self) -> io::Result<usize> {
         self.pages.map_or(Ok(0), |pages| pages.prepare(self.offset, self.len))
     }
 
-    /// Declares the bytes complete: readable by all threads from now on, writable by none.
+    /// Declares the bytes complete: from now on all threads may read them, and none may write them.
     pub fn freeze(self) {
         if self.len > 0 {
             let mut ledger = self.ledger.lock();
@@ -193,12 +193,11 @@ impl WriteLease<'_> {
         }
     }
 
-    /// Abandons the bytes, because the kernel may write to them at any time from now on: they
-    /// stay lent, and their pages stay mapped as long as the process lives. The returned lease
-    /// is empty.
+    /// Abandons the bytes, because the kernel may write to them at any time: they stay lent, and
+    /// their pages stay mapped as long as the process lives. The returned lease is empty.
     ///
-    /// A slice of the caller's cannot be withheld from the caller, and must not be used any
-    /// more: this ends the program.
+    /// A caller's slice cannot be withheld from the caller, and must not be used again: then this
+    /// ends the program.
     pub(crate) fn abandon(self) -> Self {
         let Some(pages) = self.pages else {
             eprintln!(
@@ -212,7 +211,7 @@ impl WriteLease<'_> {
         Self { start, offset, len: 0, pages: Some(pages), ledger, bytes: PhantomData }
     }
 
-    /// Offset of this lease from the start of the memory.
+    /// Returns the offset of this lease from the start of the memory.
     pub fn offset(&self) -> usize {
         self.offset
     }
@@ -289,7 +288,7 @@ mod tests {
 
     #[test]
     fn leases_go_to_threads_and_come_back_as_pages() {
-        // This many bytes each; Miri looks at every one of them.
+        // The number of bytes of each part; Miri inspects every byte.
         let shift = if cfg!(miri) { 10 } else { 14 };
         let leases = Leases::of_pages(Pages::map(4 << shift).expect("address space"));
         std::thread::scope(|scope| {

@@ -42,7 +42,7 @@ fn map_anywhere(len: usize) -> io::Result<NonNull<u8>> {
     NonNull::new(start.cast()).ok_or_else(out_of_memory)
 }
 
-/// Extends a mapping; its contents stay, and may move.
+/// Extends a mapping; its contents are kept, and may move.
 ///
 /// # Safety
 ///
@@ -83,11 +83,12 @@ pub(super) unsafe fn populate(start: NonNull<u8>, len: usize) -> io::Result<()> 
     }
 }
 
-/// Lets the kernel take pages until they are written to.
+/// Lets the kernel take pages until they are written.
 ///
 /// # Safety
 ///
-/// The range is a mapping of the caller's, and nothing reads it until it is populated or written again.
+/// The range is a mapping of the caller's, and nothing reads it until it is populated or written
+/// again.
 pub(super) unsafe fn offer(start: NonNull<u8>, len: usize) -> io::Result<()> {
     // SAFETY: as the caller vouches.
     Ok(unsafe { madvise(start.as_ptr().cast(), len, Advice::LinuxFree) }?)
@@ -97,7 +98,7 @@ pub(super) unsafe fn offer(start: NonNull<u8>, len: usize) -> io::Result<()> {
 ///
 /// # Safety
 ///
-/// The range is a mapping of the caller's, and nothing borrows from it any more.
+/// The range is a mapping of the caller's, and nothing borrows from it.
 pub(super) unsafe fn unmap(start: NonNull<u8>, len: usize) {
     // SAFETY: as the caller vouches.
     let unmapped = unsafe { munmap(start.as_ptr().cast(), len) };

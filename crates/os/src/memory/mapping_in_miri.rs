@@ -1,17 +1,17 @@
-//! Memory from Rust's allocator, for Miri, which knows neither `MAP_NORESERVE` nor advice, but
-//! watches every access to what it has allocated.
+//! Memory from Rust's allocator, for Miri, which supports neither `MAP_NORESERVE` nor advice, but
+//! checks every access to memory that it allocated.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::io;
 use std::ptr::NonNull;
 
-/// Every block has the largest alignment in use.
+/// Returns the layout of a block: every block has the largest alignment in use.
 fn layout(len: usize) -> io::Result<Layout> {
     Layout::from_size_align(len, super::POPULATE_SIZE).map_err(|_| out_of_memory())
 }
 
 pub(super) fn map(len: usize, _alignment: usize) -> io::Result<NonNull<u8>> {
-    // As on a real machine; Miri itself would abort.
+    // Like a real machine; Miri itself would abort.
     if len > 1 << 40 {
         return Err(out_of_memory());
     }

@@ -1,4 +1,4 @@
-//! From which nodes the pages come that are not populated yet: one call for all of them.
+//! The nodes of pages that are not yet populated: one call for all of them.
 
 use std::io;
 
@@ -9,28 +9,27 @@ const PREFERRED: libc::c_int = 1;
 const INTERLEAVE: libc::c_int = 3;
 
 impl Pages {
-    /// Prefers memory of NUMA node `node` for pages that are not populated yet.
+    /// Prefers memory of NUMA node `node` for pages that are not yet populated.
     ///
     /// # Errors
     ///
-    /// The kernel's: `InvalidInput` for a node that does not exist, has no memory or is not
-    /// allowed, `Unsupported` without NUMA, `PermissionDenied` in a sandbox.
+    /// The errors of mbind(2): `InvalidInput` for a node that does not exist, has no memory or is
+    /// not allowed, `Unsupported` without NUMA, `PermissionDenied` in a sandbox.
     pub fn prefer_node(&self, node: usize) -> io::Result<()> {
         self.bind(PREFERRED, &NodeMask::of(&[node])?)
     }
 
-    /// Spreads pages that are not populated yet over `nodes`, in turn: one page each, a huge
-    /// one where there are huge pages. Nodes that this process may not use are left out.
+    /// Spreads pages that are not yet populated over `nodes`, in turn: one page each, a huge page
+    /// if there are any. Nodes that this process may not use are left out.
     ///
     /// # Errors
     ///
-    /// As [`prefer_node`](Self::prefer_node), if none of the nodes can be used.
+    /// Like [`prefer_node`](Self::prefer_node), if none of the nodes can be used.
     pub fn interleave(&self, nodes: &[usize]) -> io::Result<()> {
         self.bind(INTERLEAVE, &NodeMask::of(nodes)?)
     }
 
-    /// Sets the memory policy of the mapping. Without flags the pages that are there stay where
-    /// they are.
+    /// Sets the memory policy of the mapping. Without flags, present pages are not moved.
     fn bind(&self, mode: libc::c_int, mask: &NodeMask) -> io::Result<()> {
         // SAFETY: the range is our own mapping, `mask` outlives the call and has as many bits as
         // it says.
@@ -57,7 +56,7 @@ mod tests {
     use crate::numa::tests::skip;
     use crate::numa::{Limits, MemoryPolicy, Topology};
 
-    /// A node that this thread may use.
+    /// Returns a node that this thread may use.
     fn allowed() -> io::Result<usize> {
         let here = Topology::of_machine()?.within(&Limits::of_thread()?);
         let first = here.nodes().first().map(|node| node.number);
@@ -79,7 +78,7 @@ mod tests {
         assert!(policy.interleaves() && policy.nodes().contains(&node), "{policy:?}");
         let last = MemoryPolicy::of_memory(&pages[pages.len() - 1..]).expect("as above");
         assert_eq!(last, policy);
-        // They can be populated, grown and given back as before.
+        // The pages can still be populated, grown and returned.
         pages.prepare(0, pages.len()).expect("Linux 5.14");
         assert!(pages.iter().all(|&byte| byte == 0));
         let mut pages = pages;

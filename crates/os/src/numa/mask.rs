@@ -1,4 +1,4 @@
-//! A set of nodes, in the form in which the kernel takes and returns it.
+//! A set of nodes, in the kernel's representation.
 
 use std::io::{self, ErrorKind};
 
@@ -14,7 +14,7 @@ pub(crate) struct NodeMask([libc::c_ulong; NODES / WORD]);
 impl NodeMask {
     pub(super) const EMPTY: Self = Self([0; NODES / WORD]);
 
-    /// The mask of `nodes`.
+    /// Returns the mask of `nodes`.
     ///
     /// # Errors
     ///
@@ -29,7 +29,7 @@ impl NodeMask {
         Ok(mask)
     }
 
-    /// The nodes of the mask, ascending.
+    /// Returns the nodes of the mask, ascending.
     pub(super) fn nodes(&self) -> Vec<usize> {
         let is_set = |node: &usize| self.0[node / WORD] >> (node % WORD) & 1 == 1;
         (0..NODES).filter(is_set).collect()
@@ -43,7 +43,7 @@ impl NodeMask {
         self.0.as_mut_ptr()
     }
 
-    /// The length that is passed with it: the kernel looks at one bit less than this number.
+    /// Returns the length to pass with the mask: the kernel reads one bit less than this number.
     pub(crate) fn bits() -> libc::c_ulong {
         NODES as libc::c_ulong + 1
     }

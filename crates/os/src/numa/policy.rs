@@ -1,5 +1,5 @@
-//! The rule for the node of fresh memory: `numactl --interleave`, a call of mbind(2), or nothing
-//! but the first touch.
+//! The rule for the node of fresh memory: `numactl --interleave`, a call of mbind(2), or only the
+//! first touch.
 
 use std::io;
 use std::ptr;
@@ -10,7 +10,7 @@ const DEFAULT: libc::c_int = 0;
 const INTERLEAVE: libc::c_int = 3;
 /// Flags that newer kernels return with the mode.
 const FLAGS: libc::c_int = 0xe000;
-/// Look at an address, not at the thread.
+/// Queries an address, not the thread.
 const AT_ADDRESS: libc::c_ulong = 2;
 
 /// The memory policy of a thread, or of some memory.
@@ -21,21 +21,21 @@ pub struct MemoryPolicy {
 }
 
 impl MemoryPolicy {
-    /// Returns the calling thread's, which threads that it starts inherit.
+    /// Returns the policy of the calling thread, which threads that it starts inherit.
     ///
     /// # Errors
     ///
-    /// The kernel's: `Unsupported` without NUMA, `PermissionDenied` in a sandbox.
+    /// The errors of get_mempolicy(2): `Unsupported` without NUMA, `PermissionDenied` in a sandbox.
     pub fn of_thread() -> io::Result<Self> {
         Self::look(ptr::null(), 0)
     }
 
-    /// Returns that of the memory where `bytes` begin: the default if it has none of its own,
-    /// and then that of the thread which touches it first counts.
+    /// Returns the policy of the memory at the start of `bytes`: the default if it has none; then
+    /// the policy of the thread that touches it first applies.
     ///
     /// # Errors
     ///
-    /// As [`of_thread`](Self::of_thread).
+    /// Like [`of_thread`](Self::of_thread).
     pub fn of_memory(bytes: &[u8]) -> io::Result<Self> {
         Self::look(bytes.as_ptr(), AT_ADDRESS)
     }
@@ -60,7 +60,7 @@ impl MemoryPolicy {
         Ok(Self { mode: mode & !FLAGS, nodes: mask.nodes() })
     }
 
-    /// Whether nothing was set. For a thread: only the first touch decides.
+    /// Whether no policy is set. For a thread: only the first touch decides.
     pub fn is_default(&self) -> bool {
         self.mode == DEFAULT
     }
@@ -70,7 +70,7 @@ impl MemoryPolicy {
         self.mode == INTERLEAVE
     }
 
-    /// The nodes that it names and this process may use; none for the default.
+    /// Returns its nodes that this process may use; none for the default.
     pub fn nodes(&self) -> &[usize] {
         &self.nodes
     }

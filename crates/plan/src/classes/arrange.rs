@@ -13,7 +13,7 @@ use core::ops::Range;
 use super::LEASE_SIZE;
 use crate::extent::Extent;
 
-/// Pieces are not made smaller than this to give more slots work.
+/// Pieces are not made smaller than this to give work to more slots.
 const SMALL_PIECE: u64 = 128 << 10;
 /// Pieces are cut at multiples of this in the file: the kernel copies whole pages.
 const PAGE: u64 = 4096;
@@ -27,29 +27,29 @@ pub struct Item {
     pub file: usize,
     /// Range of its bytes.
     pub extent: Extent,
-    /// How urgent they are: 0 first. Numbers need not be contiguous.
+    /// The class of the bytes: 0 is the most urgent. Numbers need not be contiguous.
     pub class: u32,
 }
 
 /// The shape that an arrangement is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Classes in flight; 0 chooses as many as keep the slots busy, at least 2.
+    /// Classes in flight; 0 chooses enough to keep the slots busy, at least 2.
     pub window: usize,
     /// Reads in flight; 0 counts as 1.
     pub slots: usize,
 }
 
-/// The bytes that are read at a time.
+/// The bytes of one read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassPiece {
     /// Index of the file.
     pub file: usize,
     /// Range of its bytes.
     pub extent: Extent,
-    /// Where they go in memory.
+    /// Their place in memory.
     pub place: u64,
-    /// Where its classes are in the list of all sets.
+    /// The place of its set of classes in the list of all sets.
     set: (usize, usize),
 }
 
@@ -60,14 +60,14 @@ pub struct Span {
     pub file: usize,
     /// Range of its bytes.
     pub extent: Extent,
-    /// Where they go in memory.
+    /// Their place in memory.
     pub place: u64,
 }
 
 /// A plan, sorted and coalesced: pieces, and a queue of them for each class.
 #[derive(Clone, Debug, Default)]
 pub struct Arranged {
-    /// Class numbers, ascending; a class is identified by its index here.
+    /// Class numbers, ascending; elsewhere a class is an index into them.
     numbers: Vec<u32>,
     /// In the order of files and offsets.
     pieces: Vec<ClassPiece>,
@@ -76,7 +76,7 @@ pub struct Arranged {
     sets: Vec<usize>,
     /// Indices of pieces, class by class.
     queue: Vec<usize>,
-    /// Where the queue of each class begins, and the end of the last one.
+    /// The start of each class's queue, and the end of the last one.
     starts: Vec<usize>,
     bytes: Vec<u64>,
     len: u64,
@@ -89,12 +89,12 @@ pub struct Arranged {
 impl Arranged {
     /// Arranges `items`.
     ///
-    /// Bytes listed twice are read once, as soon as the first of their classes needs them, and
-    /// count for all of them. Bytes that are not listed are not read. An item without bytes
-    /// gives its class nothing to wait for.
+    /// Bytes listed twice are read once, when the first of their classes needs them, and count for
+    /// all of them. Bytes that are not listed are not read. A class does not wait for an item
+    /// without bytes.
     ///
-    /// The cost is that of sorting the items, or nothing if they are sorted; if items overlap,
-    /// the number of overlaps in addition.
+    /// The cost is that of sorting the items, or nothing if they are sorted; if items overlap, plus
+    /// the number of overlaps.
     pub fn new(items: &[Item], shape: Shape) -> Self {
         let numbers = Numbers::of(items);
         let mut sorted: Vec<usize> =
@@ -131,10 +131,9 @@ impl Arranged {
     }
 
     /// Chooses the window and the size of pieces. A window of classes holds two pieces for each
-    /// slot, if pieces need not become small for that. Smaller pieces complete a class sooner,
-    /// because more slots work on it, so a narrower window is enough. If the window is chosen
-    /// too, it holds at least 16 pieces: a few slots that read fast would park after every other
-    /// one.
+    /// slot, unless that would make pieces small. Smaller pieces complete a class sooner, because
+    /// more slots work on it, so a narrower window is enough. If the window is chosen too, it holds
+    /// at least 16 pieces: a few fast slots would otherwise park after every other one.
     fn decide(total: u64, classes: usize, shape: Shape) -> (usize, u64) {
         let (slots, busy) = (shape.slots as u64, 2 * shape.slots as u64);
         let class = (total / (classes as u64).max(1)).max(1);
@@ -184,7 +183,7 @@ impl Arranged {
         }
     }
 
-    /// Makes the queues.
+    /// Builds the queues.
     fn enqueue(&mut self) {
         let mut starts = vec![0; self.numbers.len() + 1];
         for piece in &self.pieces {
@@ -206,32 +205,32 @@ impl Arranged {
         (self.starts, self.queue) = (starts, queue);
     }
 
-    /// The number of classes.
+    /// Returns the number of classes.
     pub fn classes(&self) -> usize {
         self.numbers.len()
     }
 
-    /// The number that the plan gives the class with this index.
+    /// Returns the plan's number for the class with this index.
     pub fn number(&self, index: usize) -> u32 {
         self.numbers[index]
     }
 
-    /// The index of the class with this number.
+    /// Returns the index of the class with this number.
     pub fn index(&self, number: u32) -> Option<usize> {
         self.numbers.binary_search(&number).ok()
     }
 
-    /// Bytes of a class, those that it shares with others included.
+    /// Returns the bytes of a class, including those that it shares with others.
     pub fn bytes(&self, class: usize) -> u64 {
         self.bytes[class]
     }
 
-    /// The number of files: one more than the largest index of one.
+    /// Returns the number of files: the largest file index plus one.
     pub fn files(&self) -> usize {
         self.files
     }
 
-    /// Bytes of memory that everything takes together.
+    /// Returns the bytes of memory for all spans.
     pub fn len(&self) -> u64 {
         self.len
     }
@@ -241,34 +240,34 @@ impl Arranged {
         self.pieces.is_empty()
     }
 
-    /// Classes that may be in flight.
+    /// Returns the number of classes that may be in flight.
     pub fn window(&self) -> usize {
         self.window
     }
 
-    /// Reads in flight that it was made for.
+    /// Returns the number of reads in flight that the arrangement is made for.
     pub fn slots(&self) -> usize {
         self.slots
     }
 
-    /// All pieces, in the order of files and offsets.
+    /// Returns all pieces, in the order of files and offsets.
     pub fn pieces(&self) -> &[ClassPiece] {
         &self.pieces
     }
 
-    /// Runs of adjacent bytes, in the order of files and offsets.
+    /// Returns the runs of adjacent bytes, in the order of files and offsets.
     pub fn spans(&self) -> &[Span] {
         &self.spans
     }
 
-    /// The runs of adjacent bytes of one file.
+    /// Returns the runs of adjacent bytes of one file.
     pub fn spans_of(&self, file: usize) -> &[Span] {
         let first = self.spans.partition_point(|span| span.file < file);
         let end = self.spans.partition_point(|span| span.file <= file);
         &self.spans[first..end]
     }
 
-    /// Where `extent` of `file` is in memory; `None` if not all of it is in one span.
+    /// Returns the place of `extent` of `file` in memory; `None` if not all of it is in one span.
     pub fn place(&self, file: usize, extent: Extent) -> Option<u64> {
         let offset = extent.offset();
         let before = |span: &Span| (span.file, span.extent.offset()) <= (file, offset);
@@ -277,22 +276,22 @@ impl Arranged {
         inside.then(|| span.place + (offset - span.extent.offset()))
     }
 
-    /// The piece at a place of the queue.
+    /// Returns the piece at a place of the queue.
     pub fn piece(&self, place: usize) -> &ClassPiece {
         &self.pieces[self.queue[place]]
     }
 
-    /// The index of the piece at a place of the queue.
+    /// Returns the index of the piece at a place of the queue.
     pub fn index_of(&self, place: usize) -> usize {
         self.queue[place]
     }
 
-    /// The places of a class in the queue.
+    /// Returns the places of a class in the queue.
     pub fn queue(&self, class: usize) -> Range<usize> {
         self.starts[class]..self.starts[class + 1]
     }
 
-    /// The classes that need a piece.
+    /// Returns the classes that need a piece.
     pub fn classes_of(&self, piece: &ClassPiece) -> &[usize] {
         &self.sets[piece.set.0..][..piece.set.1]
     }
@@ -343,11 +342,11 @@ struct Strip {
     set: (usize, usize),
 }
 
-/// Goes through the sorted items from left to right.
+/// Sweeps over the sorted items from left to right.
 struct Sweep {
     strips: Vec<Strip>,
     sets: Vec<usize>,
-    /// Items that have begun: where they end, and their class; the nearest end first.
+    /// The open items: their ends and classes; the nearest end first.
     open: Vec<(u64, usize)>,
     file: usize,
     at: u64,
@@ -373,7 +372,7 @@ impl Sweep {
         self.advance(u64::MAX);
     }
 
-    /// Emits everything before `to`.
+    /// Emits all strips before `to`.
     fn advance(&mut self, to: u64) {
         while let Some(&(end, _)) = self.open.first() {
             let until = end.min(to);
@@ -406,7 +405,8 @@ impl Sweep {
         }
     }
 
-    /// The set of the classes of all open items; that of the last strip, if it is the same.
+    /// Returns the set of the classes of all open items, reusing that of the last strip if it is
+    /// the same.
     fn set_of_open(&mut self) -> (usize, usize) {
         let mut classes: Vec<usize> = self.open.iter().map(|&(_, class)| class).collect();
         classes.sort_unstable();
@@ -425,11 +425,11 @@ impl Sweep {
     }
 }
 
-/// Study A's plan for `extent`: `chunks` chunks of equal size, of which the last also takes the
-/// remainder, in `classes` classes of adjacent chunks, from front to back.
+/// Returns study A's plan for `extent`: `chunks` chunks of equal size, of which the last also takes
+/// the remainder, in `classes` classes of adjacent chunks, from front to back.
 ///
-/// There are no more chunks than bytes and no more classes than chunks, and at least one of
-/// each; the number of chunks of two classes differs by at most one.
+/// There are at most as many chunks as bytes and at most as many classes as chunks, and at least
+/// one of each; the number of chunks of two classes differs by at most one.
 pub fn by_position(extent: Extent, chunks: u64, classes: u32) -> impl Iterator<Item = Item> {
     let chunks = chunks.clamp(1, extent.len().max(1));
     let classes = u64::from(classes).clamp(1, chunks);

@@ -1,4 +1,4 @@
-//! Finds out which lines of a plan are complete when a piece is.
+//! Finds the lines of a plan that a piece completes.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -7,14 +7,14 @@ use super::arrange::{Arranged, Item};
 
 /// Counts, for each line of a plan, the pieces that are still missing.
 ///
-/// Only used if there is a callback for each line: it costs memory and time for each. Lines
-/// without bytes are never returned.
+/// Needed only with a callback for each line: it costs memory and time per line. Lines without
+/// bytes are never returned.
 #[derive(Clone, Debug)]
 pub struct Chunks {
     left: Vec<usize>,
     /// Lines, piece by piece.
     lines: Vec<usize>,
-    /// Where the lines of each piece begin, and the end of the last.
+    /// The start of each piece's lines, and the end of the last.
     starts: Vec<usize>,
 }
 
@@ -48,9 +48,9 @@ impl Chunks {
         Self { left: ranges.iter().map(ExactSizeIterator::len).collect(), lines, starts }
     }
 
-    /// All bytes of a piece have been read: adds the lines that are complete now to `complete`.
+    /// Marks a piece as read: adds the lines that are now complete to `complete`.
     ///
-    /// To be called once for each piece.
+    /// Call it once for each piece.
     pub fn done(&mut self, piece: usize, complete: &mut Vec<usize>) {
         for &line in &self.lines[self.starts[piece]..self.starts[piece + 1]] {
             self.left[line] -= 1;

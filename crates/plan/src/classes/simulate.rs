@@ -1,5 +1,5 @@
-//! An executor with a virtual clock, scripted latencies and faults, and a model that is
-//! independent of the state machine's decisions: which units of 4 KiB have been read.
+//! An executor with a virtual clock, scripted latencies and faults, and a model that is independent
+//! of the state machine's decisions: which units of 4 KiB have been read.
 
 use alloc::collections::BinaryHeap;
 use alloc::string::String;
@@ -37,7 +37,7 @@ pub(super) struct Script {
     pub(super) seed: u64,
     pub(super) items: Vec<Item>,
     pub(super) shape: Shape,
-    /// The number of bytes that the checker expects.
+    /// The window that the checker expects.
     pub(super) promised: usize,
     /// Percentage of pieces that fail for a transient reason, if they may.
     pub(super) faults: u64,
@@ -47,14 +47,14 @@ pub(super) struct Script {
 }
 
 impl Script {
-    /// Small plans of every kind: holes, overlaps, duplicates, several files, empty lines.
+    /// Draws small plans of every kind: holes, overlaps, duplicates, several files, empty lines.
     pub(super) fn random(seed: u64, window: usize) -> Self {
         let mut dice = Dice(seed);
         let (files, classes) = (1 + dice.index(2), 1 + dice.roll(9));
         let (count, units) = (1 + dice.index(30), 1 + dice.roll(200));
         let neat = dice.roll(3);
         let item = |index: usize, dice: &mut Dice| {
-            // In turns: adjacent, strided, and anything at all.
+            // Three kinds of plans: adjacent, strided, and arbitrary.
             let len = if neat == 0 { 8 } else { dice.roll(1 + units / 4) };
             let offset = if neat == 0 { index as u64 * 8 } else { dice.roll(units) };
             let class = if neat == 1 { index as u64 % classes } else { dice.roll(classes) };
@@ -72,7 +72,7 @@ impl Script {
     }
 }
 
-/// How it went.
+/// The observations of a run.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) violations: Vec<String>,
@@ -82,7 +82,7 @@ pub(super) struct Seen {
     pub(super) parked: usize,
 }
 
-/// Which units have been read.
+/// The units that have been read.
 struct Model {
     arrived: Vec<Vec<u8>>,
     items: Vec<Item>,
@@ -164,7 +164,7 @@ impl SimulatedRun {
             self.announce();
             self.ask(slot);
         }
-        // The last one to end wakes all, as an executor does.
+        // The last slot to end wakes all, as in an executor.
         let waiting = core::mem::take(&mut self.parked);
         if !self.machine.all_complete() || self.over + waiting.len() != slots {
             self.complain(format!("hangs with {waiting:?} parked"));
@@ -197,7 +197,7 @@ impl SimulatedRun {
             Action::Done | Action::Stop => self.over += 1,
             Action::WaitUntil(_) => self.complain("waits without a rate".to_owned()),
         }
-        // A slot that gets something wakes one more if there is more.
+        // A slot that gets a lease wakes one more if there is another.
         if self.machine.has_more(self.now)
             && let Some(next) = self.parked.pop()
         {

@@ -1,17 +1,17 @@
-//! Which worker gets the next slab of a bounded store.
+//! Decides which worker gets the next slab of a bounded store.
 
-/// The reply to a worker that asked for a slab.
+/// The reply to a worker that asks for a slab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grant {
     /// Take a slab that was returned.
     Reuse,
-    /// Make one.
+    /// Make a new slab.
     Make,
-    /// Ask again when one is returned, or another file's turn has come.
+    /// Ask again when a slab is returned, or when the turn passes to another file.
     Wait,
 }
 
-/// Lends a fixed number of slabs, and some more for the file that is delivered next.
+/// Lends a fixed number of slabs, plus a reserve for the file to be delivered next.
 ///
 /// In input order, later files wait for that one with their slabs full: without the reserve it
 /// could never be read.
@@ -36,7 +36,8 @@ pub struct Lender {
 }
 
 impl Lender {
-    /// Slabs beyond the limit for the file whose turn it is: one is read while one is delivered.
+    /// Slabs beyond the limit for the file whose turn it is: one is read while another is
+    /// delivered.
     pub const RESERVE: usize = 2;
 
     /// Lends `most` slabs, at least one.
@@ -44,8 +45,8 @@ impl Lender {
         Self { most: most.max(1), lent: 0, idle: 0 }
     }
 
-    /// A worker that reads file `file` asks for a slab while file `turn` is delivered next. If
-    /// `turn` is not a file, no worker gets the reserve.
+    /// Asks for a slab for file `file`, while file `turn` is delivered next. If `turn` is not a
+    /// file, no worker gets the reserve.
     pub fn ask(&mut self, file: usize, turn: usize) -> Grant {
         let most = self.most + if file == turn { Self::RESERVE } else { 0 };
         if self.lent >= most {
@@ -59,12 +60,12 @@ impl Lender {
         Grant::Reuse
     }
 
-    /// A slab could not be made.
+    /// Records that a slab could not be made.
     pub fn refused(&mut self) {
         self.lent = self.lent.saturating_sub(1);
     }
 
-    /// A slab was returned.
+    /// Records that a slab was returned.
     pub fn returned(&mut self) {
         self.lent = self.lent.saturating_sub(1);
         self.idle += 1;

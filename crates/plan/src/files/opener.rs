@@ -1,4 +1,4 @@
-//! Whether the worker or the ring opens files that are not in the page cache.
+//! Decides whether the worker or the ring opens files that are not in the page cache.
 
 use core::time::Duration;
 
@@ -7,14 +7,13 @@ use core::time::Duration;
 pub enum By {
     /// The worker itself: cheap if the kernel has read inodes ahead.
     Worker,
-    /// Kernel threads of the ring, many at a time: slow opens do not hold up the worker, but
-    /// each file costs two context switches.
+    /// Kernel threads of the ring, many at a time: slow opens do not hold up the worker, but each
+    /// file costs two context switches.
     Ring,
 }
 
-/// Lets the worker open files itself as long as that is cheap. After [`Opener::SAMPLE`] opens
-/// that together took longer than that many times [`Opener::WORTH`], the ring opens the next
-/// [`Opener::EVERY`].
+/// Lets the worker open files itself as long as that is cheap. If [`Opener::SAMPLE`] opens together
+/// take longer than that many times [`Opener::WORTH`], the ring opens the next [`Opener::EVERY`].
 ///
 /// Measured on ext4, 20,000 files of 10 kB on two cores: 23 µs of processor time for each file;
 /// opening by the ring took 35.
@@ -45,7 +44,7 @@ impl Opener {
     pub const EVERY: u32 = 512;
     /// The time that an open may take: about the cost of two context switches.
     pub const WORTH: Duration = Duration::from_micros(40);
-    /// The most that one open counts: one that was descheduled says nothing about the others.
+    /// The most that one open counts: a single descheduled open says nothing about the others.
     pub const MOST: Duration = Duration::from_micros(320);
 
     /// Measures nothing: `by` opens all files.
@@ -65,7 +64,7 @@ impl Opener {
         By::Ring
     }
 
-    /// The worker opened a file, which took this long.
+    /// Records the time that the worker took to open a file.
     pub fn took(&mut self, time: Duration) {
         self.seen += 1;
         self.took += time.min(Self::MOST);
@@ -118,7 +117,7 @@ mod tests {
     #[test]
     fn files_scattered_over_the_device_are_opened_by_the_ring() {
         let times = (0..10_880).map(|_| Duration::from_micros(100));
-        // One sample of 32 in 544.
+        // One sample of 32 opens in 544.
         assert_eq!(opened_by_ring(times), 20 * 512);
         let disk =
             (0..10_880).map(|file| Duration::from_millis(if file % 4 == 0 { 8 } else { 0 }));

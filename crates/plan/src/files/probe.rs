@@ -1,17 +1,17 @@
-//! Whether to try the page cache first.
+//! Decides whether to try the page cache first.
 
 /// The way to try for the next file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProbeWay {
-    /// Only what is in memory; a miss costs a call.
+    /// Only the page cache; a miss costs a call.
     Cached,
-    /// Straight to the device, with others in flight.
+    /// Straight to the device, with other reads in flight.
     Device,
 }
 
-/// Tries the page cache first as long as that succeeds; after [`Probe::PATIENCE`] misses in a
-/// row only for every [`Probe::EVERY`]th file, so that a cold folder costs few calls in vain and
-/// a warm one after it is noticed.
+/// Tries the page cache first as long as that succeeds; after [`Probe::PATIENCE`] misses in a row,
+/// only for every [`Probe::EVERY`]th file. So a cold folder costs few calls in vain, and a warm one
+/// after it is noticed.
 ///
 /// ```
 /// use swath_plan::files::{Probe, ProbeWay};
@@ -30,12 +30,12 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Misses in a row after which it is tried rarely.
+    /// Misses in a row after which the page cache is tried rarely.
     pub const PATIENCE: u32 = 8;
-    /// How rarely: for one of this many files.
+    /// It is then tried for one of this many files.
     pub const EVERY: u32 = 64;
 
-    /// The way for the next file.
+    /// Returns the way for the next file.
     pub fn way(&mut self) -> ProbeWay {
         if self.misses < Self::PATIENCE {
             return ProbeWay::Cached;
@@ -48,7 +48,7 @@ impl Probe {
         ProbeWay::Cached
     }
 
-    /// The page cache was tried and had the file (`hit`), or did not.
+    /// Records whether the page cache had the file (`hit`).
     pub fn saw(&mut self, hit: bool) {
         self.misses = if hit { 0 } else { self.misses.saturating_add(1) };
     }

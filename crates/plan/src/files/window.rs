@@ -1,7 +1,7 @@
-//! How many threads wait for the device if there is no ring.
+//! The number of threads that wait for the device if there is no ring.
 
-/// Grows the number of blocking threads while files miss the page cache: reads in flight keep a
-/// device busy, not cores.
+/// Grows the number of blocking threads while files miss the page cache: reads in flight, not
+/// cores, keep a device busy.
 ///
 /// ```
 /// use swath_plan::files::Window;
@@ -19,17 +19,17 @@ pub struct Window {
 }
 
 impl Window {
-    /// Starts with `threads` that run, and grows to `most`.
+    /// Starts with `threads` running threads, and grows to `most`.
     pub fn new(threads: usize, most: usize) -> Self {
         Self { threads: threads.max(1), most, misses: 0 }
     }
 
-    /// A thread has to wait for the device. Returns whether another one is to be started, and
+    /// Records that a thread has to wait for the device. Returns whether to start another one, and
     /// counts it.
     ///
-    /// That is the case after as many misses as there are threads since the last one was
-    /// started: a warm tree with few cold files stays with few threads, a cold one has all of
-    /// them within a few thousand files.
+    /// It does so after as many misses as there are threads, counted from the last start: a warm
+    /// tree with few cold files keeps few threads, and a cold one has all of them within a few
+    /// thousand files.
     pub fn missed(&mut self) -> bool {
         self.misses += 1;
         let grows = self.threads < self.most && self.misses >= self.threads.min(8);
@@ -40,18 +40,18 @@ impl Window {
         grows
     }
 
-    /// A thread could not be started: no more are started.
+    /// Records that a thread could not be started: no more are started.
     pub fn refused(&mut self) {
         self.only(self.threads.saturating_sub(1));
     }
 
-    /// This many threads run, at least one, and no more can be started.
+    /// Sets the number of running threads, at least one; no more can be started.
     pub fn only(&mut self, threads: usize) {
         self.threads = threads.max(1);
         self.most = self.threads;
     }
 
-    /// Threads that run.
+    /// Returns the number of running threads.
     pub fn threads(&self) -> usize {
         self.threads
     }

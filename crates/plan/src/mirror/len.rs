@@ -1,6 +1,6 @@
-//! How long the file is if its copies differ.
+//! The length of the file if its copies differ.
 
-/// How the length is determined.
+/// The rule for the length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agreed {
     /// A manifest states it.
@@ -11,8 +11,8 @@ pub enum Agreed {
     Most,
 }
 
-/// Returns the length of the file whose copies have these lengths (`None`: unreadable), or
-/// `None` if it cannot be determined.
+/// Returns the length of a file whose copies have these lengths (`None`: unreadable), or `None` if
+/// the rule does not determine it.
 ///
 /// ```
 /// use swath_plan::mirror::{Agreed, agree};

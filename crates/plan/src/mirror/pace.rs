@@ -1,10 +1,10 @@
-//! How long reads take: of one copy on average, and of all copies recently.
+//! The duration of reads: of one copy on average, and of all copies recently.
 
 use alloc::vec::Vec;
 
 use crate::schedule::Nanos;
 
-/// Times are kept for this many bytes, so that chunks of different lengths can be compared.
+/// Times are stored for this many bytes, so that chunks of different lengths compare.
 const UNIT: u128 = 1 << 20;
 
 fn per_unit(elapsed: Nanos, len: u64) -> u64 {
@@ -17,12 +17,12 @@ fn of_len(per_unit: u64, len: u64) -> Nanos {
     u64::try_from(time).unwrap_or(u64::MAX)
 }
 
-/// How long a read of one copy takes, learned from earlier reads; later ones weigh more.
+/// The duration of a read of one copy, learned from earlier reads; later ones weigh more.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pace(Option<u64>);
 
 impl Pace {
-    /// A read of `len` bytes took `elapsed`.
+    /// Learns from a read of `len` bytes that took `elapsed`.
     pub(super) fn learn(&mut self, elapsed: Nanos, len: u64) {
         let new = per_unit(elapsed, len);
         self.0 = Some(match self.0 {
@@ -31,15 +31,16 @@ impl Pace {
         });
     }
 
-    /// The time that a read of `len` bytes will take; unknown sorts first, so that it gets
+    /// Returns the expected time of a read of `len` bytes; unknown sorts first, so that it gets
     /// measured.
     pub(super) fn of(self, len: u64) -> Option<Nanos> {
         self.0.map(|pace| of_len(pace, len))
     }
 }
 
-/// How long copies of these paces take together for `bytes`, with `slots` reads in flight each,
-/// and a last read of `len` bytes; `None` if one of them is unknown, or there are no copies.
+/// Returns the time that copies of these paces take together for `bytes`, with `slots` reads in
+/// flight each, and a last read of `len` bytes; `None` if a pace is unknown, or there are no
+/// copies.
 pub(super) fn time_for<'p>(
     paces: impl Iterator<Item = &'p Pace>,
     slots: u32,
@@ -58,16 +59,16 @@ pub(super) fn time_for<'p>(
     Some(u64::try_from(all).unwrap_or(u64::MAX).saturating_add(of_len(fastest, len)))
 }
 
-/// The reads that finished last, of any copy.
+/// The most recent reads of all copies.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Recent {
     times: Vec<u64>,
     next: usize,
 }
 
-/// This many are remembered.
+/// The number of reads remembered.
 const WINDOW: usize = 128;
-/// Fewer say nothing about which reads are slow.
+/// The fewest reads that show which ones are slow.
 const LEAST: usize = 16;
 
 impl Recent {
@@ -81,7 +82,7 @@ impl Recent {
         }
     }
 
-    /// The time for `len` bytes that all but `permille` of a thousand reads did not exceed.
+    /// Returns the time for `len` bytes that all but `permille` of a thousand reads did not exceed.
     pub(super) fn quantile(&self, permille: u32, len: u64) -> Option<Nanos> {
         if self.times.len() < LEAST {
             return None;

@@ -1,4 +1,4 @@
-//! The engine `auto`: how to read one extent, from what is known about it.
+//! The engine `auto`: chooses how to read one extent, from the known facts.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -61,7 +61,7 @@ pub(super) fn auto(
     if bypass && !ring && wishes.workers > 0 {
         slots = (0..wishes.workers).map(|_| vec![1, 0]).collect();
     } else if bypass && !ring {
-        // A blocked thread for each direct read; those that find none left help with the rest.
+        // A blocked thread for each direct read; threads without one help with the rest.
         slots.extend((0..depth).map(|_| vec![1, 0]));
     }
     let engine = match (ring, slots.len()) {
@@ -91,7 +91,7 @@ fn way_of(residency: Residency, missing: Way) -> Way {
     }
 }
 
-/// Bytes of one call, as requested, or as known to be good for what is read; 0: neither.
+/// Returns the bytes of one call: as requested, or as known to be good for the source; 0: neither.
 fn auto_chunk_size(
     facts: &Facts,
     wishes: &Wishes,
@@ -135,7 +135,7 @@ fn one_read(
     }
 }
 
-/// Blocking workers for `bytes` that are read buffered.
+/// Returns the number of blocking workers for `bytes` of buffered reads.
 fn auto_workers(
     facts: &Facts,
     tuning: &Tuning,
@@ -144,10 +144,10 @@ fn auto_workers(
     bytes: u64,
     taken: &mut Taken,
 ) -> u64 {
-    // When bypassing, what is buffered is resident, except at the edges.
+    // When bypassing, buffered bytes are resident, except at the edges.
     let resident = bypass || share.resident >= facts.extent.len();
     let far_ahead = facts.readahead >= FAR_AHEAD;
-    // Measured with a shorter file, for which the kernel alone may have been enough.
+    // It was measured on a shorter file, for which the kernel alone may have been enough.
     let other_rule = far_ahead && bytes >= LONG;
     let tuned = match share.unknown {
         _ if resident => tuning.warm_workers,
@@ -159,12 +159,11 @@ fn auto_workers(
         _ if resident => facts.cores,
         Storage::Memory | Storage::Foreign => facts.cores,
         Storage::Rotational | Storage::Network => ORDERED.0,
-        // Blocked on the device, not on a core; and where nothing is known, blocking costs
-        // little.
+        // Workers block on the device, not on a core; if nothing is known, blocking costs little.
         _ if bytes < LONG && share.unknown == 0 && far_ahead && facts.processes => facts.cores,
         _ if bytes < LONG && share.unknown == 0 && far_ahead => 1,
         _ => facts.cores.max(COLD_WORKERS),
     };
-    // Each copy has a device of its own.
+    // Each copy has its own device.
     wanted.saturating_mul(facts.copies.max(1)).clamp(1, bytes.div_ceil(WORKER_SHARE))
 }

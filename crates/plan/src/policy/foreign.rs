@@ -1,8 +1,8 @@
-//! Sources that only implement `read_at`: what they say about themselves, and what follows.
+//! Sources that only implement `read_at`: their hints, and the resulting decisions.
 //!
 //! Nothing is known about the storage of such a source. So requests are larger than those to the
-//! kernel, and a [`Crew`](crate::crew::Crew) finds out how many pay off, unless the caller or
-//! the source says.
+//! kernel, and a [`Crew`](crate::crew::Crew) finds how many pay off, unless the caller or the
+//! source decides.
 
 use alloc::format;
 use alloc::string::String;
@@ -23,12 +23,12 @@ use crate::schedule::{LeaseCut, Run, Way};
 
 /// The most workers by default.
 const MOST_WORKERS: u64 = 64;
-/// Workers to begin with if requests are known to have to wait.
+/// Workers to begin with if requests are known to wait.
 const FIRST_REMOTE: u64 = 16;
-/// Size of one request in bytes, if there are enough of them for all workers. Larger requests
-/// pay for the wait once for more bytes, but delay consumers that wait for the last one.
+/// Size of one request in bytes, if there are enough of them for all workers. Larger requests pay
+/// for the wait once for more bytes, but delay consumers that wait for the last one.
 const REQUEST_SIZE: u64 = 4 << 20;
-/// Bytes in flight and held by a consumer that stores them separately, all workers together.
+/// Bytes in flight or held by a consumer that stores them separately, for all workers together.
 pub(super) const MOST_IN_HAND: u64 = 128 << 20;
 
 /// The storage of a source that is not a file.
@@ -38,21 +38,21 @@ pub enum SourceKind {
     /// Unknown.
     #[default]
     Unknown,
-    /// Memory: nothing has to be waited for.
+    /// Memory: requests do not wait.
     Memory,
     /// A local device without moving parts.
     Device,
     /// A local spinning disk.
     Disk,
-    /// Another machine: each request has to wait.
+    /// Another machine: each request waits.
     Remote,
 }
 
-/// Whether several requests at a time are faster than one after the other.
+/// Whether several requests at a time are faster than one after another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ParallelRequests {
-    /// Unknown: found out while it is read.
+    /// Unknown: found out while reading.
     #[default]
     Unknown,
     /// They are.
@@ -78,7 +78,7 @@ pub struct Hints {
 }
 
 impl Hints {
-    /// Absurd values are clamped and reported.
+    /// Clamps absurd values, and reports them.
     fn bounded(&self, fallbacks: &mut Vec<Fallback>) -> Self {
         let mut hints = *self;
         for (name, (least, most), number) in [
@@ -91,7 +91,7 @@ impl Hints {
     }
 }
 
-/// The facts with their hints clamped to sensible values, if there are any.
+/// Returns the facts with their hints clamped to sensible values, if there are any.
 pub(super) fn bounded(facts: &Facts, fallbacks: &mut Vec<Fallback>) -> Option<Facts> {
     if facts.hints == Hints::default() {
         return None;
@@ -104,7 +104,7 @@ pub(super) fn is_foreign(facts: &Facts) -> bool {
     facts.storage == Storage::Foreign && facts.copies == 0
 }
 
-/// Decides how a source that is neither a file nor copies is read.
+/// Decides how to read a source that is neither a file nor copies.
 pub(super) fn auto(
     facts: &Facts,
     wishes: &Wishes,
@@ -134,14 +134,14 @@ pub(super) fn auto(
     }
 }
 
-/// As many chunks as are handed out together.
+/// Returns the cuts: several chunks are handed out together.
 fn cut(facts: &Facts, chunk_size: NonZeroU64) -> LeaseCut {
     let chunks = (lease_size(facts) / chunk_size).max(1);
     let size = NonZeroU64::new(chunk_size.get().saturating_mul(chunks)).unwrap_or(chunk_size);
     LeaseCut { base: facts.extent.offset(), size }
 }
 
-/// Size of one request in bytes; for requests that have to wait, see [`waited_size`].
+/// Returns the size of one request in bytes; for requests that wait, see [`waited_size`].
 fn request_size(facts: &Facts) -> u64 {
     match (facts.hints.request_size, facts.hints.kind) {
         (0, SourceKind::Memory | SourceKind::Device | SourceKind::Unknown) => READ_SIZE,
@@ -151,21 +151,21 @@ fn request_size(facts: &Facts) -> u64 {
     }
 }
 
-/// Size of one request in bytes, if it has to wait.
+/// Returns the size of one request in bytes if it has to wait.
 fn waited_size(facts: &Facts) -> u64 {
     let share = facts.extent.len() / MOST_WORKERS;
     let share = share.checked_ilog2().map_or(0, |bits| 1 << bits);
     share.clamp(READ_SIZE, REQUEST_SIZE)
 }
 
-/// Size of a block in bytes, for a consumer of blocks that got no size from the caller: `usual`,
-/// or the best size of the source.
+/// Returns the size of a block in bytes, if the caller gave none: `usual`, or the source's best
+/// size.
 pub fn block_size(facts: &Facts, usual: u64) -> u64 {
     let hinted = facts.hints.request_size.min(MOST_CHUNK);
     if is_foreign(facts) { usual.max(hinted) } else { usual }
 }
 
-/// Bytes that are handed out at a time if chunks are smaller.
+/// Returns the bytes handed out at a time if chunks are smaller.
 fn lease_size(facts: &Facts) -> u64 {
     match facts.hints.request_size {
         0 => request_size(facts).max(waited_size(facts)).min(LEASE_SIZE),
@@ -173,7 +173,7 @@ fn lease_size(facts: &Facts) -> u64 {
     }
 }
 
-/// Workers to begin with, and the maximum if the best number is to be found out.
+/// Returns the workers to begin with, and the bounds if the best number is to be found.
 fn workers(facts: &Facts, wishes: &Wishes, size: NonZeroU64) -> (u64, Option<Bounds>) {
     let requests = ChunkPlan::new(facts.extent, size).count().max(1);
     let shares = facts.extent.len().div_ceil(WORKER_SHARE).max(1);
@@ -191,7 +191,7 @@ fn workers(facts: &Facts, wishes: &Wishes, size: NonZeroU64) -> (u64, Option<Bou
     };
     let first = by_kind.min(requests);
     let most = MOST_WORKERS.max(first).min(requests);
-    // For a caller that wants pieces of another size, a whole lease is read at once.
+    // If the caller requests pieces of another size, a whole lease is read at once.
     let (request_size, waited_size) = match (wishes.chunk_size, hints.request_size) {
         (0, 0) => (request_size(facts), waited_size(facts).max(request_size(facts))),
         (0, hinted) => (hinted, hinted),
@@ -202,7 +202,7 @@ fn workers(facts: &Facts, wishes: &Wishes, size: NonZeroU64) -> (u64, Option<Bou
     (first, (most > first_count).then_some(bounds))
 }
 
-/// Why, in one sentence.
+/// Returns the reason, in one sentence.
 fn reason(facts: &Facts, wishes: &Wishes, first: u64, crew: Option<Bounds>) -> String {
     let hints = &facts.hints;
     let place = match hints.kind {

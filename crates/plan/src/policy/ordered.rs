@@ -33,7 +33,7 @@ pub fn in_order(decision: Decision, extent: Extent) -> Decision {
     let mut slots = to_usize(decision.ring_depth).max(decision.workers.len()).max(1);
     let mut crew = decision.crew;
     if let Some(bounds) = &mut crew {
-        // Each worker has a lease in hand, and those are stored separately.
+        // Each worker holds a lease, and those are stored separately.
         bounds.most = to_usize(MOST_IN_HAND / cut.size).clamp(bounds.first, bounds.most);
         (bounds.request_size, bounds.waited_size) = (cut.size.get(), cut.size.get());
         slots = bounds.most;

@@ -1,4 +1,4 @@
-//! Why a file is read the way it is, in one sentence, and the shares that it mentions.
+//! The reason for the way a file is read, in one sentence, and the shares that it mentions.
 
 use alloc::format;
 use alloc::string::String;
@@ -6,7 +6,7 @@ use alloc::string::String;
 use super::{Facts, PageCache, SMALL, Storage, Tuning};
 use crate::window::{self, Residency};
 
-/// How many bytes the page cache holds, window by window.
+/// The number of bytes in the page cache, from the windows.
 pub(super) struct Share {
     pub(super) resident: u64,
     pub(super) absent: u64,
@@ -16,7 +16,7 @@ pub(super) struct Share {
 impl Share {
     pub(super) fn of(facts: &Facts) -> Self {
         let mut share = Self { resident: 0, absent: 0, unknown: facts.extent.len() };
-        // What was not inspected is unknown: an extent may have more windows than time allows.
+        // Windows that were not inspected are unknown: time may not allow all of them.
         for (window, known) in window::windows(facts.extent).zip(&facts.residency) {
             let bytes = match known {
                 Residency::Resident => &mut share.resident,
@@ -30,7 +30,7 @@ impl Share {
     }
 }
 
-/// Why a small file takes one read.
+/// Returns the reason why a small file takes one read.
 pub fn small_reason(len: u64, tuning: &Tuning) -> String {
     match len > SMALL {
         false => String::from("at most 64 KiB: one read, no thread"),
@@ -40,7 +40,7 @@ pub fn small_reason(len: u64, tuning: &Tuning) -> String {
     }
 }
 
-/// One sentence for the report.
+/// Returns one sentence for the report.
 pub(super) fn reason(
     facts: &Facts,
     share: &Share,

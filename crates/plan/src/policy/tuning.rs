@@ -1,5 +1,4 @@
-//! Settings that were measured to be faster than the defaults, on one file system of one
-//! machine.
+//! Settings measured to be faster than the defaults, on one file system of one machine.
 
 use alloc::format;
 use alloc::string::String;
@@ -11,10 +10,10 @@ use crate::wishes::{Engine, PageCache};
 
 /// The smallest size of one read: a page.
 pub(super) const LEAST_CHUNK: u64 = 4096;
-/// The largest: more is memory without gain.
+/// The largest: beyond it, memory grows without gain.
 pub(super) const MOST_CHUNK: u64 = 64 << 20;
 
-/// Numbers that [`decide`](super::decide) uses in place of its own. 0 and `Auto` mean "not
+/// Numbers that replace the defaults of [`decide`](super::decide). 0 and `Auto` mean "not
 /// measured", so the default of this type changes no decision.
 ///
 /// Requests of the caller take precedence, then these, then the defaults. A requested engine is
@@ -33,19 +32,19 @@ pub struct Tuning {
     pub direct_depth: u64,
     /// Bytes of one direct read.
     pub direct_chunk_size: u64,
-    /// How direct reads are made: [`Engine::Ring`] where possible, or [`Engine::Pool`], one
-    /// thread for each. Other values mean "not measured".
+    /// The engine for direct reads: [`Engine::Ring`] if possible, or [`Engine::Pool`], one thread
+    /// for each. Other values mean "not measured".
     pub direct_engine: Engine,
-    /// How to read a file that will not be read again: [`PageCache::Bypass`] where possible, or
+    /// The mode for a file that will not be read again: [`PageCache::Bypass`] if possible, or
     /// [`PageCache::Drop`]. Other values mean "not measured".
     pub once: PageCache,
-    /// Up to this many bytes one read without any thread is fastest.
+    /// Up to this many bytes, one read without any thread is fastest.
     pub small: u64,
 }
 
 impl Tuning {
-    /// Returns the settings for a caller whose threads also process the bytes: as many threads as
-    /// are best in flight at the device, but never fewer than it has anyway.
+    /// Returns the settings for a caller whose threads also process the bytes: the best number of
+    /// threads in flight at the device, but never fewer than the caller has anyway.
     ///
     /// ```
     /// use swath_plan::policy::Tuning;
@@ -60,7 +59,7 @@ impl Tuning {
         Self { cold_workers: if more { self.cold_workers } else { 0 }, ..Self::default() }
     }
 
-    /// Absurd values are clamped and reported.
+    /// Clamps absurd values, and reports them.
     pub(super) fn bounded(&self, fallbacks: &mut Vec<Fallback>) -> Self {
         let mut tuning = *self;
         let sizes = (LEAST_CHUNK, MOST_CHUNK);
@@ -79,12 +78,13 @@ impl Tuning {
         tuning
     }
 
-    /// The limit for reading in one call, clamped: for callers that need it before they decide.
+    /// Returns the limit for reading in one call, clamped: for callers that need it before they
+    /// decide.
     pub fn small_bytes(&self) -> u64 {
         if self.small == 0 { SMALL } else { self.small.min(READ_SIZE) }
     }
 
-    /// Whether files that are read once bypass the page cache, where possible.
+    /// Whether files that are read once bypass the page cache, if possible.
     pub fn bypasses(&self) -> bool {
         self.once != PageCache::Drop
     }
@@ -95,7 +95,7 @@ impl Tuning {
 pub(super) struct Taken(Vec<&'static str>);
 
 impl Taken {
-    /// The requested value, otherwise the measured one, otherwise 0.
+    /// Returns the requested value, otherwise the measured one, otherwise 0.
     pub(super) fn pick(&mut self, name: &'static str, wish: u64, tuned: u64) -> u64 {
         if wish > 0 || tuned == 0 {
             return wish;
@@ -110,7 +110,7 @@ impl Taken {
         }
     }
 
-    /// The end of the reason; empty if nothing was used.
+    /// Returns the end of the reason; empty if no setting was used.
     pub(super) fn words(&self) -> String {
         match self.0.as_slice() {
             [] => String::new(),

@@ -1,16 +1,16 @@
-//! The reads to repeat, and their time: not before the time that the source gives; otherwise after
-//! growing pauses, and never everything at the same time.
+//! The reads to repeat, each at its time: not before the time that the source gives; otherwise
+//! after growing pauses, and never all at once.
 
 use alloc::vec::Vec;
 
 use super::Nanos;
 use crate::random::next_word;
 
-/// The longest pause, unless the source asks for more.
+/// The longest pause, unless the source asks for a longer one.
 const MOST: Nanos = 2_000_000_000;
 
-/// How long to wait before something that failed for a transient reason is retried. The default
-/// only waits if the source asks for it.
+/// The pause before a read that failed for a transient reason is retried. The default only waits if
+/// the source asks for it.
 ///
 /// ```
 /// use swath_plan::schedule::Pause;
@@ -23,15 +23,15 @@ const MOST: Nanos = 2_000_000_000;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pause {
-    /// Before the first retry; doubled each time. 0: no pause.
+    /// The pause before the first retry; doubled each time. 0: no pause.
     pub first: Nanos,
-    /// Determines by how much pauses differ.
+    /// Determines the variation of pauses.
     pub seed: u64,
 }
 
 impl Pause {
-    /// The pause before a retry of something that was retried `tried` times before, if the
-    /// source asks for `after`.
+    /// Returns the pause before another retry, after `tried` earlier ones, if the source asks for
+    /// `after`.
     pub fn draw(&mut self, tried: u32, after: Nanos) -> Nanos {
         let doubled = self.first.checked_shl(tried).unwrap_or(MOST).min(MOST.max(self.first));
         let doubled = if self.first > 0 && doubled == 0 { MOST } else { doubled };
@@ -40,13 +40,13 @@ impl Pause {
         own.max(asked)
     }
 
-    /// A number below `bound`.
+    /// Returns a number below `bound`.
     fn below(&mut self, bound: u64) -> u64 {
         next_word(&mut self.seed) % bound.max(1)
     }
 }
 
-/// Leases that are handed out again, each when its time has come.
+/// Leases to hand out again, each at its time.
 #[derive(Clone, Debug)]
 pub(crate) struct Again<L> {
     waiting: Vec<(Nanos, L)>,
@@ -61,18 +61,18 @@ impl<L: PartialEq> Again<L> {
         self.waiting.push((not_before, lease));
     }
 
-    /// The one that came last, among those whose time has come.
+    /// Returns the latest addition among those that are due.
     pub(crate) fn due(&self, now: Nanos) -> Option<&L> {
         let due = |entry: &&(Nanos, L)| entry.0 <= now;
         self.waiting.iter().rev().find(due).map(|(_, lease)| lease)
     }
 
-    /// The time of the next one.
+    /// Returns the time of the next one.
     pub(crate) fn soonest(&self) -> Option<Nanos> {
         self.waiting.iter().map(|&(not_before, _)| not_before).min()
     }
 
-    /// Removes what `due` found; returns whether it was here.
+    /// Removes the lease that `due` found; returns whether it was here.
     pub(crate) fn take(&mut self, lease: &L) -> bool {
         let found = self.waiting.iter().rposition(|(_, other)| other == lease);
         found.map(|place| self.waiting.remove(place)).is_some()

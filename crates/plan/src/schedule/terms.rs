@@ -1,11 +1,11 @@
-//! The rules for every lease, in whatever order leases are handed out: how often it is tried,
-//! what a refused way means, and the rate limit.
+//! The rules for every lease, in any order: the number of attempts, the meaning of a refused way,
+//! and the rate limit.
 
 use core::num::NonZeroU64;
 
 use super::{Nanos, Outcome, Pause, Verdict, Way};
 
-/// The terms of one read, and what has been handed out under them.
+/// The terms of one read, and the bytes handed out under them.
 #[derive(Clone, Debug)]
 pub(crate) struct Terms {
     retries: u32,
@@ -26,7 +26,7 @@ impl Terms {
         Self { retries, pause, rate_bytes_per_s, given_bytes, in_flight, stopped }
     }
 
-    /// Leases that are handed out and not reported yet.
+    /// Returns the number of leases handed out and not reported yet.
     pub(crate) fn in_flight(&self) -> usize {
         self.in_flight
     }
@@ -39,13 +39,13 @@ impl Terms {
         self.stopped = true;
     }
 
-    /// A lease of this many bytes is handed out.
+    /// Records that a lease of this many bytes is handed out.
     pub(crate) fn give(&mut self, bytes: u64) {
         self.given_bytes = self.given_bytes.saturating_add(bytes);
         self.in_flight += 1;
     }
 
-    /// A lease comes back that was read in one way and had been tried this often before.
+    /// Judges a returned lease by its way, its earlier attempts and its outcome.
     pub(crate) fn judge(&mut self, way: Way, tried: u32, outcome: Outcome) -> Verdict {
         self.in_flight = self.in_flight.saturating_sub(1);
         match outcome {
@@ -59,7 +59,8 @@ impl Terms {
         }
     }
 
-    /// When a lease that had been tried this often before, and failed at `now`, may be retried.
+    /// Returns the time at which a lease that failed at `now`, after `tried` earlier attempts, may
+    /// be retried.
     pub(crate) fn retry_at(&mut self, tried: u32, outcome: Outcome, now: Nanos) -> Nanos {
         let after = match outcome {
             Outcome::Passing { after } => after,
@@ -68,7 +69,7 @@ impl Terms {
         now.saturating_add(self.pause.draw(tried, after))
     }
 
-    /// When the rate limit allows another lease, if that is after `now`.
+    /// Returns the time at which the rate limit allows another lease, if that is after `now`.
     pub(crate) fn allows_at(&self, now: Nanos) -> Option<Nanos> {
         let rate = u128::from(self.rate_bytes_per_s?.get());
         let paid_at = u128::from(self.given_bytes) * 1_000_000_000 / rate;

@@ -1,5 +1,5 @@
-//! Finds the item that contains a byte, among many items in a row: a flat index, made once and
-//! only read.
+//! Finds the item that contains a byte, among many consecutive items: a flat index, built once and
+//! then only read.
 //!
 //! ```text
 //! items    |a    |b|c||e        |     lengths 5, 1, 2, 0, 9
@@ -7,10 +7,10 @@
 //! buckets  |·    ·    |·    ·    |    equal shares of the bytes, an item or two in each
 //! ```
 //!
-//! A search looks up the bucket of the offset, which gives the two items between which to
-//! search. So the expected cost for an offset drawn evenly from all bytes is O(1) whatever the
-//! lengths are, because the more bytes are in short items, the more buckets these have; the
-//! worst case is O(log n), in a bucket that many short items share.
+//! A search looks up the bucket of the offset, which gives the two items between which to search.
+//! So the expected cost for an offset drawn evenly from all bytes is O(1) whatever the lengths are,
+//! because the more bytes are in short items, the more buckets these have; the worst case is O(log
+//! n), in a bucket that many short items share.
 //!
 //! ```
 //! use swath_plan::segment::index::Index;
@@ -23,26 +23,26 @@
 
 use alloc::vec::Vec;
 
-/// Items for each bucket, up to twice as many. Measured: with fewer, the table of buckets no
-/// longer fits into the nearer caches; with more, the walk inside a bucket gets longer.
+/// Items for each bucket, up to twice as many. Measured: with fewer, the table of buckets no longer
+/// fits into the nearer caches; with more, the walk inside a bucket gets longer.
 const ITEMS_PER_BUCKET: usize = 1;
 
 /// Up to this many items, a walk from the first is faster than halving.
 const WALK_MAX: usize = 16;
 
-/// Where adjacent items begin. Takes 10 to 12 bytes of memory for each.
+/// The starts of adjacent items. Takes 10 to 12 bytes of memory for each.
 #[derive(Clone, Debug)]
 pub struct Index {
     /// The start of each item, then the total.
     starts: Vec<u64>,
     /// The item that contains the first byte of each bucket, then the last item.
     buckets: Vec<u32>,
-    /// A bucket has two to the power of this many bytes.
+    /// The size of a bucket in bytes, as a power of two.
     shift: u32,
 }
 
 impl Index {
-    /// Lays out items of these lengths one after the other, in O(n).
+    /// Builds the index of consecutive items of these lengths, in O(n).
     ///
     /// Returns `None` if they have more than `u64::MAX` bytes in total, or if there are more
     /// than `u32::MAX` of them.
@@ -61,7 +61,7 @@ impl Index {
         Some(Self { starts, buckets, shift })
     }
 
-    /// The number of items, including empty ones.
+    /// Returns the number of items, including empty ones.
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
@@ -71,18 +71,18 @@ impl Index {
         self.len() == 0
     }
 
-    /// The total length of all items.
+    /// Returns the total length of all items.
     pub fn total(&self) -> u64 {
         self.starts[self.len()]
     }
 
-    /// Returns where item `index` begins; for the number of items, where the last one ends.
+    /// Returns the start of item `index`; for the number of items, the end of the last one.
     pub fn start(&self, index: usize) -> Option<u64> {
         self.starts.get(index).copied()
     }
 
-    /// Returns the item that contains byte `offset`, and the offset inside that item; `None`
-    /// from [`total`](Self::total) on.
+    /// Returns the item that contains byte `offset`, and the offset inside that item; `None` for
+    /// [`total`](Self::total) and above.
     ///
     /// Expected O(1), at worst O(log n).
     #[inline]
@@ -104,7 +104,7 @@ impl Index {
     }
 }
 
-/// Returns by how much to shift offsets below `total` so that at most `most` buckets are left.
+/// Returns the shift of offsets below `total` that leaves at most `most` buckets.
 fn shift_for(total: u64, most: usize) -> u32 {
     let (last, most) = (total.saturating_sub(1), most.max(1) as u64);
     (0..u64::BITS).find(|&shift| (last >> shift) < most).unwrap_or(u64::BITS - 1)

@@ -1,8 +1,8 @@
-//! The manifest: which bytes of which segments, in serial order, are the file.
+//! The manifest: the bytes of segments that make up the file, in serial order.
 //!
-//! A [`Manifest`] always satisfies all rules below, whether it was put together
-//! ([`new`](Manifest::new)) or read ([`decode`](Manifest::decode)). So its users need not check
-//! again before opening a file by a name in it or reading at an offset in it.
+//! A [`Manifest`] always satisfies all rules below, whether it was built ([`new`](Manifest::new))
+//! or read ([`decode`](Manifest::decode)). So its users need not check again before opening a file
+//! by a name in it or reading at an offset in it.
 //!
 //! ```
 //! use swath_plan::{extent::Extent, segment::manifest::{Manifest, ManifestExtent, Segment}};
@@ -59,7 +59,7 @@
 //!
 //! # The rules
 //!
-//! Everything else is refused, with the offset of the fault:
+//! A violation is refused, with the offset of the fault:
 //!
 //! * the encoding ends where the counts say, and the checksum at the end is right;
 //! * a name has 1 to 255 bytes, no `/` and no NUL, does not start with a dot, is not `MANIFEST`
@@ -103,7 +103,7 @@ const HEADER_LEN: usize = 36;
 const SEGMENT_LEN: usize = 9;
 const EXTENT_LEN: usize = 24;
 const SUM_LEN: usize = 4;
-/// Set in an extent's first number if it has a checksum.
+/// The bit in an extent's first number that marks a checksum.
 const HAS_CHECKSUM: u32 = 1 << 31;
 
 /// A file that contains extents.
@@ -111,7 +111,7 @@ const HAS_CHECKSUM: u32 = 1 << 31;
 pub struct Segment {
     /// Its name in the folder of the manifest.
     pub name: Box<str>,
-    /// How many of its bytes extents may be in.
+    /// The length of its part that extents may be in.
     pub len: u64,
 }
 
@@ -137,11 +137,11 @@ pub struct Manifest {
 impl Manifest {
     /// Checks the rules of the [module](self) and puts the parts together.
     ///
-    /// O(n) if every segment's extents come in the order of their offsets, otherwise O(n log n).
+    /// O(n) if every segment's extents are in the order of their offsets, otherwise O(n log n).
     ///
     /// # Errors
     ///
-    /// The first rule that is broken, and where the broken part would be in the encoding.
+    /// The first broken rule, and the place of the broken part in the encoding.
     pub fn new(
         segments: Vec<Segment>,
         extents: Vec<ManifestExtent>,
@@ -150,10 +150,10 @@ impl Manifest {
         Ok(Self { segments, extents, len })
     }
 
-    /// Decodes a manifest from bytes that may come from anywhere.
+    /// Decodes a manifest from any source; it may be damaged or malicious.
     ///
-    /// O(n), or O(n log n) as [`new`](Self::new). Takes memory for at most a small multiple of
-    /// the length of `bytes`, and most of it only once the checksum is right.
+    /// O(n), or O(n log n) as in [`new`](Self::new). Takes memory for at most a small multiple of
+    /// the length of `bytes`, and most of it only after checking the checksum.
     ///
     /// # Errors
     ///
@@ -199,12 +199,12 @@ impl Manifest {
         &self.extents
     }
 
-    /// Returns the length in bytes of the file that it describes.
+    /// Returns the length of the described file in bytes.
     pub const fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether the file that it describes is empty.
+    /// Whether the described file is empty.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -231,12 +231,12 @@ fn encode_extent(it: &ManifestExtent) -> [u8; EXTENT_LEN] {
     bytes
 }
 
-/// Where extent `index` is in the encoding.
+/// Returns the offset of extent `index` in the encoding.
 fn extent_at(segments: &[Segment], index: usize) -> usize {
     segment_at(segments, segments.len()) + index * EXTENT_LEN
 }
 
-/// Where segment `index` is in the encoding.
+/// Returns the offset of segment `index` in the encoding.
 fn segment_at(segments: &[Segment], index: usize) -> usize {
     let before = segments[..index].iter().map(|it| SEGMENT_LEN + it.name.len());
     HEADER_LEN + before.sum::<usize>()

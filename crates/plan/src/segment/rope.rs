@@ -1,9 +1,8 @@
-//! A sequence of pieces that grows at its end, and to which another sequence is appended in
-//! O(1).
+//! A sequence of pieces that grows at its end, and to which another one can be appended in O(1).
 //!
-//! A strand keeps its output as a [`Rope`]. Where two strands join, the right one's rope is
-//! appended to the left one's. No structure is shared while they run, so nothing is locked and
-//! no order can be lost. The rope is read from left to right once, when the output is committed.
+//! A strand keeps its output as a [`Rope`]. When two strands join, the right one's rope is appended
+//! to the left one's. They share no structure while they run, so nothing is locked and no order can
+//! be lost. The rope is read from left to right once, when the output is committed.
 //!
 //! ```text
 //! left  [a][b]          left.concat(right)   [a][b][c][d]
@@ -11,7 +10,7 @@
 //! ```
 //!
 //! Study E (PLIO) instead inserts each strand into one shared list when it is stolen. Taken
-//! literally, that loses the order of what is written after a join.
+//! literally, that loses the order of bytes written after a join.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -22,7 +21,7 @@ pub trait RopePiece: Sized {
     /// Its length in bytes.
     fn len(&self) -> u64;
 
-    /// Whether it is empty: empty pieces are not kept.
+    /// Whether it is empty: empty pieces are dropped.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -34,7 +33,7 @@ pub trait RopePiece: Sized {
 /// Bytes of one log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogExtent {
-    /// Which log.
+    /// The index of the log.
     pub log: u32,
     /// Offset from the start of the log.
     pub offset: u64,
@@ -57,14 +56,14 @@ impl RopePiece for LogExtent {
     }
 }
 
-/// Ropes of this few pieces are copied: cheaper than a node.
+/// The most pieces of a rope that are copied: cheaper than a node.
 const FEW: usize = 16;
 
-/// Pieces in order. See the [module](self).
+/// Pieces in order; see the [module](self).
 #[derive(Debug)]
 pub struct Rope<P: RopePiece> {
     len: u64,
-    /// Everything before `last`.
+    /// The pieces before `last`.
     before: Option<Node<P>>,
     last: Vec<P>,
 }
@@ -92,7 +91,7 @@ impl<P: RopePiece> Rope<P> {
         self.len
     }
 
-    /// Returns whether it has no bytes.
+    /// Whether it has no bytes.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -110,8 +109,7 @@ impl<P: RopePiece> Rope<P> {
         self.last.extend(left_over);
     }
 
-    /// Calls `grow` to extend the last piece, if there is one; returns whether `grow` returned
-    /// `true`.
+    /// Calls `grow` to extend the last piece, if there is one; returns whether it returned `true`.
     pub fn grow_last(&mut self, grow: impl FnOnce(&mut P) -> bool) -> bool {
         let Some(last) = self.last.last_mut() else { return false };
         let before = last.len();
@@ -122,8 +120,8 @@ impl<P: RopePiece> Rope<P> {
 
     /// Appends `right` after everything in `self`, in O(1).
     ///
-    /// To be called by the strand that forked, after both branches have ended. PLIO instead
-    /// inserts at the steal, which loses the order of what is written after a join.
+    /// Call it on the strand that forked, after both branches have ended. PLIO instead inserts at
+    /// the steal, which loses the order of bytes written after a join.
     pub fn concat(&mut self, mut right: Self) {
         if right.before.is_none() && right.last.len() <= FEW {
             for piece in mem::take(&mut right.last) {
@@ -138,7 +136,7 @@ impl<P: RopePiece> Rope<P> {
         }
     }
 
-    /// Takes all pieces out, in order; contiguous neighbours become one.
+    /// Takes all pieces out, in order; joins contiguous neighbours.
     #[must_use]
     pub fn into_pieces(mut self) -> Vec<P> {
         let mut pieces: Vec<P> = Vec::new();
@@ -175,7 +173,7 @@ fn pair<P>(left: Option<Node<P>>, right: Option<Node<P>>) -> Option<Node<P>> {
     }
 }
 
-/// Without recursion: a rope may be as deep as the program forked.
+/// Drops without recursion: a rope may be as deep as the program forked.
 impl<P: RopePiece> Drop for Rope<P> {
     fn drop(&mut self) {
         let mut stack: Vec<Node<P>> = Vec::new();

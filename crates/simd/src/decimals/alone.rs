@@ -3,7 +3,8 @@
 use super::padding::{WantedNumbers, is_padded};
 use super::{Tokens, each, scalar};
 
-/// Parses tokens from `first` on, one by one; returns how many precede the first that is not plain.
+/// Parses tokens starting at `first`, one by one; returns the number before the first that is not
+/// plain.
 pub(super) fn doubles(
     tokens: Tokens<'_>,
     first: usize,
@@ -17,7 +18,7 @@ pub(super) fn doubles(
     })
 }
 
-/// As [`doubles`], for integers.
+/// Like [`doubles`], for integers.
 pub(super) fn integers(
     tokens: Tokens<'_>,
     first: usize,

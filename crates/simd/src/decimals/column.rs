@@ -1,13 +1,13 @@
-//! The fields of a column as numbers: some are empty, and those that are not may have to be
-//! written as numbers are.
+//! The fields of a column as numbers: some are empty, and the others may have to be in the usual
+//! form of numbers.
 //!
 //! ```text
 //! fields    1.5,,-2,007
-//! numbers   1.5 0 -2             007 is refused, unless padding is taken
+//! numbers   1.5 0 -2             007 is refused, unless padding is accepted
 //! ```
 //!
-//! An empty field has the value zero: the caller knows which are empty, so no field has to be moved
-//! before it is parsed.
+//! An empty field has the value zero: the caller knows which fields are empty, so no field has to
+//! be moved before parsing.
 
 use super::{Tokens, alone};
 use crate::level::{Detected, Level, detected};
@@ -15,17 +15,17 @@ use crate::level::{Detected, Level, detected};
 /// How to treat numbers that begin with a plus, or with a zero before another digit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Padding {
-    /// They are not plain. Among whole numbers, `-0` is not plain either.
+    /// They are not plain. If whole numbers are wanted, `-0` is not plain either.
     Refused,
-    /// They are numbers as others are.
+    /// They are numbers like any others.
     Taken,
 }
 
-/// Parses `tokens` as [`parse_doubles`](crate::parse_doubles) does, but for empty ones, which are
+/// Parses `tokens` like [`parse_doubles`](crate::parse_doubles), except for empty ones, which are
 /// zero, and for `padding`. A token that starts past its end is empty.
 ///
-/// Sets `doubt` if one of the doubles may be further from the number than half a unit of its last digit: of all
-/// others, the digits of the text are those of the double.
+/// Sets `doubt` if one of the doubles may differ from the number by more than half a unit of its
+/// last digit: for all others, the digits of the text are those of the double.
 ///
 /// ```
 /// use swath_simd::{Padding, Tokens, column_doubles};
@@ -44,7 +44,7 @@ pub fn column_doubles(
     doubles_of(detected(), tokens, padding, out, doubt)
 }
 
-/// As [`column_doubles`], with the kernel of one `level`, to compare them.
+/// Like [`column_doubles`], with the kernel of one `level`, to compare levels.
 ///
 /// # Panics
 ///
@@ -59,13 +59,13 @@ pub fn column_doubles_at(
     doubles_of(level.detected(), tokens, padding, out, doubt)
 }
 
-/// Parses `tokens` as [`parse_integers`](crate::parse_integers) does, but for empty ones, which are
+/// Parses `tokens` like [`parse_integers`](crate::parse_integers), except for empty ones, which are
 /// zero, and for `padding`. A token that starts past its end is empty.
 pub fn column_integers(tokens: Tokens<'_>, padding: Padding, out: &mut [i64]) -> usize {
     integers_of(detected(), tokens, padding, out)
 }
 
-/// As [`column_integers`], with the kernel of one `level`, to compare them.
+/// Like [`column_integers`], with the kernel of one `level`, to compare levels.
 ///
 /// # Panics
 ///
@@ -156,7 +156,7 @@ fn integers_of(
     }
 }
 
-/// Takes tokens of one digit, eight at a time, as columns of flags have them; returns how many.
+/// Parses tokens of one digit, eight at a time, for columns of flags; returns their number.
 fn single_digits(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
     const STEP: usize = 8;
     let (slots, _) = out.as_chunks_mut::<STEP>();

@@ -21,14 +21,15 @@ use super::padding::begin_padded;
 use super::short::kind;
 use super::{Tokens, alone, four, long, wide};
 
-/// Whether this processor has what [`Level::Avx512`](crate::level::Level) does not include.
+/// Whether this processor has the features that [`Level::Avx512`](crate::level::Level) does not
+/// include.
 pub(super) fn available() -> bool {
     std::is_x86_feature_detected!("avx512dq")
         && std::is_x86_feature_detected!("avx512vl")
         && long::available()
 }
 
-/// Bytes of a window, and tokens of one step.
+/// The bytes of a window, and the tokens of one step.
 const WINDOW: u32 = 16;
 const STEP: usize = 8;
 
@@ -83,7 +84,7 @@ pub(super) fn integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
     done + wide::integers(tokens, done, &mut out[done..count])
 }
 
-/// As [`doubles`], for the fields of a column, of which those that are empty are zero.
+/// Like [`doubles`], for the fields of a column; empty ones are zero.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn column_doubles<const KIND: u8>(
     tokens: Tokens<'_>,
@@ -109,7 +110,7 @@ pub(super) fn column_doubles<const KIND: u8>(
     done + alone::doubles(tokens, done, KIND == kind::COLUMN, &mut out[done..count], doubt)
 }
 
-/// As [`integers`], for the fields of a column.
+/// Like [`integers`], for the fields of a column.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn column_integers<const KIND: u8>(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
     let count = tokens.count().min(out.len());
@@ -138,7 +139,7 @@ struct FourOfEight {
     minuses: u64,
 }
 
-/// Eight tokens as integers of their digits, and one bit for each minus.
+/// Eight tokens as integers of their digits, and one bit per minus.
 struct Eight {
     digits: __m512i,
     negative: u8,
@@ -166,7 +167,7 @@ impl Eight {
     fn doubles(self) -> Option<__m512d> {
         let mut values = _mm512_cvtepu64_pd(self.digits);
         if self.even | self.odd != 0 {
-            // Above that, dividing would round a second time.
+            // Above that, the division would round a second time.
             let exact = _mm512_set1_epi64(1 << 53);
             if _mm512_cmpgt_epu64_mask(self.digits, exact) != 0 {
                 return None;
@@ -178,14 +179,14 @@ impl Eight {
         Some(_mm512_castsi512_pd(_mm512_mask_xor_epi64(bits, self.negative, bits, minus)))
     }
 
-    /// The powers of ten to divide by.
+    /// Returns the powers of ten to divide by.
     #[inline]
     #[target_feature(
         enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt"
     )]
     fn powers(&self) -> __m512d {
-        // No point counts as one after the last digit. A single bit converted to a float has its
-        // position as exponent.
+        // A missing point counts as one after the last digit. A single bit converted to a float has
+        // its position as exponent.
         let end = |points: u64| points | (nonzero(points) ^ LOWEST) << 15;
         let even = _mm_cvtsi64_si128(end(self.even).cast_signed());
         let odd = _mm_cvtsi64_si128(end(self.odd).cast_signed());
@@ -201,7 +202,7 @@ impl Eight {
     }
 }
 
-/// The eight tokens from `index` on; `None` unless all are short and plain.
+/// Returns the eight tokens starting at `index`; `None` unless all are short and plain.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 fn eight<const KIND: u8, const WHOLE: bool>(tokens: Tokens<'_>, index: usize) -> Option<Eight> {
@@ -230,7 +231,7 @@ fn eight<const KIND: u8, const WHOLE: bool>(tokens: Tokens<'_>, index: usize) ->
         let four = _mm512_inserti32x4::<2>(four, window(at[odd + 4]));
         *vector = _mm512_inserti32x4::<3>(four, window(at[odd + 6]));
     }
-    // The lowest byte of each length into all bytes of its window.
+    // Copies the lowest byte of each length to all bytes of its window.
     let even = _mm512_shuffle_epi8(before, _mm512_set1_epi8(0));
     let odd = _mm512_shuffle_epi8(before, _mm512_set1_epi8(8));
     let (even, odd) =
@@ -267,8 +268,8 @@ fn are_windows<const KIND: u8>(lens: __m256i, ends: __m256i, len: usize) -> bool
     short & after & inside == 0xff
 }
 
-/// Removes the signs and points from four tokens; `before` has, in all bytes of a window, how
-/// many of them come before its token. `None` if there is anything else.
+/// Removes the signs and points from four tokens; all bytes of a window in `before` have the number
+/// of bytes before its token. `None` if there are other characters.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 fn four_of<const KIND: u8, const WHOLE: bool>(
@@ -296,26 +297,26 @@ fn four_of<const KIND: u8, const WHOLE: bool>(
     let points = odd & _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(0x2e));
     let minuses = odd & first & _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(0x2d));
     let known = points | minuses;
-    // Clears the lowest point of each token: a second one remains.
+    // Clears the lowest point of each token: any second one remains.
     let second = ((points | HIGHEST) - LOWEST) & points;
     if (odd ^ known) | (odd & HIGHEST) | second != 0 || is_padded(minuses) {
         return None;
     }
     let digits = _mm512_maskz_mov_epi8(inside & !known, digits);
-    // Up to and including the point, everything moves by one.
+    // Moves everything up to and including the point by one.
     let moving = (points << 1).wrapping_sub(nonzero(points));
     let moved = _mm512_bslli_epi128::<1>(digits);
     let digits = _mm512_mask_mov_epi8(digits, moving, moved);
     Some(FourOfEight { digits, points, minuses })
 }
 
-/// The lowest bit of each token whose 16 bits are a single one, not the highest.
+/// Returns the lowest bit of each token whose 16 bits have a single one, not the highest.
 #[inline]
 fn nonzero(bits: u64) -> u64 {
     ((bits + 0x7fff_7fff_7fff_7fff) >> 15) & LOWEST
 }
 
-/// Windows of 16 digits to eight integers, the even ones from `even`.
+/// Converts windows of 16 digits to eight integers, the even ones from `even`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 fn combine(even: __m512i, odd: __m512i) -> __m512i {

@@ -1,5 +1,5 @@
-//! Four tokens of at most 16 bytes at a time, in two vectors of two: the AVX2 version of what
-//! AVX-512 does with eight.
+//! Four tokens of at most 16 bytes at a time, in two vectors of two: the AVX2 version of the
+//! AVX-512 kernel for eight.
 
 use std::arch::x86_64::{
     __m128i, __m256d, __m256i, _mm_loadu_si128, _mm256_add_epi64, _mm256_and_si256,
@@ -17,7 +17,7 @@ use super::padding::{WantedNumbers, is_padded};
 use super::short::{self, kind};
 use super::{Tokens, alone, four_long, wide};
 
-/// Tokens of one step, and bytes of a window.
+/// The tokens of one step, and the bytes of a window.
 const STEP: usize = 4;
 const WINDOW: usize = 16;
 
@@ -85,7 +85,7 @@ pub(super) fn integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
     done + wide::integers(tokens, done, &mut out[done..count])
 }
 
-/// As [`doubles`], for the fields of a column, of which those that are empty are zero.
+/// Like [`doubles`], for the fields of a column; empty ones are zero.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn column_doubles<const KIND: u8>(
     tokens: Tokens<'_>,
@@ -114,7 +114,7 @@ pub(super) fn column_doubles<const KIND: u8>(
     done + alone::doubles(tokens, done, is_strict(KIND), &mut out[done..count], doubt)
 }
 
-/// As [`integers`], for the fields of a column.
+/// Like [`integers`], for the fields of a column.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn column_integers<const KIND: u8>(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
     let count = tokens.count().min(out.len());
@@ -142,15 +142,14 @@ fn is_strict(kind: u8) -> bool {
     kind == kind::COLUMN
 }
 
-/// Whether none of the four tokens from `index` on is padded, unless such ones are taken too.
+/// Whether none of the four tokens starting at `index` is padded, unless padding is accepted.
 #[inline]
 fn are_plain<const KIND: u8>(tokens: Tokens<'_>, index: usize, wanted: WantedNumbers) -> bool {
     let mut four = index..index + STEP;
     KIND != kind::COLUMN || four.all(|index| !is_padded(tokens, index, wanted))
 }
 
-/// Long tokens, of which some are empty: others take the places of these, and zeros those of their
-/// values.
+/// Long tokens, some of them empty: other tokens replace these, and zeros replace their values.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn long_doubles(tokens: Tokens<'_>, index: usize, doubt: &mut bool) -> Option<__m256d> {
@@ -180,8 +179,7 @@ struct TwoTokens {
     minuses: u32,
 }
 
-/// Four tokens as integers of their digits; the even ones and the odd ones have masks of their
-/// own.
+/// Four tokens as integers of their digits; the even ones and the odd ones have separate masks.
 struct FourTokens {
     digits: __m256i,
     even: TwoTokens,
@@ -205,7 +203,7 @@ impl FourTokens {
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn doubles(self) -> Option<__m256d> {
-        // Below 2^52, the digits are the fraction of a number from which 2^52 is subtracted.
+        // Below 2^52, the digits are the fraction of a double from which 2^52 is subtracted.
         let beyond = _mm256_set1_epi64x(!((1 << 52) - 1));
         if _mm256_testz_si256(self.digits, beyond) == 0 {
             return None;
@@ -227,7 +225,7 @@ impl FourTokens {
         Some(values)
     }
 
-    /// `value` in the lanes of tokens with a minus, zero in the others.
+    /// Returns `value` in the lanes of tokens with a minus, zero in the others.
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn minuses(&self, value: i64) -> __m256i {
@@ -237,13 +235,14 @@ impl FourTokens {
     }
 }
 
-/// The position of the only set bit of 16; 15, that of the last digit, if no bit is set.
+/// Returns the position of the only set bit of 16; 15, that of the last digit, if no bit is set.
 #[inline]
 fn place(points: u32) -> u32 {
     (points | 1 << 15).trailing_zeros()
 }
 
-/// The four tokens from `index` on; `None` unless all are short and plain, or, with `GAPS`, empty.
+/// Returns the four tokens starting at `index`; `None` unless all are short and plain, or, with
+/// `GAPS`, empty.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn four<const GAPS: bool>(tokens: Tokens<'_>, index: usize) -> Option<FourTokens> {
@@ -261,7 +260,7 @@ fn four<const GAPS: bool>(tokens: Tokens<'_>, index: usize) -> Option<FourTokens
         return None;
     }
     let window = |at: usize| {
-        // Its end is in the text, with a window before it.
+        // The end is in the text, with a window before it.
         load(tokens.text, ends[at] as usize - WINDOW)
     };
     let inside = |at: usize| load(&LAST, lens[at]);
@@ -270,7 +269,7 @@ fn four<const GAPS: bool>(tokens: Tokens<'_>, index: usize) -> Option<FourTokens
     Some(FourTokens { digits: combine(even.digits, odd.digits), even, odd })
 }
 
-/// Sixteen bytes, which must exist.
+/// Loads sixteen bytes, which must exist.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn load(bytes: &[u8], at: usize) -> __m128i {
@@ -285,8 +284,8 @@ fn both(low: __m128i, high: __m128i) -> __m256i {
     _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high)
 }
 
-/// Removes the signs and points from two tokens; `inside` has ones where the tokens are. `None`
-/// if there is anything else.
+/// Removes the signs and points from two tokens; `inside` has ones at the bytes of the tokens.
+/// `None` if there are other characters.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn two(text: __m256i, inside: __m256i) -> Option<TwoTokens> {
@@ -305,7 +304,7 @@ fn two(text: __m256i, inside: __m256i) -> Option<TwoTokens> {
     // The first byte of a full window has no zero before it.
     let first = inside & !((inside << 1) & !LOWEST);
     let minuses = equal(digits, MINUS) & first;
-    // Clears the lowest point of each token: a second one remains.
+    // Clears the lowest point of each token: any second one remains.
     let second = ((points | HIGHEST) - LOWEST) & points;
     if (odd ^ (points | minuses)) | (odd & HIGHEST) | second != 0 {
         return None;
@@ -314,7 +313,7 @@ fn two(text: __m256i, inside: __m256i) -> Option<TwoTokens> {
     if points == 0 {
         return Some(TwoTokens { digits, points, minuses });
     }
-    // Up to and including the point, everything moves by one.
+    // Moves everything up to and including the point by one.
     let moving = |points: u32| {
         let count = if points & 0xffff == 0 { 0 } else { place(points) as usize + 1 };
         load(&FIRST, WINDOW - count)
@@ -324,7 +323,7 @@ fn two(text: __m256i, inside: __m256i) -> Option<TwoTokens> {
     Some(TwoTokens { digits, points, minuses })
 }
 
-/// Windows of 16 digits to four integers, the even ones from `even`.
+/// Converts windows of 16 digits to four integers, the even ones from `even`.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn combine(even: __m256i, odd: __m256i) -> __m256i {

@@ -1,18 +1,18 @@
-//! Four tokens of at most 32 bytes at a time, and the nearest doubles of all four at once: the
-//! AVX2 version of what AVX-512 does with eight.
+//! Four tokens of at most 32 bytes at a time, and the nearest doubles of all four at once: the AVX2
+//! version of the AVX-512 kernel for eight.
 //!
 //! ```text
 //! token     -1.234567890123456789e-05      sign, mantissa, power
 //! window    00000000000001234567890123456789   the point removed, in a vector of 32 bytes
 //! digits    1234567890123456789 / 10^23
 //! guess     the quotient of two doubles, off by at most three places
-//! rest      digits * 2^shift - guess * 5^23    says how far off
+//! rest      digits * 2^shift - guess * 5^23    the exact error
 //! ```
 //!
-//! The quotient of two rounded numbers is corrected with integers, as in
+//! The quotient of two rounded numbers is corrected with integers, like in
 //! [`fields`](crate::fields). The rest is at most three times the power of five, which up to 5^26
-//! fits in 64 bits: so its lower 64 bits are all of it. If it is less than half the power, the
-//! double is the nearest. Few numbers are left to [`nearest`](super::nearest::nearest).
+//! fits in 64 bits: so its lower 64 bits suffice. If it is less than half the power, the double is
+//! the nearest. Few numbers are left to [`nearest`](super::nearest::nearest).
 
 use std::arch::x86_64::{
     __m256d, __m256i, _mm256_add_epi8, _mm256_add_epi64, _mm256_add_pd, _mm256_and_si256,
@@ -30,14 +30,14 @@ use std::arch::x86_64::{
 use super::nearest::nearest as nearest_one;
 use super::{Tokens, scalar};
 
-/// Tokens of one step.
+/// The tokens of one step.
 const STEP: usize = 4;
-/// Bytes before a token's end that are read: a window, and one for digits that move.
+/// The number of bytes read before a token's end: a window, and one for digits that move.
 const REACH: usize = 33;
 
-/// The largest power by which a guess is divided.
+/// The largest power of ten by which a guess is divided.
 const MOST: i64 = 26;
-/// Room for any five bits.
+/// The size of a table that any five bits can index.
 const ROOM: usize = 32;
 
 static TENS: [f64; ROOM] = [
@@ -48,7 +48,7 @@ static FIVES: [i64; ROOM] = {
     let mut fives = [1; ROOM];
     let mut index = 1;
     while index < ROOM {
-        // Those that do not fit 64 bits are never used.
+        // Powers that do not fit 64 bits are never used.
         fives[index] = 5_i64.wrapping_mul(fives[index - 1]);
         index += 1;
     }
@@ -62,8 +62,8 @@ struct FourLong {
     signs: [i64; STEP],
 }
 
-/// The doubles that the four tokens from `index` on represent; `None` if one of them is long or
-/// unusual, infinite or subnormal.
+/// Returns the doubles that the four tokens starting at `index` represent; `None` if one of them is
+/// long or unusual, infinite or subnormal.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn doubles(tokens: Tokens<'_>, index: usize, doubt: &mut bool) -> Option<__m256d> {
@@ -80,11 +80,11 @@ pub(super) fn doubles(tokens: Tokens<'_>, index: usize, doubt: &mut bool) -> Opt
 fn four(tokens: Tokens<'_>, index: usize) -> Option<FourLong> {
     let starts = tokens.starts.get(index..)?.first_chunk::<STEP>()?;
     let ends = tokens.ends.get(index..)?.first_chunk::<STEP>()?;
-    // All tokens of a column, most likely.
+    // Probably the same for all tokens of a column.
     let has_power = has_power(tokens.text.get(..ends[0] as usize)?);
     let zero = _mm256_setzero_si256();
     let mut four = FourLong { windows: [zero; STEP], powers: [0; STEP], signs: [0; STEP] };
-    // Two loops, which are small enough to be unrolled.
+    // Two loops, each small enough to be unrolled.
     let (mut befores, mut counts) = ([0; STEP], [0; STEP]);
     for at in 0..STEP {
         let (start, text) = (starts[at] as usize, tokens.text.get(..ends[at] as usize)?);
@@ -104,22 +104,22 @@ fn four(tokens: Tokens<'_>, index: usize) -> Option<FourLong> {
     Some(four)
 }
 
-/// Whether a text seems to end in an exponent.
+/// Whether a text may end in an exponent.
 #[inline]
 fn has_power(text: &[u8]) -> bool {
     let last = text.last_chunk::<5>();
     last.is_some_and(|last| last[..4].iter().any(|&byte| byte | 0x20 == b'e'))
 }
 
-/// Where a text ends without its exponent, and what that is; `None` if something else follows an
-/// `e`.
+/// Returns the end of a text without its exponent, and the exponent; `None` if an `e` is followed
+/// by other characters.
 #[inline]
 fn without_power(text: &[u8]) -> Option<(usize, i32)> {
     let last = u32::from_le_bytes(*text.last_chunk::<4>()?);
     if last & 0xdf != u32::from(b'E') {
         return without_unusual_power(text);
     }
-    // The most common: a sign and two digits.
+    // The most common form: a sign and two digits.
     let sign = last >> 8 & 0xff;
     let digits = (last >> 16) ^ 0x3030;
     let are_digits = ((digits + 0x7676) | digits) & 0x8080 == 0;
@@ -141,8 +141,8 @@ fn without_unusual_power(text: &[u8]) -> Option<(usize, i32)> {
     Some((text.len(), 0))
 }
 
-/// The last `count` bytes without their point, as digits; and how many come after the point.
-/// `None` if there is anything but digits and a point.
+/// Returns the last `count` bytes without their point, as digits; and the number of digits after
+/// the point. `None` if there are other characters.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn window(bytes: &[u8; REACH], count: usize) -> Option<(__m256i, i32)> {
@@ -177,7 +177,7 @@ fn window(bytes: &[u8; REACH], count: usize) -> Option<(__m256i, i32)> {
     Some((_mm256_and_si256(digits, past(32 - count)), 31 - point))
 }
 
-/// Bytes less `'0'`.
+/// Loads bytes, less `'0'`.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn load(bytes: &[u8; 32]) -> __m256i {
@@ -186,7 +186,7 @@ fn load(bytes: &[u8; 32]) -> __m256i {
     _mm256_add_epi8(bytes, _mm256_set1_epi8(-0x30))
 }
 
-/// Windows of digits to numbers; `None` if one has more than nineteen digits.
+/// Converts windows of digits to numbers; `None` if one has more than nineteen digits.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn combine(windows: [__m256i; STEP]) -> Option<__m256i> {
@@ -212,7 +212,7 @@ fn combine(windows: [__m256i; STEP]) -> Option<__m256i> {
     Some(_mm256_add_epi64(product(upper, _mm256_set1_epi64x(SIXTEEN)), lower))
 }
 
-/// The lower 64 bits of products.
+/// Returns the lower 64 bits of products.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn product(a: __m256i, b: __m256i) -> __m256i {
@@ -222,11 +222,11 @@ fn product(a: __m256i, b: __m256i) -> __m256i {
     _mm256_add_epi64(_mm256_mul_epu32(a, b), _mm256_slli_epi64::<32>(crossed))
 }
 
-/// The doubles nearest to `digits * 10^powers`.
+/// Returns the doubles nearest to `digits * 10^powers`.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn nearest(digits: __m256i, powers: [i32; STEP], doubt: &mut bool) -> Option<__m256d> {
-    // Those out of range are not sure below.
+    // The check below rejects powers out of range.
     let place = |at: usize| powers[at].wrapping_neg().cast_unsigned() as usize % ROOM;
     let (a, b, c, d) = (place(0), place(1), place(2), place(3));
     let tens = _mm256_setr_pd(TENS[a], TENS[b], TENS[c], TENS[d]);
@@ -240,7 +240,7 @@ fn nearest(digits: __m256i, powers: [i32; STEP], doubt: &mut bool) -> Option<__m
     // The guess is mantissa / 2^shift, and 2^places of that are part of 10^places.
     let exponent = _mm256_srli_epi64::<52>(guess);
     let shift = _mm256_sub_epi64(_mm256_set1_epi64x(1075), _mm256_add_epi64(exponent, places));
-    // A shift out of range gives zero; then it is not sure below.
+    // A shift out of range gives zero, which the check below rejects.
     let apart = _mm256_sub_epi64(_mm256_sllv_epi64(digits, shift), product(mantissa, fives));
     let twice = _mm256_add_epi64(apart, apart);
     let zero = _mm256_setzero_si256();
@@ -255,7 +255,7 @@ fn nearest(digits: __m256i, powers: [i32; STEP], doubt: &mut bool) -> Option<__m
         _mm256_cmpgt_epi64(fives, twice),
         _mm256_cmpgt_epi64(twice, _mm256_sub_epi64(zero, fives)),
     );
-    // Just above a power of two, places below are half as far apart.
+    // Just above a power of two, the places below are half as far apart.
     let is_plain = _mm256_cmpgt_epi64(fraction, _mm256_set1_epi64x(2));
     let is_within = |number, most| {
         let is_less = _mm256_cmpgt_epi64(_mm256_set1_epi64x(most + 1), number);
@@ -281,7 +281,7 @@ fn nearest(digits: __m256i, powers: [i32; STEP], doubt: &mut bool) -> Option<__m
     Some(values)
 }
 
-/// Numbers as doubles, rounded once.
+/// Converts numbers to doubles, rounded once.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn doubled(numbers: __m256i) -> __m256d {

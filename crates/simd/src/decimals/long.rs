@@ -28,7 +28,7 @@ use super::powers::{COUNT, FIRST, POWERS};
 use super::scalar;
 use super::short::kind;
 
-/// Whether this processor has what is used here in addition to AVX-512F and BW.
+/// Whether this processor has the features used here beyond AVX-512F and BW.
 pub(super) fn available() -> bool {
     std::is_x86_feature_detected!("avx512cd")
 }
@@ -37,8 +37,8 @@ pub(super) fn available() -> bool {
 const HIGHEST: u64 = 0x8000_0000_8000_0000;
 const LOWEST: u64 = 0x0000_0001_0000_0001;
 
-/// The doubles that the eight tokens from `index` on represent; `None` if one of them is long,
-/// unusual, or hard to round.
+/// Returns the doubles that the eight tokens starting at `index` represent; `None` if one of them
+/// is long, unusual, or hard to round.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn doubles<const KIND: u8>(
@@ -62,7 +62,7 @@ pub(super) fn doubles<const KIND: u8>(
     // SAFETY: there are eight 32-bit numbers.
     let powers = unsafe { _mm256_loadu_si256(powers.as_ptr().cast()) };
     let lens = _mm256_sub_epi32(after, starts);
-    // Without its exponent, a token that is not a number may be empty too.
+    // Without its exponent, a token that is not a number may also be empty.
     let least = i32::from(KIND == kind::ANY || have_powers);
     if !are_windows(lens, after, tokens.text.len(), least) {
         return None;
@@ -91,7 +91,7 @@ pub(super) fn doubles<const KIND: u8>(
         signed(b.points),
         signed(a.points),
     );
-    // A point at bit 31 would have nothing after it; without a point there are 32 leading zeros,
+    // A point at bit 31 would be the last character; without a point there are 32 leading zeros,
     // thus 0.
     let places = _mm256_and_si256(_mm256_lzcnt_epi32(points), _mm256_set1_epi32(31));
     let values = nearest(digits, _mm256_sub_epi32(powers, places), doubt)?;
@@ -107,18 +107,18 @@ pub(super) fn doubles<const KIND: u8>(
     Some(_mm512_castsi512_pd(_mm512_mask_xor_epi64(bits, negative, bits, minus)))
 }
 
-/// Whether a token that ends at `end` seems to have an exponent.
+/// Whether a token that ends at `end` may have an exponent.
 #[inline]
 fn has_power(text: &[u8], end: u32) -> bool {
     let last = text.get(..end as usize).and_then(|text| text.last_chunk::<5>());
     last.is_some_and(|last| last[..4].iter().any(|&byte| byte | 0x20 == b'e'))
 }
 
-/// Where the mantissa of a token ends, and its exponent, if that is short.
+/// Returns the end of a token's mantissa, and its exponent, if that is short.
 #[inline]
 fn without_power(text: &[u8], end: u32) -> Option<(u32, i32)> {
     let last = text.get(..end as usize)?.last_chunk::<5>()?;
-    // The most common first: a sign and two digits.
+    // The most common form first: a sign and two digits.
     for (at, back) in [(1_usize, 4), (0, 5), (2, 3), (3, 2)] {
         if last[at] | 0x20 == b'e' {
             return Some((end - back, scalar::exponent(&last[at + 1..])?));
@@ -150,7 +150,7 @@ struct TwoLong {
     minuses: u64,
 }
 
-/// Removes the signs and points from two tokens, as the function for 16 bytes does for four.
+/// Removes the signs and points from two tokens, like the function for 16 bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 fn two<const KIND: u8>(text: __m512i, before: __m512i) -> Option<TwoLong> {
@@ -165,7 +165,7 @@ fn two<const KIND: u8>(text: __m512i, before: __m512i) -> Option<TwoLong> {
     let points = odd & _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(0x2e));
     let minuses = odd & first & _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(0x2d));
     let known = points | minuses;
-    // Clears the lowest point of each token: a second one remains.
+    // Clears the lowest point of each token: any second one remains.
     let second = ((points | HIGHEST) - LOWEST) & points;
     if (odd ^ known) | (odd & HIGHEST) | second != 0 {
         return None;
@@ -175,7 +175,7 @@ fn two<const KIND: u8>(text: __m512i, before: __m512i) -> Option<TwoLong> {
         return None;
     }
     let digits = _mm512_maskz_mov_epi8(inside & !known, digits);
-    // Up to and including the point, everything moves by one, also from one half to the next.
+    // Moves everything up to and including the point by one, also between halves.
     let moving = (points << 1).wrapping_sub(nonzero(points));
     let carried = _mm512_maskz_shuffle_i64x2::<0b10_10_00_00>(0b1100_1100, digits, digits);
     let moved = _mm512_alignr_epi8::<15>(digits, carried);
@@ -183,13 +183,13 @@ fn two<const KIND: u8>(text: __m512i, before: __m512i) -> Option<TwoLong> {
     Some(TwoLong { digits, points, minuses })
 }
 
-/// The lowest bit of each token whose 32 bits are a single one, not the highest.
+/// Returns the lowest bit of each token whose 32 bits have a single one, not the highest.
 #[inline]
 fn nonzero(bits: u64) -> u64 {
     ((bits + 0x7fff_ffff_7fff_ffff) >> 31) & LOWEST
 }
 
-/// Windows of 32 digits, two in each vector, to eight integers in order; `None` if one of them
+/// Converts windows of 32 digits, two per vector, to eight integers in order; `None` if one of them
 /// has more than nineteen digits.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
@@ -217,9 +217,9 @@ fn combine([a, b, c, d]: [__m512i; 4]) -> Option<__m512i> {
     Some(_mm512_add_epi64(uppers, lowers))
 }
 
-/// The doubles nearest to `digits * 10^exponents`, as found for each by
-/// [`nearest_double`](super::nearest::nearest_double); `None` if one of them may be exactly
-/// between two doubles, or is not a normal one.
+/// Returns the doubles nearest to `digits * 10^exponents`, like
+/// [`nearest_double`](super::nearest::nearest_double); `None` if one of them may be exactly between
+/// two doubles, or is not a normal one.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 fn nearest(digits: __m512i, exponents: __m256i, doubt: &mut bool) -> Option<__m512d> {
@@ -253,8 +253,8 @@ fn nearest(digits: __m512i, exponents: __m256i, doubt: &mut bool) -> Option<__m5
     let last = _mm512_and_si512(mantissa, _mm512_set1_epi64(1));
     let mantissa = _mm512_srli_epi64::<1>(_mm512_add_epi64(mantissa, last));
     let back = _mm512_sllv_epi64(mantissa, _mm512_add_epi64(upper, _mm512_set1_epi64(10)));
-    // How far the number is from it, but for a carry and for what is below; and half a unit of its last digit.
-    // Those with fewer digits are within that.
+    // The distance of the number from the double, except for a carry and lower bits; and half a
+    // unit of its last digit. Numbers with fewer digits are within that.
     let long = _mm512_cmplt_epu64_mask(leading, _mm512_set1_epi64(12));
     let apart = _mm512_abs_epi64(_mm512_sub_epi64(high, back));
     let half = _mm512_srlv_epi64(powers, _mm512_sub_epi64(_mm512_set1_epi64(65), leading));
@@ -275,7 +275,7 @@ fn nearest(digits: __m512i, exponents: __m256i, doubt: &mut bool) -> Option<__m5
     let biased = _mm256_add_epi32(binary, _mm256_set1_epi32(63 + 1023));
     let biased =
         _mm512_sub_epi64(_mm512_add_epi64(_mm512_cvtepi32_epi64(biased), upper), leading);
-    // One less: the leading one of the mantissa adds it, and one more if rounding carried.
+    // One less: the leading one of the mantissa adds one, and a carry of rounding another.
     let less = _mm512_sub_epi64(biased, _mm512_set1_epi64(1));
     let normal = _mm512_cmple_epu64_mask(less, _mm512_set1_epi64(2044));
     if normal | easy != 0xff {
@@ -286,7 +286,7 @@ fn nearest(digits: __m512i, exponents: __m256i, doubt: &mut bool) -> Option<__m5
     Some(_mm512_mask_mov_pd(values, integers, _mm512_cvtepu64_pd(digits)))
 }
 
-/// The products with both halves of the powers at `place`, without their lowest bits.
+/// Returns the products with both halves of the powers at `place`, without their lowest bits.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 fn whole_product(shifted: __m512i, powers: __m512i, place: __m256i) -> (__m512i, __m512i) {
@@ -300,7 +300,7 @@ fn whole_product(shifted: __m512i, powers: __m512i, place: __m256i) -> (__m512i,
     (_mm512_mask_add_epi64(high, carried, high, _mm512_set1_epi64(1)), low)
 }
 
-/// The upper and the lower half of all eight products, from the products of their halves.
+/// Returns the upper and the lower half of all eight products, from the products of their halves.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 fn product(a: __m512i, b: __m512i) -> (__m512i, __m512i) {

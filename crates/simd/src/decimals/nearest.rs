@@ -1,21 +1,21 @@
 //! The double nearest to a decimal number of up to nineteen digits.
 //!
 //! From Lemire, *Number parsing at a gigabyte per second* (2021), with the proof of Mushtak and
-//! Lemire, *Fast number parsing without fallback* (2023), that the truncated product is always
-//! enough. Numbers below the smallest normal double are left to the caller, so rounding has one
-//! form here.
+//! Lemire, *Fast number parsing without fallback* (2023), that the truncated product always
+//! suffices. Numbers below the smallest normal double are left to the caller, so there is one form
+//! of rounding.
 
 use super::powers::{FIRST, LAST, POWERS};
 
-/// Powers of ten that are doubles, of which those up to [`MOST_PLACES`] are used.
+/// Powers of ten that are doubles; those up to [`MOST_PLACES`] are used.
 const EXACT: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 const MOST_PLACES: i32 = 12;
 
-/// Bits of the mantissa of a double, without the leading one.
+/// The bits of a double's mantissa, without the leading one.
 const BITS: u32 = 52;
 
-/// Returns the double nearest to `digits * 10^exponent`; of two equally near ones the even one.
+/// Returns the double nearest to `digits * 10^exponent`; the even one of two equally near ones.
 ///
 /// `None` if it is infinite, or smaller than the normal doubles and not zero: the caller has a
 /// slower way for those. The caller applies the sign.
@@ -30,12 +30,12 @@ pub fn nearest_double(digits: u64, exponent: i32) -> Option<f64> {
     nearest(digits, exponent, &mut false)
 }
 
-/// Returns the nearest double. Sets `doubt` if the double may be further from the number than half
-/// a unit of its last digit.
+/// Returns the nearest double. Sets `doubt` if the double may differ from the number by more than
+/// half a unit of its last digit.
 #[inline(always)]
 pub(super) fn nearest(digits: u64, exponent: i32, doubt: &mut bool) -> Option<f64> {
-    // Numbers with few decimals mostly have few digits as well; of those with many decimals some
-    // have more, and then a branch costs more than it saves.
+    // Numbers with few decimals mostly have few digits as well; some with many decimals have more,
+    // and then a branch costs more than it saves.
     if (-MOST_PLACES..=0).contains(&exponent) && digits >> BITS == 0 {
         // Both are doubles, so one operation rounds once.
         let power = EXACT[exponent.unsigned_abs() as usize & 15];
@@ -47,7 +47,7 @@ pub(super) fn nearest(digits: u64, exponent: i32, doubt: &mut bool) -> Option<f6
     nearest_wide(digits, exponent, doubt)
 }
 
-/// By a product of 128 bits with a truncated power of five.
+/// Computes the double by a product of 128 bits with a truncated power of five.
 #[inline(always)]
 fn nearest_wide(digits: u64, exponent: i32, doubt: &mut bool) -> Option<f64> {
     if !(FIRST..=LAST).contains(&exponent) {
@@ -67,8 +67,7 @@ fn nearest_wide(digits: u64, exponent: i32, doubt: &mut bool) -> Option<f64> {
     mantissa = (mantissa + (mantissa & 1)) >> 1;
     *doubt |=
         is_apart(joined(high, low), u128::from(mantissa) << (shift + 65), unit(power, zeros));
-    // The integer part of log2(10^exponent), by a fraction that is exact enough within the
-    // table.
+    // The integer part of log2(10^exponent), by a fraction that is exact enough within the table.
     let binary = ((217_706 * exponent) >> 16) + 63;
     let mut biased = binary + upper.cast_signed() - zeros.cast_signed() + 1023;
     if mantissa >> (BITS + 1) == 1 {
@@ -82,7 +81,7 @@ fn nearest_wide(digits: u64, exponent: i32, doubt: &mut bool) -> Option<f64> {
     Some(f64::from_bits(fraction | u64::from(biased.unsigned_abs()) << BITS))
 }
 
-/// A digit of the last place, by the same product.
+/// Returns a unit of the last digit, by the same product.
 #[inline(always)]
 fn unit([high, low]: [u64; 2], zeros: u32) -> u128 {
     joined(high, low) >> (64 - zeros)
@@ -100,11 +99,11 @@ fn joined(high: u64, low: u64) -> u128 {
     u128::from(high) << 64 | u128::from(low)
 }
 
-/// The upper 128 bits of `digits * power`.
+/// Returns the upper 128 bits of `digits * power`.
 ///
-/// The upper half of the power alone would nearly always be enough, but the text of a double
-/// with all its digits is next to that double: then half of the numbers need the lower half, and
-/// guessing which costs more than a product.
+/// The upper half of the power alone would nearly always suffice, but the text of a double with all
+/// its digits is next to that double: then half of the numbers need the lower half, and predicting
+/// which costs more than a product.
 #[inline(always)]
 fn product(digits: u64, [high, low]: [u64; 2]) -> (u64, u64) {
     let upper = halves(u128::from(digits) * u128::from(high));
@@ -113,7 +112,7 @@ fn product(digits: u64, [high, low]: [u64; 2]) -> (u64, u64) {
     (upper.0 + u64::from(carried), low)
 }
 
-/// The upper and the lower half.
+/// Returns the upper and the lower half.
 #[inline(always)]
 fn halves(wide: u128) -> (u64, u64) {
     let bytes = wide.to_le_bytes();

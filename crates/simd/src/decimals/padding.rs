@@ -1,4 +1,4 @@
-//! Whether numbers are padded: begin with a plus, or with a zero before another digit.
+//! Detects padded numbers: those that begin with a plus, or with a zero before another digit.
 //!
 //! ```text
 //! 007,-01,+1      padded
@@ -10,7 +10,7 @@
 
 use super::Tokens;
 
-/// Which numbers are wanted.
+/// The kind of numbers that are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WantedNumbers {
     /// Whole numbers. A negative zero is not one.
@@ -29,9 +29,10 @@ pub(super) fn is_padded(tokens: Tokens<'_>, index: usize, wanted: WantedNumbers)
     }
 }
 
-/// Whether one of several tokens begins with a zero before another digit, after a minus too; among
-/// whole numbers, also with `-0`. There is a bit for each byte: of the tokens' first bytes, of
-/// minuses before all else, of zeros, of digits. A token of one byte may count as such because of the next one.
+/// Whether one of several tokens begins with a zero before another digit, possibly after a minus;
+/// among whole numbers, also with `-0`. The masks have a bit per byte: of the tokens' first bytes,
+/// of leading minuses, of zeros, of digits. A token of one byte may count as padded because of the
+/// next byte.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(super) fn begin_padded<const WHOLE: bool>(

@@ -1,6 +1,6 @@
 //! Powers of five, 128 bits of each.
 //!
-//! For 5^q, the bits from the highest on: truncated if q is not negative; rounded up if q is at
+//! For 5^q, the bits starting at the highest: truncated if q is not negative; rounded up if q is at
 //! least -27, because the reciprocal is then known to be exact; truncated again below that.
 
 /// The power of ten of the first entry: a smaller one makes nineteen digits zero.
@@ -8,12 +8,12 @@ pub(super) const FIRST: i32 = -342;
 /// The power of ten of the last entry: a larger one makes one digit infinite.
 pub(super) const LAST: i32 = 308;
 
-/// How many there are.
+/// The number of entries.
 pub(super) const COUNT: usize = 651;
-/// How many come before 5^0.
+/// The number of entries before 5^0.
 const NEGATIVE: usize = 342;
 
-/// Upper and lower half of each.
+/// The upper and lower half of each power.
 pub(super) static POWERS: [[u64; 2]; COUNT] = powers();
 
 /// Limbs of 32 bits, the lowest first: 2^1087 and 5^308 fit.
@@ -69,7 +69,7 @@ const fn by_five(mut wide: Wide) -> Wide {
     wide
 }
 
-/// The 128 bits from the highest one on.
+/// Returns the 128 bits starting at the highest one.
 const fn highest(wide: &Wide) -> (u64, u64) {
     let mut top = LIMBS - 1;
     while wide[top] == 0 {
@@ -85,7 +85,7 @@ const fn highest(wide: &Wide) -> (u64, u64) {
     (high << zeros | low >> (64 - zeros), low << zeros | rest >> (64 - zeros))
 }
 
-/// The two limbs at position `below` under the `top` one; zeros below the lowest.
+/// Returns the two limbs at position `below` under the `top` one; zeros below the lowest.
 const fn pair(wide: &Wide, top: usize, below: usize) -> u64 {
     let high = if top >= below { wide[top - below] } else { 0 };
     let low = if top > below { wide[top - below - 1] } else { 0 };

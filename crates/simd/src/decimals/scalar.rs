@@ -1,9 +1,9 @@
-//! One token after the other, eight bytes at a time where all of them are digits.
+//! One token at a time, by eight bytes if all of them are digits.
 
 use super::nearest::nearest;
 use super::{Tokens, each};
 
-/// Digits that always fit 64 bits.
+/// The number of digits that always fit 64 bits.
 pub(super) const MOST_DIGITS: usize = 19;
 
 pub(super) fn doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
@@ -37,15 +37,15 @@ impl Decimal {
         self.to_nearest(&mut false)
     }
 
-    /// Returns the nearest double. Sets `doubt` if the double may be further from the number than
-    /// half a unit of its last digit.
+    /// Returns the nearest double. Sets `doubt` if the double may differ from the number by more
+    /// than half a unit of its last digit.
     #[inline(always)]
     pub(super) fn to_nearest(self, doubt: &mut bool) -> Option<f64> {
         let value = nearest(self.digits, self.exponent, doubt)?;
         Some(if self.negative { -value } else { value })
     }
 
-    /// Returns the integer; `None` if there is more than a sign and digits, or it does not fit.
+    /// Returns the integer; `None` if it does not fit, or if there is more than a sign and digits.
     #[inline]
     #[must_use]
     pub fn to_integer(self) -> Option<i64> {
@@ -62,8 +62,8 @@ impl Decimal {
 
 /// Parses a token: `[+-] digits [. [digits]] [e [+-] digits]`, or `.digits`; `e` or `E`.
 ///
-/// `None` if it is anything else, has more than nineteen digits after leading zeros, or an
-/// exponent of more than six digits.
+/// `None` for all other forms, more than nineteen digits after leading zeros, or an exponent of
+/// more than six digits.
 #[inline]
 #[must_use]
 pub fn decimal(token: &[u8]) -> Option<Decimal> {
@@ -96,7 +96,7 @@ pub fn decimal(token: &[u8]) -> Option<Decimal> {
     Some(Decimal { digits, exponent, negative, integer })
 }
 
-/// The number after an `e`: a sign, and one to six digits.
+/// Returns the number after an `e`: a sign, and one to six digits.
 #[inline]
 pub(super) fn exponent(text: &[u8]) -> Option<i32> {
     let (negative, digits) = match text.split_first()? {
@@ -118,7 +118,7 @@ pub(super) fn exponent(text: &[u8]) -> Option<i32> {
     Some(if negative { -value } else { value })
 }
 
-/// Digits of the mantissa, without leading zeros.
+/// Returns the number of digits of the mantissa, without leading zeros.
 #[cold]
 fn significant(text: &[u8]) -> usize {
     let mantissa = text.iter().take_while(|&&byte| byte.is_ascii_digit() || byte == b'.');
@@ -158,7 +158,8 @@ fn is_digits(word: u64) -> bool {
     (word & UPPER) == THREES && (word.wrapping_add(SIXES) & UPPER) == THREES
 }
 
-/// The number that eight digits represent, the first one in the lowest byte: pairs, fours, all.
+/// Returns the number that eight digits represent, the first one in the lowest byte: pairs, fours,
+/// all.
 #[inline]
 fn eight_digits(word: u64) -> u64 {
     const PAIRS: u64 = 0x00ff_00ff_00ff_00ff;

@@ -1,5 +1,4 @@
-//! Four tokens of at most 8 bytes at a time, each in a lane of 64 bits that ends where the token
-//! does.
+//! Four tokens of at most 8 bytes at a time, each in a lane of 64 bits that ends with the token.
 //!
 //! ```text
 //! lane      ,,-12.50          the byte before the end of the token is the highest
@@ -22,28 +21,28 @@ use std::arch::x86_64::{
 
 use super::Tokens;
 
-/// Tokens of one step, and bytes of a lane.
+/// The tokens of one step, and the bytes of a lane.
 const STEP: usize = 4;
 const LANE: usize = 8;
 
 /// Powers of ten to divide by.
 static POWERS: [f64; LANE] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7];
 
-/// Which tokens are taken, besides numbers of at most eight bytes.
+/// The accepted tokens, besides numbers of at most eight bytes.
 pub(super) mod kind {
-    /// Numbers with zeros before them too; no empty ones.
+    /// Numbers, also with leading zeros; no empty tokens.
     pub(in crate::decimals) const ANY: u8 = 0;
-    /// As the fields of a column: an empty token is zero, and of a number, neither zeros nor a plus
-    /// precede the whole part.
+    /// Fields of a column: an empty token is zero, and numbers have neither leading zeros nor a
+    /// plus.
     pub(in crate::decimals) const COLUMN: u8 = 1;
-    /// As the fields of a column, where zeros may precede the whole part.
+    /// Fields of a column, in which zeros may precede the whole part.
     pub(in crate::decimals) const PADDED_COLUMN: u8 = 2;
 }
 
 /// Four tokens without their points and signs.
 struct FourShort {
     digits: __m256i,
-    /// All bits of the bytes that were points, and of those before them.
+    /// All bits of the bytes that were points, and of the bytes before them.
     points: __m256i,
     before: __m256i,
     /// All bits of lanes with a minus, if there is one.
@@ -51,19 +50,20 @@ struct FourShort {
     has_points: bool,
 }
 
-/// The doubles that the four tokens from `index` on represent; `None` if one is of another form.
+/// Returns the doubles that the four tokens starting at `index` represent; `None` if one has
+/// another form.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn doubles<const KIND: u8>(tokens: Tokens<'_>, index: usize) -> Option<__m256d> {
     let four = four::<KIND, false>(tokens, index)?;
-    // Less than 2^52, the number is the fraction of one from which 2^52 is subtracted.
+    // Below 2^52, the number is the fraction of a double from which 2^52 is subtracted.
     let one = _mm256_set1_pd(4_503_599_627_370_496.0);
     let sum = _mm256_or_si256(number(four.digits), _mm256_castpd_si256(one));
     let mut values = _mm256_sub_pd(_mm256_castsi256_pd(sum), one);
     if four.has_points {
         let zero = _mm256_setzero_si256();
         let places = _mm256_or_si256(four.before, four.points);
-        // The bytes after a point are counted; without a point there are none.
+        // Counts the bytes after a point; without a point there are none.
         let ones = _mm256_andnot_si256(places, _mm256_set1_epi8(1));
         let none = _mm256_cmpeq_epi64(four.points, zero);
         let decimals = _mm256_andnot_si256(none, _mm256_sad_epu8(ones, zero));
@@ -78,7 +78,7 @@ pub(super) fn doubles<const KIND: u8>(tokens: Tokens<'_>, index: usize) -> Optio
     Some(values)
 }
 
-/// As [`doubles`], for whole numbers.
+/// Like [`doubles`], for whole numbers.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn integers<const KIND: u8>(tokens: Tokens<'_>, index: usize) -> Option<__m256i> {
@@ -93,7 +93,7 @@ pub(super) fn integers<const KIND: u8>(tokens: Tokens<'_>, index: usize) -> Opti
     })
 }
 
-/// The numbers of eight digits, the first one in the lowest byte.
+/// Returns the numbers of eight digits, the first one in the lowest byte.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn number(digits: __m256i) -> __m256i {
@@ -147,7 +147,7 @@ fn four<const KIND: u8, const WHOLE: bool>(
     let minus = _mm256_cmpeq_epi8(digits, _mm256_set1_epi8(MINUS));
     let minus = _mm256_and_si256(minus, first);
     let known = _mm256_or_si256(_mm256_or_si256(points, minus), is_digit);
-    // The lowest point of each token: a second one is wrong.
+    // The lowest point of each token: a second one is an error.
     let lowest = _mm256_and_si256(points, _mm256_sub_epi64(zero, points));
     let only = _mm256_sub_epi64(_mm256_slli_epi64::<8>(lowest), lowest);
     let wrong = _mm256_andnot_si256(_mm256_and_si256(known, is_only(points, only)), ones());
@@ -187,7 +187,7 @@ fn is_only(points: __m256i, only: __m256i) -> __m256i {
     _mm256_cmpeq_epi8(points, only)
 }
 
-/// Whether a token begins with a zero, at `first`, and another digit.
+/// Whether a token begins with a zero, at `first`, followed by another digit.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn is_padded(digits: __m256i, is_digit: __m256i, first: __m256i) -> bool {
@@ -195,7 +195,7 @@ fn is_padded(digits: __m256i, is_digit: __m256i, first: __m256i) -> bool {
     _mm256_testz_si256(_mm256_slli_epi64::<8>(zeros), is_digit) == 0
 }
 
-/// The lengths of four tokens, if all fit lanes that are in the text.
+/// Returns the lengths of four tokens, if all fit lanes that are in the text.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn lens<const KIND: u8>(

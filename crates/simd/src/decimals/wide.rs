@@ -1,4 +1,4 @@
-//! One token of at most 32 bytes at a time, in a vector that ends where the token does.
+//! One token of at most 32 bytes at a time, in a vector that ends with the token.
 
 use std::arch::x86_64::{
     __m256i, _mm256_add_epi8, _mm256_and_si256, _mm256_andnot_si256, _mm256_blendv_epi8,
@@ -11,10 +11,11 @@ use std::arch::x86_64::{
 use super::scalar::{self, Decimal};
 use super::{Tokens, each};
 
-/// Bytes before a token's end that are read: a window, and one for digits that move.
+/// The number of bytes read before a token's end: a window, and one for digits that move.
 const REACH: usize = 33;
 
-/// Parses tokens from `first` on into `out`; returns how many precede the first that is not plain.
+/// Parses tokens starting at `first` into `out`; returns the number before the first that is not
+/// plain.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn doubles(tokens: Tokens<'_>, first: usize, out: &mut [f64]) -> usize {
     each(out, |index| {
@@ -23,7 +24,7 @@ pub(super) fn doubles(tokens: Tokens<'_>, first: usize, out: &mut [f64]) -> usiz
     })
 }
 
-/// As [`doubles`], for integers.
+/// Like [`doubles`], for integers.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn integers(tokens: Tokens<'_>, first: usize, out: &mut [i64]) -> usize {
     each(out, |index| {
@@ -32,7 +33,7 @@ pub(super) fn integers(tokens: Tokens<'_>, first: usize, out: &mut [i64]) -> usi
     })
 }
 
-/// As [`scalar::decimal`], for the bytes between two offsets of `text`. `INTEGER` only makes two
+/// Like [`scalar::decimal`], for the bytes between two offsets of `text`. `INTEGER` only makes two
 /// functions of this, each with one caller, so that both are inlined.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -40,8 +41,8 @@ fn decimal<const INTEGER: bool>(text: &[u8], start: usize, end: usize) -> Option
     usual::<INTEGER>(text, start, end).or_else(|| scalar::decimal(&text[start..end]))
 }
 
-/// Digits with a point among them or not, and perhaps an exponent of a sign and two digits. `None`
-/// for everything else.
+/// Parses digits with an optional point, and an optional exponent of a sign and two digits. `None`
+/// for all other forms.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn usual<const INTEGER: bool>(text: &[u8], start: usize, end: usize) -> Option<Decimal> {
@@ -69,8 +70,8 @@ fn usual<const INTEGER: bool>(text: &[u8], start: usize, end: usize) -> Option<D
     Some(Decimal { digits, exponent: power + point.cast_signed() - 31, negative, integer })
 }
 
-/// Where a text ends without an exponent, and what that is; `None` if the exponent has not a sign
-/// and two digits.
+/// Returns the end of a text without its exponent, and the exponent; `None` if the exponent is not
+/// a sign and two digits.
 #[inline]
 fn without_power(text: &[u8]) -> Option<(usize, i32)> {
     let [letter, sign, tens, ones] = *text.last_chunk::<4>()?;
@@ -97,7 +98,7 @@ impl Window {
         Self(_mm256_add_epi8(bytes, _mm256_set1_epi8(-0x30)))
     }
 
-    /// One bit for each of the last `count` bytes that is not a digit.
+    /// Returns one bit for each of the last `count` bytes that is not a digit.
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn odd(self, count: usize) -> u32 {
@@ -116,7 +117,8 @@ impl Window {
         Self(_mm256_blendv_epi8(moved.0, self.0, after))
     }
 
-    /// The number that the last `count` digits represent; `None` if it has more than nineteen.
+    /// Returns the number that the last `count` digits represent; `None` if it has more than
+    /// nineteen.
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn digits(self, count: usize) -> Option<u64> {
@@ -137,7 +139,7 @@ impl Window {
     }
 }
 
-/// All bits of the last `count` bytes.
+/// Returns all bits of the last `count` bytes.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn last(count: usize) -> __m256i {
@@ -145,7 +147,7 @@ fn last(count: usize) -> __m256i {
     _mm256_cmpgt_epi8(places(), _mm256_set1_epi8(before))
 }
 
-/// The position of each byte.
+/// Returns the position of each byte.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn places() -> __m256i {

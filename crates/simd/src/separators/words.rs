@@ -18,15 +18,15 @@ pub struct WordLines {
     pub newlines: u64,
     /// Whether a line has no word, or one whose first word begins with a comment.
     pub odd: bool,
-    /// Whether there is anything but one space between words, or a blank before or after the
-    /// words of a line.
+    /// Whether words are separated by anything but one space, or there is a blank before or after
+    /// the words of a line.
     pub loose: bool,
-    /// Whether there is a carriage return anywhere but at the end of a line.
+    /// Whether there is a carriage return elsewhere than at the end of a line.
     pub lone_return: bool,
 }
 
 impl WordLines {
-    /// Inspects the lines of `text`, which begins with one.
+    /// Inspects the lines of `text`, which starts at the beginning of a line.
     ///
     /// ```
     /// use swath_simd::WordLines;
@@ -40,7 +40,7 @@ impl WordLines {
         run(detected(), WordScan { text, comment })
     }
 
-    /// As [`of`](Self::of), with the kernel of one `level`, to compare them.
+    /// Like [`of`](Self::of), with the kernel of one `level`, to compare levels.
     ///
     /// # Panics
     ///
@@ -51,28 +51,28 @@ impl WordLines {
     }
 }
 
-/// Where words begin and end, and where lines do, in order; the memory is reused from one text
-/// to the next.
+/// The positions of words and of line ends, in order; the memory is reused from one text to the
+/// next.
 #[derive(Clone, Debug, Default)]
 pub struct WordPlaces {
-    /// First bytes of words.
+    /// The first bytes of words.
     pub starts: FieldEnds,
-    /// The bytes after their last ones.
+    /// The bytes after their last bytes.
     pub ends: FieldEnds,
-    /// Newlines.
+    /// The newlines.
     pub newlines: FieldEnds,
 }
 
 impl WordPlaces {
-    /// Removes all.
+    /// Removes all positions.
     pub fn clear(&mut self) {
         self.starts.clear();
         self.ends.clear();
         self.newlines.clear();
     }
 
-    /// Adds the positions in `text`, from `from` on. A word that continues from before `from`
-    /// has an end and no start, one that continues after the text a start and no end.
+    /// Adds the positions in `text`, starting at `from`. A word that began before `from` has an end
+    /// and no start; a word that continues after the text has a start and no end.
     ///
     /// # Panics
     ///
@@ -81,7 +81,7 @@ impl WordPlaces {
         run(detected(), WordSearch { places: self, text, from });
     }
 
-    /// As [`find`](Self::find), with the kernel of one `level`, to compare them.
+    /// Like [`find`](Self::find), with the kernel of one `level`, to compare levels.
     ///
     /// # Panics
     ///
@@ -99,11 +99,11 @@ struct Carry {
     leads: u64,
     /// 1 if its last byte was a blank.
     blank: u64,
-    /// 1 if that was a carriage return.
+    /// 1 if that byte was a carriage return.
     returned: u64,
 }
 
-/// Ones for what was found at the bytes of a chunk.
+/// One bit per byte of a chunk for each finding.
 #[derive(Default)]
 struct WordMasks {
     newlines: u64,
@@ -122,7 +122,7 @@ fn look(masks: impl Masks, chunk: &[u8; CHUNK], comment: u8, carry: &mut Carry) 
     let others = masks.equal(chunk, b'\t') | returns;
     let blanks = spaces | others;
     let begins = newlines << 1 | carry.begins;
-    // Carries run through the blanks that begin a line, to the byte after them.
+    // Carries run through the blanks at the beginning of a line, to the byte after them.
     let (sum, leads) = blanks.overflowing_add(begins & blanks | carry.leads);
     let after = sum & !blanks;
     let first = begins & !blanks | after;
@@ -167,7 +167,7 @@ impl Kernel for WordScan<'_> {
             all.loose |= seen.loose;
             all.lone |= seen.lone;
         }
-        // A line may end with the text, with only blanks in it.
+        // The last line may consist of blanks only.
         let ends_blank = text.last().is_some_and(|last| b" \t\r".contains(last));
         let end = 1_u64 << rest.len();
         let there = end - 1;
@@ -182,7 +182,7 @@ impl Kernel for WordScan<'_> {
     }
 }
 
-/// Finds words and newlines from a position on.
+/// Finds words and newlines starting at a position.
 struct WordSearch<'t> {
     places: &'t mut WordPlaces,
     text: &'t [u8],

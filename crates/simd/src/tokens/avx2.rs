@@ -1,4 +1,4 @@
-//! Twice 32 bytes at a time, eight tokens at a time.
+//! Two vectors of 32 bytes at a time, and eight tokens at a time.
 
 use std::arch::x86_64::{
     __m128i, __m256i, _mm_add_epi16, _mm_clmulepi64_si128, _mm_cmpgt_epi16, _mm_cvtepu8_epi16,
@@ -15,7 +15,7 @@ use std::arch::x86_64::{
 use crate::places::PLACES;
 use crate::tokens::{Part, TILE, TOKENS, Taken, TokenEnds, TokenLines};
 
-/// Tokens of one vector, thus four lines.
+/// The tokens of one vector, thus four lines.
 const HALF: usize = TOKENS / 2;
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq")]
@@ -24,12 +24,12 @@ pub(super) fn pairs(lines: &mut TokenLines<'_>, taken: Taken) -> Taken {
     lines.by_tiles(taken, list, |lines, part| convert(lines, part))
 }
 
-/// Lists the ends of the tokens from `start` on, until the tile ends or something is not plain.
+/// Lists the ends of the tokens starting at `start`, until the tile ends or something is not plain.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq")]
 #[inline]
 fn list(bytes: &[u8], start: usize, ends: &mut TokenEnds) {
     let tile = &bytes[start..bytes.len().min(start + TILE)];
-    // As if there were a separator before the first byte: no token is empty.
+    // As if a separator preceded the first byte: no token is empty.
     let mut separated = 1;
     ends.count = 0;
     let mut base = _mm_set1_epi16(1);
@@ -59,8 +59,8 @@ fn list(bytes: &[u8], start: usize, ends: &mut TokenEnds) {
     }
 }
 
-/// Whether the number of bits up to and including each one is odd: the product with all ones,
-/// without carries.
+/// Returns whether the number of bits up to and including each one is odd: the product with all
+/// ones, without carries.
 #[target_feature(enable = "sse2,pclmulqdq")]
 #[inline]
 fn parity(bits: u64) -> u64 {
@@ -69,12 +69,12 @@ fn parity(bits: u64) -> u64 {
     _mm_cvtsi128_si64(product).cast_unsigned()
 }
 
-/// Lists the set bits, eight positions at a time, however many there are: a branch for each, or
-/// for their count, would be mispredicted.
+/// Lists the set bits, eight positions at a time, however many there are: a branch for each, or for
+/// their number, would be mispredicted.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn compress(bits: u64, mut base: __m128i, ends: &mut TokenEnds) {
-    // At most 32, and seven after them.
+    // At most 32, followed by seven unused ones.
     let list: &mut [u16; 40] = ends.next();
     for (at, byte) in bits.to_le_bytes().into_iter().enumerate() {
         let before = (bits & ((1 << (8 * at)) - 1)).count_ones() as usize;
@@ -136,9 +136,9 @@ fn convert(lines: &mut TokenLines<'_>, part: Part<'_>) -> bool {
     true
 }
 
-/// Four tokens as two numbers of four digits each, by their ends and the first four steps. The
-/// window begins eight bytes before the first token of eight, whose separator is at `before` in
-/// the list.
+/// Returns four tokens as two numbers of four digits each, given their ends and the first four
+/// steps. The window begins eight bytes before the first token of eight, whose separator is at
+/// `before` in the list.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq")]
 #[inline]
 fn fours(window: &[u8; 136], before: u16, behinds: &[u16], steps: __m128i) -> __m256i {

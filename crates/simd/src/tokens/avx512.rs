@@ -1,4 +1,4 @@
-//! 64 bytes at a time, sixteen tokens at a time.
+//! One vector of 64 bytes at a time, and sixteen tokens at a time.
 
 use std::arch::x86_64::{
     __m128i, __m256i, __m512i, _mm256_castsi256_si128, _mm256_cmpgt_epi16_mask,
@@ -16,7 +16,7 @@ use std::arch::x86_64::{
 
 use crate::tokens::{Part, TILE, Taken, TokenEnds, TokenLines};
 
-/// Whether this processor has what this kernel needs beyond AVX-512BW.
+/// Whether this processor has the features that this kernel needs beyond AVX-512BW.
 pub(super) fn available() -> bool {
     std::is_x86_feature_detected!("avx512vl")
         && std::is_x86_feature_detected!("avx512vbmi")
@@ -29,14 +29,14 @@ pub(super) fn pairs(lines: &mut TokenLines<'_>, taken: Taken) -> Taken {
     lines.by_tiles(taken, list, |lines, part| convert(lines, part))
 }
 
-/// Lists the ends of the tokens from `start` on, until the tile ends or something is not plain.
+/// Lists the ends of the tokens starting at `start`, until the tile ends or something is not plain.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2,popcnt")]
 #[inline]
 fn list(bytes: &[u8], start: usize, ends: &mut TokenEnds) {
     let places = load(&std::array::from_fn(|at| at.to_le_bytes()[0]));
     let tile = &bytes[start..bytes.len().min(start + TILE)];
     let mut base = _mm512_set1_epi16(1);
-    // As if there were a separator before the first byte: no token is empty.
+    // As if a separator preceded the first byte: no token is empty.
     let mut separated = 1;
     ends.count = 0;
     for chunk in tile.as_chunks().0 {
@@ -64,7 +64,8 @@ fn list(bytes: &[u8], start: usize, ends: &mut TokenEnds) {
     }
 }
 
-/// Converts sixteen tokens into eight lines, unless one of them is out of bounds or there is no room.
+/// Converts sixteen tokens into eight lines, unless one of them is out of bounds or there is no
+/// room.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2,popcnt")]
 #[inline]
 fn convert(lines: &mut TokenLines<'_>, part: Part<'_>) -> bool {
@@ -110,16 +111,16 @@ fn convert(lines: &mut TokenLines<'_>, part: Part<'_>) -> bool {
     true
 }
 
-/// Eight tokens as two numbers of four digits each. The window begins eight bytes before the first
-/// one, whose separator is at `before` in the list.
+/// Returns eight tokens as two numbers of four digits each. The window begins eight bytes before
+/// the first token, whose separator is at `before` in the list.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2,popcnt")]
 #[inline]
 fn fours(window: &[u8; 128], before: i16, behinds: __m128i, steps: __m128i) -> __m512i {
     let (left, right) = window.split_at(64);
     let [left, right] =
         [left, right].map(|half| load(half.first_chunk().expect("half of 128")));
-    // For every byte of a lane: its position in the window, of the last eight bytes of its
-    // token. They begin as far from the window's start as the token ends after its own.
+    // For every byte of a lane: its position in the window, for the last eight bytes of its token.
+    // They begin as far from the window's start as the token ends after its own.
     let ends = _mm512_sub_epi16(_mm512_cvtepu16_epi64(behinds), _mm512_set1_epi16(before));
     let first_byte = load(&std::array::from_fn(|at| if at % 16 < 8 { 0 } else { 8 }));
     let places = _mm512_shuffle_epi8(ends, first_byte);

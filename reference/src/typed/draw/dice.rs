@@ -1,4 +1,4 @@
-//! Numbers by chance.
+//! Random numbers.
 
 /// Numbers that look random and depend only on the seed.
 pub(super) struct Dice(Box<dyn FnMut() -> u64>);
@@ -8,7 +8,7 @@ impl Dice {
         Self(Box::new(crate::splitmix(seed)))
     }
 
-    /// A number below `count`.
+    /// Draws a number below `count`.
     pub(super) fn below(&mut self, count: u64) -> u64 {
         (self.0)() % count.max(1)
     }
@@ -19,17 +19,17 @@ impl Dice {
         index.try_into().expect("below the count")
     }
 
-    /// True once in this many times.
+    /// Returns true once in this many times.
     pub(super) fn one_in(&mut self, count: u64) -> bool {
         self.below(count) == 0
     }
 
-    /// One of these.
+    /// Draws one of these.
     pub(super) fn pick<'a, T>(&mut self, any: &'a [T]) -> &'a T {
         &any[self.index(any.len())]
     }
 
-    /// Any 64 bits.
+    /// Draws any 64 bits.
     pub(super) fn bits(&mut self) -> u64 {
         (self.0)()
     }

@@ -59,7 +59,7 @@ const FAMILIES: [Family; 27] = [
     Family::German,
 ];
 
-/// How the fields of a column are drawn.
+/// The recipe for the fields of a column.
 pub(super) struct Recipe {
     pub(super) family: Family,
     /// Another family, for one field in this many; 0 for none.
@@ -80,7 +80,7 @@ impl Recipe {
         }
     }
 
-    /// A field, without the quotes that it may need.
+    /// Draws a field, without the quotes that it may need.
     pub(super) fn field(&self, dice: &mut Dice, options: &Options) -> String {
         let family = if self.nulls > 0 && dice.one_in(self.nulls) {
             Family::Null
@@ -100,7 +100,7 @@ impl Recipe {
         field
     }
 
-    /// A type that has most of its fields, or, now and then, any.
+    /// Draws a type that holds most of its fields, or, sometimes, any type.
     pub(super) fn type_to_give(&self, dice: &mut Dice) -> Type {
         let unit = dice.pick(&Unit::WORDS).1;
         let all = Type::all();
@@ -175,7 +175,7 @@ fn digits(dice: &mut Dice, least: usize, most: usize) -> String {
     format!("{sign}{text}")
 }
 
-/// A whole number near the end of a type.
+/// Draws a whole number near the limit of a type.
 fn edge(dice: &mut Dice) -> String {
     let power = *dice.pick(&[7, 8, 15, 16, 31, 32, 53, 63, 64]);
     let near = (1_i128 << power) + i128::from(dice.below(3)) - 1;
@@ -225,7 +225,7 @@ fn date(dice: &mut Dice) -> String {
     format!("{year:04}-{:02}-{day:02}", 1 + dice.below(12))
 }
 
-/// A moment with at most this many digits of fraction, the number of which varies.
+/// Draws a moment with at most this many digits of fraction.
 fn moment(dice: &mut Dice, most: usize) -> String {
     let (day, sign) = (date(dice), dice.pick(&["T", " "]));
     let time = format!("{:02}:{:02}", dice.below(24), dice.below(60));
@@ -245,12 +245,12 @@ fn zoned(dice: &mut Dice) -> String {
     let moment = moment(dice, digits);
     let zones =
         ["Z", "Z", "+00:00", "+01:00", "-0530", "+14", "-23:59", "+24:00", " Z", "z", "+1", ""];
-    // The first ones are right.
+    // The first ones are valid.
     let most = if dice.one_in(20) { zones.len() } else { 7 };
     format!("{moment}{}", zones[dice.index(most)])
 }
 
-/// Draws a text that is almost something else.
+/// Draws a text that resembles another kind.
 fn almost(dice: &mut Dice) -> String {
     let texts = [
         "1e",
@@ -314,7 +314,7 @@ fn null(dice: &mut Dice, options: &Options) -> String {
     dice.pick(&options.nulls).clone()
 }
 
-/// Numbers with groups of digits, mostly right ones.
+/// Draws numbers with groups of digits, mostly valid ones.
 fn local(dice: &mut Dice, options: &Options) -> String {
     let mark = options.thousands.map_or("_".to_owned(), |byte| char::from(byte).to_string());
     let whole = dice.below(2000);

@@ -1,4 +1,4 @@
-//! Objects and arrays in objects.
+//! Objects and arrays inside objects.
 
 use super::dice::Dice;
 
@@ -35,15 +35,15 @@ const VALUES: [&[&str]; 9] = [
 
 /// The shape of a key's values in most records.
 pub(super) enum Shape {
-    /// One of these, by their index.
+    /// One of the plain shapes, by index.
     Plain(usize),
     Object(Vec<(String, Shape)>),
     Array(Box<Shape>),
-    /// As many arrays, one in the other.
+    /// This many nested arrays.
     Deep(usize),
 }
 
-/// Draws a shape, below as many levels as `depth`.
+/// Draws a shape at level `depth`.
 pub(super) fn shape(dice: &mut Dice, depth: usize) -> Shape {
     match dice.index(8) {
         0 | 1 if depth < 4 => {

@@ -1,4 +1,4 @@
-//! JSON Lines that readers find hard.
+//! JSON Lines that are hard for readers.
 
 use super::super::options::{Key, Options, Ragged};
 use super::super::types::Type;
@@ -27,7 +27,7 @@ const WRONG: [&str; 18] = [
     "{\"a\":\"b}",
 ];
 
-/// Draws a table of objects, one on each line.
+/// Draws a table of objects, one per line.
 #[must_use]
 pub fn draw_objects(seed: u64) -> Drawn {
     let mut dice = Dice::new(seed ^ 0x6a73_6f6e);

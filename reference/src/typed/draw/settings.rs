@@ -1,4 +1,4 @@
-//! How a drawn table is read: what the style needs, and some wishes.
+//! The options of a drawn table: those that the style needs, and others by chance.
 
 use super::super::options::{Comment, Header, Key, Meaning, Options, Ragged};
 use super::super::types::Type;
@@ -44,7 +44,7 @@ pub(super) fn draw(dice: &mut Dice, style: &Style, recipes: &[Recipe]) -> Option
     options
 }
 
-/// Now and then, a type for all columns, and records to skip at the end.
+/// Sometimes draws a type for all columns, and records to skip at the end.
 pub(super) fn choose_more(dice: &mut Dice, options: &mut Options) {
     if dice.one_in(8) {
         options.skip_footer = *dice.pick(&[1, 1, 2, 3, 20]);
@@ -62,7 +62,7 @@ fn choose_delimiter(dice: &mut Dice, style: &Style, options: &mut Options) {
         Between::Blanks | Between::Nothing => true,
     };
     let is_given = !is_found || dice.one_in(3);
-    // A line is a field only where nothing is found, so it is never given.
+    // A line is a field only if no delimiter is found, so it is never given.
     options.delimiter =
         Some(style.between).filter(|&between| is_given && between != Between::Nothing);
 }
@@ -83,7 +83,7 @@ fn choose_words(dice: &mut Dice, options: &mut Options) {
     }
 }
 
-/// Now and then, words of some columns.
+/// Sometimes draws words for some columns.
 pub(super) fn choose_words_of_columns(dice: &mut Dice, count: usize, options: &mut Options) {
     const NULLS: [&[&str]; 5] = [&["-"], &["", "1"], &["\\N", "nan"], &["true", "x"], &[]];
     const FLAGS: [(&str, &str); 4] = [("yes", "no"), ("1", "0"), ("T", "F"), ("true", "odd")];
@@ -113,7 +113,7 @@ fn choose_numbers(dice: &mut Dice, style: &Style, options: &mut Options) {
     }
     if dice.one_in(8) {
         let thousands = *dice.pick(b".,' _");
-        // It may be the delimiter too: such numbers are in quotes.
+        // It may equal the delimiter: such numbers are in quotes.
         if thousands != options.decimal && options.quote != Some(thousands) {
             options.thousands = Some(thousands);
         }
@@ -132,7 +132,7 @@ fn choose_columns(dice: &mut Dice, count: usize, options: &mut Options) {
         indices.reverse();
     }
     if dice.one_in(30) {
-        // One that there is only if a delimiter is found twice.
+        // A column that exists only if a delimiter occurs twice.
         indices.push(count);
     }
     options.columns = Some(indices.into_iter().map(Key::Index).collect());
@@ -165,7 +165,8 @@ fn choose_types(dice: &mut Dice, recipes: &[Recipe], options: &mut Options) {
     }
 }
 
-/// Now and then, only records that begin in some bytes of the file; and whether bytes are replaced.
+/// Sometimes selects the records that begin in some bytes of the file; also draws whether bytes are
+/// replaced.
 pub(super) fn choose_extent(dice: &mut Dice, options: &mut Options, len: usize) {
     options.replaces = dice.one_in(12);
     if dice.one_in(25) {

@@ -1,4 +1,4 @@
-//! Tables of fixed width that readers find hard.
+//! Tables of fixed width that are hard for readers.
 
 use super::super::options::{Between, Fixed, Form, Header, Options};
 use super::super::widths::Span;
@@ -55,7 +55,7 @@ pub fn draw_fixed(seed: u64) -> Drawn {
     Drawn { bytes, options }
 }
 
-/// Draws where columns are, and what the options say of it.
+/// Draws the places of columns, and the options about them.
 fn choose(dice: &mut Dice, options: &mut Options, columns: usize) -> Vec<Span> {
     options.form = Form::Fixed;
     let kind = dice.below(3);

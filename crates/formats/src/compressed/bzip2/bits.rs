@@ -10,7 +10,7 @@ pub(crate) const MARK: u64 = 48;
 const KINDS: [u64; 2] = [BLOCK, END];
 
 /// For each value of a byte: the marks, and their shifts, that contain it. Bit `8 * kind + shift`.
-/// Only one byte in sixteen is in the table, so most bytes need no further look.
+/// Only one byte in sixteen is in the table, so most bytes need no second check.
 const CANDIDATES: [u16; 256] = {
     let mut table = [0; 256];
     let mut kind = 0;

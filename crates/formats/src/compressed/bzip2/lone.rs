@@ -10,7 +10,7 @@ use swath::machine::caught;
 
 use super::bits::{END, align};
 
-/// A block decodes to less than this: 900 kB, in which five bytes stand for runs of up to 255.
+/// The most bytes that a block decodes to: 900 kB, in which five bytes stand for runs of up to 255.
 const MOST: usize = 64 << 20;
 /// Output grows in steps of this size.
 const GROWTH: usize = 1 << 20;
@@ -34,8 +34,7 @@ fn stream(bytes: &[u8], skip: u64, len: u64) -> Result<Vec<u8>, NoMemory> {
     out.extend_from_slice(&HEADER);
     align(bytes, skip, len, &mut out);
     let sum = checksum(&out[HEADER.len()..]);
-    // The end mark follows the last bit directly. The checksum of the stream is that of its only
-    // block.
+    // The end mark follows the last bit directly. The stream's checksum is that of its only block.
     let over = len % 8;
     let last = if over == 0 { 0 } else { out.pop().unwrap_or(0) };
     let end = u128::from(END) << 32 | u128::from(sum);
@@ -62,7 +61,7 @@ pub(crate) fn decode(
     }
     let stream = stream(bytes, skip, len)?;
     let begin = out.len();
-    // It panics without memory.
+    // The library panics if there is no memory.
     let mut decoder = caught(|| Decompress::new(false)).ok_or(NoMemory)?;
     let mut used = 0;
     loop {
@@ -98,7 +97,7 @@ mod tests {
         let plain = swath_reference::bytes(1, 10_000);
         let mut packed = Vec::new();
         Bzip2Encoder::new(9).unwrap().encode(&plain, &mut packed).unwrap();
-        // The end is somewhere in the last 11 bytes, and only one length is right.
+        // The end is within the last 11 bytes, and only one length is right.
         let bits = 8 * (packed.len() as u64 - 4);
         let mut found = 0;
         for len in bits - 90..=bits - 80 {

@@ -5,8 +5,8 @@
 //!      |------|--------|--------------|------|---|    segments
 //! ```
 //!
-//! A mark can appear by chance in the data, about once in 30 TB. So segments are candidates, and
-//! [`search`](super::search) decides what they are when their turn comes.
+//! A mark can appear in the data by chance, about once in 30 TB. So segments are candidates;
+//! [`search`](super::search) decides their kind when their turn comes.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::lone::HEAD;
 use crate::compressed::supply::{PackedSupply, no_memory};
 use crate::error::Result;
 
-/// No block has more compressed bytes than this.
+/// The most compressed bytes of a block.
 pub(crate) const MOST: usize = 4 << 20;
 
 /// The bits between two marks.
@@ -24,12 +24,12 @@ pub(crate) const MOST: usize = 4 << 20;
 pub(crate) struct Segment {
     pub(crate) index: u64,
     pub(crate) kind: SegmentKind,
-    /// Number of bits of the stream before it, and before its end.
+    /// Its place: number of bits of the stream before it, and up to its end.
     pub(crate) start: u64,
     pub(crate) end: u64,
     /// All bytes that contain bits of it.
     pub(crate) bytes: Vec<u8>,
-    /// It follows what looks like the end of the last stream, so it may not belong to a stream.
+    /// Whether it follows an apparent end of the last stream: then it may not belong to a stream.
     pub(crate) doubtful: bool,
 }
 
@@ -49,7 +49,7 @@ pub(crate) enum After {
     /// Another stream.
     Stream,
     Nothing,
-    /// Something else, from this byte on.
+    /// Something else, starting at this byte.
     Other(u64),
     /// The stream ends before its end is complete.
     Cut,
@@ -72,16 +72,16 @@ impl Segment {
 pub(crate) struct Scanner {
     supply: PackedSupply,
     finder: Finder,
-    /// Bytes from the start of the current segment on.
+    /// Bytes from the start of the current segment.
     bytes: Vec<u8>,
     start: u64,
     mark: Option<u64>,
     doubtful: bool,
     ended: bool,
     next_index: u64,
-    /// Found, but not handed out yet.
+    /// Segments found but not handed out yet.
     pending: VecDeque<Arc<Segment>>,
-    /// Found, but not forgotten yet.
+    /// Segments found but not forgotten yet.
     recent: BTreeMap<u64, Arc<Segment>>,
 }
 
@@ -124,8 +124,7 @@ impl Scanner {
         }
     }
 
-    /// Returns a segment that has not been forgotten, or reads the one after all that have been
-    /// found.
+    /// Returns a segment that has not been forgotten, or reads the one after all found ones.
     pub(crate) fn look_at(&mut self, index: u64) -> Result<Option<Arc<Segment>>> {
         if index == self.next_index {
             let found = self.scan()?;

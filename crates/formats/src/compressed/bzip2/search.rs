@@ -1,8 +1,8 @@
-//! Decodes the segments of bzip2 streams on any thread, and decides in order what they are.
+//! Decodes the segments of bzip2 streams on any thread, and decides their kind in order.
 //!
 //! A block whose data matches its checksum is accepted at once. One that does not match waits until
 //! everything before it is settled. If it really begins where the previous block ends, a mark
-//! inside it was a coincidence, and it is decoded again together with the segments that follow.
+//! inside it was a coincidence, and it is decoded again together with the segments after it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -27,20 +27,20 @@ pub(crate) struct BlockSearch {
     turn: Condvar,
 }
 
-/// The part of a search that is certain so far.
+/// The settled part of a search.
 #[derive(Debug)]
 struct Chain {
     /// The next segment to settle.
     next: u64,
     /// Number of bits that are settled.
     at: u64,
-    /// Checksum of the blocks of this stream so far.
+    /// Checksum of the settled blocks of this stream.
     checksum: u32,
     blocks: u64,
-    /// The last stream has ended; from this byte on there is something else.
+    /// Set once the last stream has ended: the bytes after it.
     over: Option<After>,
     failed: bool,
-    /// Blocks that were decoded, and ends, that wait for their turn.
+    /// Decoded blocks, and ends, that wait for their turn.
     known: BTreeMap<u64, KnownBlock>,
 }
 
@@ -105,7 +105,7 @@ impl BlockSearch {
             return Ok(());
         }
         if chain.over.is_some() || chain.at > start {
-            // After the last stream, or part of the block before it.
+            // It is after the last stream, or part of the block before it.
             out.clear();
             chain.next = index + 1;
             return self.go_on(chain);
@@ -141,7 +141,7 @@ impl BlockSearch {
                 }
                 break;
             };
-            // Both contain the byte where one ends and the next begins.
+            // Both contain the byte in which one ends and the next begins.
             bytes.truncate(usize::try_from(next.start / 8 - first).unwrap_or(usize::MAX));
             bytes.extend_from_slice(&next.bytes);
             if bytes.len() > MOST {
@@ -156,7 +156,7 @@ impl BlockSearch {
         Err(self.corrupt(segment.start, "the bzip2 block that starts here is damaged"))
     }
 
-    /// Records what a segment is, and settles every segment whose turn has come.
+    /// Records the kind of a segment, and settles every segment whose turn has come.
     fn settle(&self, index: u64, known: KnownBlock) -> Result<()> {
         let mut chain = self.chain.lock();
         chain.known.insert(index, known);

@@ -14,19 +14,19 @@ const FIXED: usize = 10;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum HeaderParse<'b> {
     Header(GzipHeader<'b>),
-    /// The first bytes of a header only.
+    /// The bytes are the beginning of a header.
     Short,
-    /// Not a member, and why.
+    /// Not a member, and the reason.
     Foreign(&'static str),
 }
 
-/// The parts of a header that are used here.
+/// The parts of a header that are needed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GzipHeader<'b> {
     pub(crate) len: usize,
     /// Length of the whole member in bytes, if it is recorded.
     pub(crate) size: Option<usize>,
-    /// It is recorded as in BGZF.
+    /// Whether it is recorded as in BGZF.
     pub(crate) bgzf: bool,
     /// Our index, or a part of it.
     pub(crate) index: Option<&'b [u8]>,
@@ -146,7 +146,7 @@ mod tests {
         let bgzf = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0\xff\xff";
         let blocked = GzipHeader { size: Some(65_536), bgzf: true, ..header(18) };
         assert_eq!(parse(bgzf), HeaderParse::Header(blocked));
-        // A field that claims to be longer than what is left.
+        // A field that claims to be longer than the rest.
         let wrong = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x03\0\xff\xff";
         assert_eq!(parse(wrong), HeaderParse::Header(header(18)));
     }

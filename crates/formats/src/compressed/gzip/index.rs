@@ -63,7 +63,7 @@ fn add_member(out: &mut Vec<u8>, field: &[u8]) {
 /// The contents of the last member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IndexFooter {
-    /// Where the first table begins in the file.
+    /// The start of the first table in the file.
     pub(crate) offset: u64,
     count: u64,
     pub(crate) plain: u64,
@@ -161,8 +161,8 @@ mod tests {
             let mut wrong = index.clone();
             wrong[at / 8] ^= 1 << (at % 8);
             let Some((footer, frames)) = read(&wrong) else { continue };
-            // The time, the system and three numbers are not covered by a checksum; what the index
-            // says is compared with the file.
+            // No checksum covers the time, the system and three numbers; the contents of the index
+            // are compared with the file.
             assert_eq!(frames, self::frames(5), "bit {at}");
             assert!(footer.count == 5, "bit {at}");
         }

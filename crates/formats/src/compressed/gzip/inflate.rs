@@ -1,7 +1,7 @@
 //! Decodes members that are in memory as a whole, and checks their trailers.
 //!
-//! libdeflate accepts a few streams that zlib refuses, such as one without a code for its end. Their bytes are those that
-//! the checksum and the length of the trailer promise.
+//! libdeflate accepts a few streams that zlib refuses, such as one without a code for its end.
+//! Their bytes match the checksum and the length in the trailer.
 
 use libdeflater::crc32;
 use swath_simd::{InflateTrouble, Inflater};
@@ -47,7 +47,7 @@ impl MemberDecoder {
     }
 }
 
-/// Compares a trailer with what was decoded.
+/// Compares a trailer with the decoded bytes.
 pub(crate) fn check(trailer: [u8; TRAILER], crc: u32, len: u64) -> Result<(), &'static str> {
     let [c0, c1, c2, c3, l0, l1, l2, l3] = trailer;
     if u32::from_le_bytes([c0, c1, c2, c3]) != crc {

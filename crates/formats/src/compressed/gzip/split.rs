@@ -26,12 +26,12 @@ pub(crate) struct GzipSplitter<'s> {
     supply: PackedSupply,
     spare: &'s Spare<Vec<u8>>,
     inflate: Decompress,
-    /// A member that is being decoded here.
+    /// The member being decoded here.
     long: Option<LongMember>,
-    /// Whether the recorded lengths of members have been right so far.
+    /// Whether all recorded lengths of members have been right.
     believes: bool,
-    /// The last member was a BGZF member with data: the empty one that ends such a stream has not
-    /// been seen yet.
+    /// Whether the last member was a BGZF member with data: such a stream must end with an empty
+    /// one.
     lacks_end: bool,
     tally: WorkTally,
 }
@@ -65,8 +65,8 @@ impl<'s> GzipSplitter<'s> {
         })
     }
 
-    /// Takes members that record their length and decode to one step together. `None` if the next
-    /// one does not record it or cannot be trusted.
+    /// Takes members with recorded lengths that together decode to one step. `None` if the next one
+    /// has none or cannot be trusted.
     fn gather(&mut self) -> Result<Option<EncodedFrames>> {
         if !self.believes {
             return Ok(None);
@@ -92,8 +92,8 @@ impl<'s> GzipSplitter<'s> {
         Ok(Some(EncodedFrames { offset, bytes, most, cut: None }))
     }
 
-    /// Returns the member `at` bytes ahead, if it records its length and the bytes after it are
-    /// consistent with that.
+    /// Returns the member `at` bytes ahead, if it records its length and the bytes after it confirm
+    /// that.
     fn sized_member(&mut self, at: usize) -> Result<Option<Sized>> {
         let ahead = self.supply.peek(at + USUAL_HEADER)?;
         let said = sized(ahead.get(at..).unwrap_or_default());
@@ -178,8 +178,8 @@ impl<'s> GzipSplitter<'s> {
         Ok(())
     }
 
-    /// Skips what is not a member: zeros silently, since tapes are padded with them; anything else
-    /// is reported.
+    /// Skips bytes that are not a member: zeros silently, since tapes are padded with them; others
+    /// are reported.
     fn skip_rest(&mut self) -> Result<()> {
         let offset = self.supply.offset();
         let mut zeros = true;

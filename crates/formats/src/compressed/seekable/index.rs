@@ -1,4 +1,4 @@
-//! Where each frame begins, compressed and decompressed, without decoding any.
+//! The start of each frame, compressed and decompressed, without decoding any.
 
 use std::ops::Range;
 use std::path::Path;
@@ -18,7 +18,7 @@ const MOST_TABLE: u64 = 256 << 20;
 /// The frames of one file.
 #[derive(Debug)]
 pub(crate) struct FrameIndex {
-    /// Where each frame begins, followed by the end of the last one.
+    /// The start of each frame, followed by the end of the last one.
     starts: Vec<FramePlace>,
     /// The lower half of each content's XXH64, if the index has them.
     checksums: Option<Vec<u32>>,
@@ -34,9 +34,9 @@ struct FramePlace {
 impl FrameIndex {
     /// Looks for the index of a file; `None` if the file has no index, or is a stream.
     ///
-    /// The lengths at the end of BGZF members would serve too, but only decoding shows whether they
-    /// are right, and one wrong length shifts everything that follows. Afterwards the position of
-    /// `supply` is unspecified.
+    /// The lengths at the end of BGZF members could serve too, but only decoding shows whether they
+    /// are right, and one wrong length shifts everything after it. Leaves the position of `supply`
+    /// unspecified.
     pub(crate) fn load(supply: &mut PackedSupply, format: Format) -> Result<Option<Self>> {
         let Some(len) = supply.len() else { return Ok(None) };
         match format {
@@ -67,7 +67,7 @@ impl FrameIndex {
             Some(at) => bytes_at(supply, at, guard.len())?.starts_with(&guard),
             None => false,
         };
-        // Tables of other programs come without a guard.
+        // Tables of other programs have no guard.
         match is_guarded || packed == start {
             true => Ok(Some(index)),
             // It belongs to the last of several concatenated files and does not cover the others.
@@ -83,7 +83,7 @@ impl FrameIndex {
         let Some(footer) = tail else { return Ok(None) };
         let tables_at = footer.tables_len().and_then(|len| at.checked_sub(len));
         if let Some(tables_at) = tables_at.filter(|&tables_at| tables_at > footer.offset) {
-            // As above, if the tables are there.
+            // As above, if the tables exist.
             let tables = table_at(supply, tables_at, at - tables_at)?;
             return match footer.frames(tables) {
                 Some(_) => Ok(None),
@@ -155,13 +155,13 @@ impl FrameIndex {
         })
     }
 
-    /// Returns the length of `frames` in bytes, compressed and decompressed.
+    /// Returns the lengths of `frames` in bytes, compressed and decompressed.
     fn sizes(&self, frames: Range<usize>) -> (u64, u64) {
         let (start, end) = (self.starts[frames.start], self.starts[frames.end]);
         (end.packed - start.packed, end.plain - start.plain)
     }
 
-    /// Returns as many of `frames`, from the first on, as decode to one step together.
+    /// Returns the first of `frames` that together decode to one step.
     pub(crate) fn batch(&self, frames: &Range<usize>) -> Range<usize> {
         let mut end = frames.start + 1;
         while end < frames.end {
@@ -174,12 +174,12 @@ impl FrameIndex {
         frames.start..end
     }
 
-    /// Returns where `frames` lie in the compressed stream: offset and length.
+    /// Returns the place of `frames` in the compressed stream: offset and length.
     pub(crate) fn packed(&self, frames: &Range<usize>) -> (u64, u64) {
         (self.starts[frames.start].packed, self.sizes(frames.clone()).0)
     }
 
-    /// Returns what to decode of `frames`, whose compressed bytes these are, to get `wanted`.
+    /// Returns the work of decoding `frames`, whose compressed bytes these are, to get `wanted`.
     pub(crate) fn encoded(
         &self,
         frames: Range<usize>,
@@ -218,7 +218,7 @@ fn table_at(supply: &mut PackedSupply, offset: u64, len: u64) -> Result<&[u8]> {
 }
 
 /// Whether the content of a whole frame has this checksum. Our frames end with their checksum,
-/// which their decoder has compared already.
+/// which their decoder has already compared.
 pub(crate) fn has_checksum(checksum: u32, packed: &[u8], plain: &[u8]) -> bool {
     let own = match zstd::frame::start(packed) {
         zstd::frame::Start::Frame(header) if header.has_checksum => packed.last_chunk(),

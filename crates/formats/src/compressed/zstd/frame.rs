@@ -5,18 +5,18 @@
 //! ```
 
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// A block decodes to at most this.
+/// The most bytes that a block decodes to.
 pub(crate) const MOST_BLOCK: u64 = 128 << 10;
-/// A header is at most this long.
+/// The longest header.
 pub(crate) const MOST_HEADER: usize = 18;
 
-/// The kind of frame that some bytes begin with.
+/// The kind of frame at the start of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
     Frame(FrameHeader),
-    /// This many bytes that decoders skip, including their header.
+    /// A frame that decoders skip, with its length in bytes, header included.
     Skippable(u64),
-    /// The first bytes of either only.
+    /// The beginning of either.
     Short,
     /// Neither.
     Foreign,
@@ -33,7 +33,7 @@ pub(crate) struct FrameHeader {
     pub(crate) has_checksum: bool,
     /// 0 for no dictionary.
     pub(crate) dictionary: u32,
-    /// A block decodes to at most this.
+    /// The most bytes that a block of this frame decodes to.
     most_block: u64,
 }
 
@@ -123,7 +123,7 @@ pub(crate) struct FrameWalk {
     ended: bool,
 }
 
-/// How far a walk has come.
+/// The progress of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Walked {
     /// This many bytes of the frame are needed to continue.
@@ -139,7 +139,7 @@ impl FrameWalk {
         Self { header, at: header.len, decoded: 0, ended: false }
     }
 
-    /// Returns the most that the blocks so far can decode to.
+    /// Returns the most bytes that the blocks passed can decode to.
     pub(crate) fn decoded(&self) -> u64 {
         self.decoded
     }

@@ -5,8 +5,8 @@
 //! 5e 2a 4d 18 | size | packed plain checksum | .. | count | descriptor | b1 ea 92 8f
 //! ```
 //!
-//! The table has no checksum of its own, and one wrong length in it shifts everything that follows.
-//! So a frame before it, which decoders skip too, holds a checksum of the table.
+//! The table has no checksum of its own, and one wrong length in it shifts everything after it. So
+//! a frame before it, which decoders skip too, holds a checksum of the table.
 //!
 //! Source: zstd's `contrib/seekable_format/zstd_seekable_compression_format.md`.
 
@@ -78,7 +78,7 @@ impl SeekFooter {
         if self.with_checksums { 12 } else { 8 }
     }
 
-    /// Length in bytes of the whole skippable frame; at most 48 GiB, whatever the footer says.
+    /// Length in bytes of the whole skippable frame; at most 48 GiB, whatever the footer claims.
     pub(crate) fn table_len(self) -> u64 {
         (HEAD + FOOTER) as u64 + self.count * self.entry_size()
     }

@@ -1,4 +1,4 @@
-//! Finds the frames of a zstd stream, and decodes those that are too long to be handed out.
+//! Finds the frames of a zstd stream, and decodes those that are too long for one worker.
 
 use zstd::zstd_safe::{DCtx, InBuffer, OutBuffer};
 
@@ -15,7 +15,7 @@ pub(crate) struct ZstdSplitter<'s> {
     supply: PackedSupply,
     spare: &'s Spare<Vec<u8>>,
     context: Option<DCtx<'static>>,
-    /// Where the frame begins that is being decoded here.
+    /// The start of the frame being decoded here.
     long: Option<u64>,
     frames: u64,
 }
@@ -55,8 +55,8 @@ impl<'s> ZstdSplitter<'s> {
             .hint("decompress it with `zstd -d -D DICTIONARY`")
     }
 
-    /// Walks to the end of the frame and returns its length and its largest decoded length. `None`
-    /// if it is too long to be handed out.
+    /// Walks to the end of the frame; returns its length and the most bytes it decodes to. `None`
+    /// if it is too long for one worker.
     fn walk(&mut self, header: FrameHeader) -> Result<Option<(usize, u64)>> {
         let offset = self.supply.offset();
         let mut walk = FrameWalk::new(header);
@@ -127,7 +127,7 @@ impl StreamSplit for ZstdSplitter<'_> {
         };
         let mut bytes = self.spare.buffer();
         self.supply.take(len, &mut bytes)?;
-        // The size in the header is believed only as far as the blocks confirm it.
+        // The size in the header counts only as far as the blocks confirm it.
         let most = header.content.unwrap_or(most).min(most);
         let most = usize::try_from(most).unwrap_or(MOST_DECODED);
         Ok(Some(Work::Encoded(EncodedFrames { offset, bytes, most, cut: None })))

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::matrix::kinds::{Layout, Symmetry};
 use crate::matrix::value::Values;
 
-/// A matrix with a value at every place, which is only written: reading gives entries.
+/// A matrix with a value at every place. Only written: reading gives entries.
 ///
 /// ```
 /// use swath_formats::matrix::{self, Dense, Values};
@@ -62,7 +62,7 @@ impl Listing for Dense {
 
     #[inline(always)]
     fn list(&self, range: Range<u64>, mut each: impl FnMut(u64, u64)) {
-        // Without rows there is no value either.
+        // Without rows there are no values either.
         let rows = self.row_count.max(1);
         range.for_each(|at| each(at % rows, at / rows));
     }

@@ -1,15 +1,15 @@
-//! Entries that can be listed, to be written.
+//! Entries that can be listed for writing.
 
 use std::ops::Range;
 
 use crate::matrix::kinds::{Layout, Symmetry};
 use crate::matrix::value::Values;
 
-/// A matrix whose entries can be listed from any position on.
+/// A matrix whose entries can be listed from any position.
 pub(crate) trait Listing: Sync {
     /// Returns the number of rows and columns.
     fn size(&self) -> (u64, u64);
-    /// Whether places are written, or all values in their order.
+    /// Whether each entry is written with its place, or all values in order.
     fn layout(&self) -> Layout {
         Layout::Coordinate
     }

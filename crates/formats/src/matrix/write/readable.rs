@@ -9,8 +9,7 @@ use crate::matrix::id::Id;
 use crate::matrix::kinds::Symmetry;
 use crate::matrix::value::Values;
 
-/// Fails at an entry of half a matrix whose mirror image is impossible, so that it could not be
-/// read back.
+/// Fails at an entry of half a matrix whose mirror image is impossible: it could not be read back.
 pub(super) fn check_images(
     matrix: &impl Listing,
     path: &Path,
@@ -57,7 +56,7 @@ pub(super) fn check_images(
     Err(error.hint("write it as a general matrix"))
 }
 
-/// Returns the error for the first entry outside of the matrix, which could not be read back.
+/// Returns the error for the first entry outside of the matrix: it could not be read back.
 pub(super) fn outside(matrix: &impl Listing, path: &Path, range: Range<u64>) -> Error {
     let (rows, columns) = matrix.size();
     let (mut at, mut first) = (range.start, None);

@@ -17,7 +17,7 @@ use swath_simd::digits::{ASCII, eight};
 
 use super::{EIGHT, push_f64_unusual, push_u64};
 
-/// Powers of ten by exponent. Two words are enough to scale by the largest.
+/// Powers of ten by exponent. Two words suffice to scale by the largest.
 const POWERS: [u64; 20] = {
     let mut powers = [1; 20];
     let mut index = 1;
@@ -28,7 +28,7 @@ const POWERS: [u64; 20] = {
     powers
 };
 
-/// No double has more decimals; further digits are zeros.
+/// The most decimals of a double; further digits are zeros.
 const MOST_DECIMALS: usize = 1074;
 
 /// Appends `value` with this many decimals, and without a point if `decimals` is 0.
@@ -98,7 +98,7 @@ fn round_narrow(scaled: u128, shift: u64) -> u64 {
     kept + u64::from(cut > HALF || (cut == HALF && kept & 1 == 1))
 }
 
-/// The lower half.
+/// Returns the lower half.
 #[inline]
 fn low(value: u128) -> u64 {
     let [low, _]: [u64; 2] = bytemuck::cast(value.to_le_bytes());

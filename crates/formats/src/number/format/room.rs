@@ -1,17 +1,17 @@
-//! Numbers in a room of fixed length: no capacity is checked, and surplus digits are overwritten by
-//! the next number.
+//! Puts numbers into rooms of fixed length: no capacity is checked, and the next number overwrites
+//! surplus digits.
 
 use swath_simd::digits::{ASCII, eight};
 
 use super::{EIGHT, push_f64_shortest};
 
-/// Every number that is put into it has at most 25 bytes.
+/// The length of a room; a number has at most 25 bytes.
 pub(crate) const ROOM: usize = swath_simd::TEXT_ROOM;
 
-/// Where one number is put.
+/// The room for one number.
 pub(crate) type NumberRoom = [u8; ROOM];
 
-/// Puts a whole number at `at`, at most 1; returns where it ends.
+/// Puts a whole number at `at`, at most 1; returns its end.
 #[inline(always)]
 pub(crate) fn put_u64(room: &mut NumberRoom, at: usize, value: u64) -> usize {
     if value < EIGHT { put_up_to_eight(room, at, value) } else { put_more(room, at, value) }
@@ -27,7 +27,7 @@ pub(crate) fn put_i64(room: &mut NumberRoom, value: i64) -> usize {
 #[inline(always)]
 fn put_up_to_eight(room: &mut NumberRoom, at: usize, value: u64) -> usize {
     let digits = eight(value);
-    // The first digit is in the lowest byte. Keep the last digit of 0.
+    // The first digit is in the lowest byte. The last digit of 0 is kept.
     let zeros = (digits | 1 << 56).trailing_zeros() / 8;
     let text = (digits | ASCII) >> (8 * zeros);
     room[at..at + 8].copy_from_slice(&text.to_le_bytes());
@@ -51,8 +51,8 @@ fn put_more(room: &mut NumberRoom, at: usize, value: u64) -> usize {
     put_eight(room, at, low)
 }
 
-/// Puts the shortest text of a double; returns its length. Most doubles of tables have few decimals:
-/// those are put many at a time by [`put_short_doubles`](swath_simd::put_short_doubles).
+/// Puts the shortest text of a double; returns its length. Most doubles of tables have few
+/// decimals: [`put_short_doubles`](swath_simd::put_short_doubles) puts many of those at a time.
 pub(crate) fn put_f64(room: &mut NumberRoom, value: f64) -> usize {
     if value.is_finite() {
         let mut buffer = zmij::Buffer::new();

@@ -29,7 +29,7 @@ use crate::table::arrow::{part_of, tail_of, unpanicked};
 
 /// Bytes of a stream that are read at a time.
 const CHUNK: usize = 1 << 20;
-/// Bytes of the longest schema that is looked for where no marker shows a stream.
+/// Bytes of the longest schema in a stream without a marker.
 const LONGEST: u64 = 64 << 20;
 
 /// Reads an Arrow file, or an Arrow stream, of columns of any types, batch by batch. The memory is
@@ -58,7 +58,7 @@ pub fn batches(source: impl Into<Source>) -> Result<ArrowBatches> {
     crate::table::arrow::ArrowOptions::new().batches(source)
 }
 
-/// The batches of an Arrow file or stream, in order; made by [`batches`]. After an error it ends.
+/// The batches of an Arrow file or stream, in order; made by [`batches`]. Ends after an error.
 pub struct ArrowBatches {
     path: PathBuf,
     schema: SchemaRef,
@@ -103,7 +103,8 @@ pub(super) fn open(source: Source, read: &ReadOptions) -> Result<ArrowBatches> {
     Ok(ArrowBatches { path, schema, rest })
 }
 
-/// Whether these are messages; those before Arrow 0.15 have no marker, so the first one is parsed.
+/// Whether the input is a stream. Messages before Arrow 0.15 have no marker, so the first one is
+/// parsed.
 fn is_stream(opened: &OpenedText) -> Result<bool> {
     let start = part_of(opened, 0, opened.len.min(8))?;
     let is_marked = start.starts_with(&CONTINUED);
@@ -169,7 +170,7 @@ impl ArrowFile {
 
     /// Reads a part of the file.
     fn bytes(&self, block: &Block) -> Result<Buffer> {
-        // It was found to lie in the file.
+        // Its place was found to lie in the file.
         let at = u64::try_from(block.offset()).unwrap_or_default();
         let head = u64::try_from(block.metaDataLength()).unwrap_or_default();
         let len = head + u64::try_from(block.bodyLength()).unwrap_or_default();
@@ -214,7 +215,7 @@ impl ArrowStream {
 fn head(reader: &mut BufReader<Reader>) -> io::Result<Option<Vec<u8>>> {
     let mut len = [0; 4];
     match reader.read_exact(&mut len) {
-        // It may end without a mark.
+        // A stream may end without an end marker.
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
         read => read?,
     }
@@ -227,7 +228,7 @@ fn head(reader: &mut BufReader<Reader>) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Reads this many bytes; a length that is wrong takes no memory for bytes that do not come.
+/// Reads this many bytes. Memory grows with the bytes read, so a wrong length takes none.
 fn part(reader: &mut BufReader<Reader>, len: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(len.min(LONGEST)).unwrap_or_default());
     match reader.take(len).read_to_end(&mut bytes)? as u64 == len {
@@ -240,7 +241,7 @@ fn parse(head: &[u8]) -> std::result::Result<Message<'_>, ArrowError> {
     root_as_message(head).map_err(|error| ArrowError::ParseError(error.to_string()))
 }
 
-/// Bytes after a message; more than there can be if the number is negative.
+/// Bytes after a message; an impossible length if the number is negative.
 fn body_len(message: Message<'_>) -> u64 {
     u64::try_from(message.bodyLength()).unwrap_or(u64::MAX)
 }
@@ -261,7 +262,7 @@ impl Iterator for ArrowBatches {
     }
 }
 
-/// Decodes; an error says what is wrong. What a panic leaves half done is not used again.
+/// Decodes; an error describes the damage. Unwind-safe: state is not used after a panic.
 fn checked<T>(
     path: &Path,
     decode: impl FnOnce() -> std::result::Result<T, ArrowError>,
@@ -274,7 +275,7 @@ fn checked<T>(
     }
 }
 
-/// The error of a stream that could not be read, or that ends early.
+/// Returns the error of a stream that could not be read, or that ends early.
 fn of_reading(error: io::Error, path: &Path) -> Error {
     let text = error.to_string();
     match error.into_inner().map(|inner| inner.downcast::<swath::Error>()) {

@@ -1,4 +1,4 @@
-//! Parses the ends of Arrow files. Every length in a file is checked against the file.
+//! Parses the ends of Arrow files. Checks every length against the size of the file.
 //!
 //! ```text
 //! ARROW1 │ schema │ message: length of each buffer │ body: its buffers │ … │ footer │ ARROW1
@@ -27,7 +27,7 @@ pub(super) const CONTINUED: [u8; 4] = [0xff; 4];
 const NO_FOOTER: &str = "there is no footer";
 const NOT_IN_IT: &str = "a part lies outside the file";
 
-/// Why a file is rejected.
+/// The reason for rejecting a file.
 pub(super) struct Refusal {
     pub(super) reason: FormatReason,
     pub(super) detail: String,
@@ -54,7 +54,7 @@ pub(super) type ArrowResult<T> = Result<T, Refusal>;
 /// Metadata of a whole table, by key.
 pub(super) type Metadata = BTreeMap<String, String>;
 
-/// Returns how many bytes of the end are needed to parse it; more than `tail` has, if that is too
+/// Returns how many bytes at the end are needed to parse it: more than `tail` has if that is too
 /// short.
 pub(super) fn end_len(tail: &[u8]) -> ArrowResult<u64> {
     let (_, trailer) = tail.split_last_chunk::<TRAILER>().ok_or_else(|| damaged(NO_FOOTER))?;
@@ -71,7 +71,7 @@ pub(super) struct ArrowEnd {
     pub(super) heads: Vec<(u64, u64)>,
 }
 
-/// Parses the end of a file; `tail` is its last bytes.
+/// Parses the end of a file; `tail` holds its last bytes.
 pub(super) fn end(tail: &[u8]) -> ArrowResult<ArrowEnd> {
     let footer = root_as_footer(footer(tail)?).map_err(damaged)?;
     let schema = little(footer)?;
@@ -88,7 +88,7 @@ pub(super) fn end(tail: &[u8]) -> ArrowResult<ArrowEnd> {
     Ok(ArrowEnd { names: names_of(&schema), types, metadata: metadata_of(&schema), heads })
 }
 
-/// Where the parts of a file are, for columns of any type.
+/// The places of the parts of a file, for columns of any type.
 pub(super) struct ArrowIndex {
     pub(super) schema: Schema,
     pub(super) version: MetadataVersion,
@@ -96,7 +96,7 @@ pub(super) struct ArrowIndex {
     pub(super) batches: Vec<Block>,
 }
 
-/// Parses the end of a file of `len` bytes; `tail` is its last ones. Each part lies in the file.
+/// Parses the end of a file of `len` bytes; `tail` holds its last ones. Each part lies in the file.
 pub(super) fn index(tail: &[u8], len: u64) -> ArrowResult<ArrowIndex> {
     let footer = root_as_footer(footer(tail)?).map_err(damaged)?;
     let schema = little(footer)?;
@@ -120,7 +120,7 @@ pub(super) fn index(tail: &[u8], len: u64) -> ArrowResult<ArrowIndex> {
     })
 }
 
-/// Returns the number of rows of the batch with the message `head`.
+/// Returns the number of rows of the batch with the header `head`.
 pub(super) fn rows(head: &[u8]) -> ArrowResult<u64> {
     u64::try_from(message(head)?.length()).map_err(damaged)
 }
@@ -132,7 +132,7 @@ fn little(footer: Footer<'_>) -> ArrowResult<Schema> {
     try_fb_to_schema(schema).map_err(damaged)
 }
 
-/// Whether the message, without marker and length, is a schema; big-endian numbers are refused.
+/// Whether the message, without marker and length, is a schema; refuses big-endian numbers.
 pub(super) fn is_schema_of_little_numbers(message: &[u8]) -> ArrowResult<bool> {
     let schema = root_as_message(message).ok().and_then(|message| message.header_as_schema());
     schema.map_or(Ok(false), |schema| check_order(schema).map(|()| true))

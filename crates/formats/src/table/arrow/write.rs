@@ -9,9 +9,9 @@ use arrow_schema::{ArrowError, Schema};
 /// Arrow's two formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) enum Container {
-    /// With an index at the end.
+    /// Has an index at the end.
     File,
-    /// To be read from front to back.
+    /// Read from front to back.
     Stream,
 }
 

@@ -1,6 +1,6 @@
-//! Strings without quotes and escapes.
+//! Decodes strings: removes quotes and escapes.
 
-/// Returns what is in the quotes of a string; `None` for another value.
+/// Returns the bytes inside the quotes of a string; `None` for another value.
 pub(in crate::table) fn unquoted(raw: &[u8]) -> Option<&[u8]> {
     match raw {
         [b'"', inner @ .., b'"'] => Some(inner),
@@ -8,7 +8,7 @@ pub(in crate::table) fn unquoted(raw: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Appends what is in quotes with its escapes decoded, which have been checked.
+/// Appends the inside of a string, with its escapes decoded; they have been checked.
 pub(in crate::table) fn decode(inner: &[u8], out: &mut Vec<u8>) {
     let mut rest = inner;
     while let Some(at) = swath_simd::find(rest, b'\\') {
@@ -20,7 +20,7 @@ pub(in crate::table) fn decode(inner: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
-/// Returns the character of an escape, and its bytes.
+/// Returns the character of an escape, and its length in bytes.
 fn escaped(text: &[u8]) -> (char, usize) {
     let letter = match text.get(1) {
         Some(b'b') => '\u{8}',
@@ -47,7 +47,7 @@ fn long(text: &[u8]) -> (char, usize) {
     found.unwrap_or((char::REPLACEMENT_CHARACTER, text.len().min(6)))
 }
 
-/// Returns the unit of UTF-16 that is written as `\uXXXX`.
+/// Returns the UTF-16 unit written as `\uXXXX`.
 pub(super) fn unit(text: &[u8]) -> Option<u32> {
     let digits = text.get(..6)?.strip_prefix(b"\\u")?;
     digits.iter().try_fold(0, |unit, &digit| Some(unit * 16 + char::from(digit).to_digit(16)?))

@@ -10,17 +10,17 @@ pub(in crate::table) struct JsonFaultAt {
 /// A fault of JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) enum JsonFault {
-    /// The line begins with something else than an object.
+    /// The line does not begin with an object.
     NotObject,
-    /// Something else is expected here.
+    /// Another token is expected here.
     Expected(&'static str),
-    /// Something follows the object.
+    /// Text follows the object.
     After,
     /// A string without an end.
     Open,
     /// A control character in a string.
     Control,
-    /// A backslash that begins no escape.
+    /// A backslash without a valid escape.
     Escape,
     /// Half of a surrogate pair.
     Surrogate,
@@ -30,21 +30,21 @@ pub(in crate::table) enum JsonFault {
     Nan,
     /// A key that is not UTF-8.
     Encoding,
-    /// A key that the object has already.
+    /// A key that occurs twice in the object.
     Twice,
-    /// A key that was not there when the keys of all records were collected.
+    /// A key that did not exist when the keys of all records were collected.
     New,
 }
 
 impl JsonFaultAt {
-    /// Whether it is only a key that is new.
+    /// Whether the only fault is a new key.
     pub(in crate::table) fn is_new(self) -> bool {
         self.fault == JsonFault::New
     }
 }
 
 impl JsonFault {
-    /// Says it, and what to try.
+    /// Returns the description and the hint.
     pub(in crate::table) fn words(self) -> (&'static str, &'static str) {
         const FORM: &str = "write one JSON object on each line, or read another form";
         match self {

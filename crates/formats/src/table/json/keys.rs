@@ -6,18 +6,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// How to treat a key that is not a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) enum Others {
-    /// It is passed over.
+    /// Ignore it.
     Pass,
-    /// It is an error: the keys of all records are columns.
+    /// Fail: the keys of all records are columns.
     Refuse,
 }
 
-/// Which values are right.
+/// The values that are accepted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::table) struct ValueRules {
     /// Whether `NaN`, `Infinity` and `-Infinity` are numbers.
     pub(in crate::table) has_nan: bool,
-    /// Whether a key twice in an object inside of a value is an error.
+    /// Whether a duplicate key in a nested object is an error.
     pub(in crate::table) has_unique_keys: bool,
 }
 
@@ -38,23 +38,23 @@ impl Keys {
         Self { indices, others, values, has_refused }
     }
 
-    /// Returns the keys of objects with such values.
+    /// Returns the keys with these rules for values.
     pub(in crate::table) fn with_values(self, values: ValueRules) -> Self {
         Self { values, ..self }
     }
 
-    /// Returns how many there are.
+    /// Returns the number of keys.
     pub(super) fn len(&self) -> usize {
         self.indices.len()
     }
 
-    /// Remembers that another key was refused.
+    /// Records that an unknown key was refused.
     pub(in crate::table) fn refuse(&self) {
         // Relaxed: it is read after the workers have ended.
         self.has_refused.store(true, Ordering::Relaxed);
     }
 
-    /// Whether another key was refused.
+    /// Whether an unknown key was refused.
     pub(in crate::table) fn has_refused(&self) -> bool {
         self.has_refused.load(Ordering::Relaxed)
     }

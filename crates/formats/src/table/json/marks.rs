@@ -1,17 +1,17 @@
-//! The bytes that mean something inside strings: quotes, backslashes, control characters.
+//! The special bytes inside strings: quotes, backslashes, control characters.
 
 use swath_simd::Special;
 
-/// Bytes that are looked at together.
+/// Bytes searched at a time.
 const CHUNK: usize = 8 << 10;
 const BITS: usize = 64;
 
-/// Bits for some bytes of a text.
+/// One bit for each byte of a part of a text.
 #[derive(Clone, Debug)]
 pub(super) struct Marks {
     special: Special,
     bits: Vec<u64>,
-    /// The first byte, and the one after the last.
+    /// The part: its first byte, and the byte after its last.
     begin: usize,
     end: usize,
 }
@@ -28,7 +28,7 @@ impl Marks {
         (self.begin, self.end) = (0, 0);
     }
 
-    /// Returns the first such byte from `at` on; the end of the text if there is none.
+    /// Returns the first special byte at or after `at`; the end of the text if there is none.
     #[inline]
     pub(super) fn next(&mut self, text: &[u8], at: usize) -> usize {
         if self.begin <= at && at < self.end {

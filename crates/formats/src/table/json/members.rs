@@ -1,4 +1,4 @@
-//! The members of objects: to which column each belongs.
+//! Assigns the members of objects to columns.
 //!
 //! ```text
 //! before     {"id": 1, "name": "x", "at": 2}
@@ -14,11 +14,11 @@ use super::fault::{JsonFault, JsonFaultAt};
 use super::keys::{Keys, Others, ValueRules};
 use super::scan::{COLON, KEY, Scan, ScanScratch};
 
-/// Where the values of some rows are, row by row.
+/// The places of the values of some rows, row by row.
 #[derive(Debug, Default)]
 pub(in crate::table) struct Cells {
     pub(in crate::table) starts: Vec<u32>,
-    /// A value that is not there ends before it begins.
+    /// An absent value ends before it begins.
     pub(in crate::table) ends: Vec<u32>,
 }
 
@@ -28,35 +28,35 @@ pub(in crate::table) struct ObjectMembers {
     keys: Option<Arc<Keys>>,
     scratch: ScanScratch,
     known: Vec<KnownKey>,
-    /// As keys were written first, with the closing quote.
+    /// The keys as first written, with the closing quote.
     written: Vec<u8>,
-    /// The key that was first in the last object.
+    /// The first key of the last object.
     first: u32,
-    /// Keys that are not columns, and where each was first.
+    /// Keys that are not columns; `places` has the offset of each one's first appearance.
     others: HashMap<Vec<u8>, u32>,
     places: Vec<usize>,
     row: u64,
     decoded: Vec<u8>,
-    /// Keys that the last line has first.
+    /// Keys that appeared first in the last line.
     new: Vec<Vec<u8>>,
-    /// Bytes that were written of keys that were forgotten.
+    /// Bytes in `written` of keys that were forgotten.
     orphans: usize,
 }
 
-/// A key.
+/// A key that occurred.
 #[derive(Clone, Copy, Debug, Default)]
 struct KnownKey {
-    /// Where it is among those written; empty if it was not yet.
+    /// Its range in `written`; empty if it has not occurred yet.
     start: usize,
     end: usize,
-    /// The key that followed it last.
+    /// The key that last followed it.
     next: u32,
     /// The last row that has it.
     row: u64,
 }
 
 impl ObjectMembers {
-    /// Prepares for a text.
+    /// Prepares for another text.
     pub(in crate::table) fn begin(&mut self, keys: &Arc<Keys>) {
         self.scratch.marks.clear();
         if self.has_many_others() {
@@ -72,7 +72,7 @@ impl ObjectMembers {
         self.places.clear();
     }
 
-    /// Whether the keys that are not columns are too many to be kept beyond this text.
+    /// Whether the keys that are not columns are too many to keep after this text.
     pub(in crate::table) fn has_many_others(&self) -> bool {
         const MANY: usize = 1 << 16;
         self.others.len() > MANY
@@ -81,7 +81,7 @@ impl ObjectMembers {
     /// Forgets the keys that are not columns.
     pub(in crate::table) fn forget(&mut self) {
         if !self.others.is_empty() {
-            // What was written of them goes too.
+            // Their bytes in `written` are dropped too.
             let columns = self.known.len() - self.places.len();
             self.known = vec![KnownKey::default(); columns];
             self.written.clear();
@@ -90,7 +90,7 @@ impl ObjectMembers {
         self.places.clear();
     }
 
-    /// Returns the keys that are not columns, and where each was first.
+    /// Returns the keys that are not columns, and the offset at which each first appeared.
     pub(in crate::table) fn others(&self) -> impl Iterator<Item = (&[u8], usize)> {
         let columns = self.known.len() - self.places.len();
         self.others
@@ -98,8 +98,8 @@ impl ObjectMembers {
             .map(move |(key, &index)| (&key[..], self.places[index as usize - columns]))
     }
 
-    /// Passes over the line that begins at `at`, and appends the places of its values. Returns where
-    /// the next line begins, and whether this one has an object.
+    /// Scans the line at `at`, and appends the places of its values. Returns the start of the next
+    /// line, and whether this one has an object.
     pub(in crate::table) fn line(
         &mut self,
         text: &[u8],
@@ -135,7 +135,7 @@ impl ObjectMembers {
         }
     }
 
-    /// Whether the line that begins at `at` has an object, whatever its keys are.
+    /// Whether the line at `at` has an object, with any keys.
     pub(in crate::table) fn is_object(&self, text: &[u8], at: usize) -> bool {
         let mut other = Self::default();
         other.begin(&Arc::new(Keys::new(&[], Others::Pass).with_values(self.values())));
@@ -203,7 +203,7 @@ impl ObjectMembers {
         }
     }
 
-    /// Passes over a key, and returns which one it is.
+    /// Scans a key, and returns its number.
     #[inline]
     fn key(&mut self, scan: &mut Scan<'_>, before: Option<u32>) -> Result<u32, JsonFaultAt> {
         let start = scan.at;
@@ -229,7 +229,7 @@ impl ObjectMembers {
         Ok(found)
     }
 
-    /// Passes over a key, if it is this one.
+    /// Scans a key if it is this one.
     #[inline]
     fn is_at(&self, key: u32, scan: &mut Scan<'_>) -> bool {
         let Some(known) = self.known.get(key as usize) else { return false };
@@ -238,7 +238,7 @@ impl ObjectMembers {
         let words = (text.first_chunk(), self.written[known.start..].first_chunk());
         let is_here = match (words, written.len()) {
             (_, 0) => false,
-            // Most keys are short: without a call.
+            // Most keys are short: compared without a call.
             ((Some(a), Some(b)), len @ 1..=8) => {
                 let differ = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
                 differ << (64 - 8 * len) == 0
@@ -251,9 +251,9 @@ impl ObjectMembers {
         is_here
     }
 
-    /// Passes over a key that is not the predicted one.
+    /// Scans a key that is not the predicted one.
     fn other(&mut self, scan: &mut Scan<'_>, predicted: u32) -> Result<u32, JsonFaultAt> {
-        // The object may lack one.
+        // The object may lack one key.
         if let Some(known) = self.known.get(predicted as usize)
             && self.is_at(known.next, scan)
         {
@@ -298,7 +298,7 @@ impl ObjectMembers {
     }
 }
 
-/// A position in a text that was found to be short enough.
+/// Converts an offset into a text already known to be short enough.
 fn short(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }

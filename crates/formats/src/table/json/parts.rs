@@ -1,6 +1,6 @@
-//! The values in an object or an array, which has been checked.
+//! The values in an object or an array that has been checked.
 
-/// The members of an object, or the items of an array, as they stand there.
+/// The members of an object, or the items of an array, as written.
 pub(in crate::table) struct Parts<'t> {
     rest: &'t [u8],
     is_object: bool,
@@ -9,18 +9,18 @@ pub(in crate::table) struct Parts<'t> {
 /// A member or an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) struct JsonPart<'t> {
-    /// In its quotes; empty for an item.
+    /// With its quotes; empty for an item.
     pub(in crate::table) key: &'t [u8],
     pub(in crate::table) value: &'t [u8],
 }
 
 impl<'t> Parts<'t> {
-    /// Those of an object or array with its brackets.
+    /// Returns the parts of an object or array with its brackets.
     pub(in crate::table) fn of(raw: &'t [u8]) -> Self {
         Self { rest: raw.get(1..).unwrap_or_default(), is_object: raw.first() == Some(&b'{') }
     }
 
-    /// Takes the next key or value; `None` before the bracket that closes.
+    /// Takes the next key or value; `None` at the closing bracket.
     fn take(&mut self) -> Option<&'t [u8]> {
         let start = self.rest.iter().position(|byte| !b" \t\r,:".contains(byte))?;
         let rest = &self.rest[start..];
@@ -45,7 +45,7 @@ impl<'t> Iterator for Parts<'t> {
     }
 }
 
-/// Returns the bytes of the string that begins a text.
+/// Returns the length of the string at the start of a text.
 fn string(text: &[u8]) -> usize {
     let mut at = 1;
     loop {
@@ -58,7 +58,7 @@ fn string(text: &[u8]) -> usize {
     }
 }
 
-/// Returns the bytes of the object or array that begins a text.
+/// Returns the length of the object or array at the start of a text.
 fn nested(text: &[u8]) -> usize {
     let (mut at, mut open) = (0, 0);
     while let Some(byte) = text.get(at) {

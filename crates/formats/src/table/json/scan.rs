@@ -1,4 +1,4 @@
-//! Where values end, and whether they are JSON.
+//! Finds where values end, and whether they are JSON.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -10,13 +10,13 @@ use super::marks::Marks;
 
 type Step<T> = Result<T, JsonFaultAt>;
 
-/// Memory for scanning, used again and again.
+/// Memory for scanning, reused for each line.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ScanScratch {
     pub(super) marks: Marks,
-    /// The brackets that close the open ones.
+    /// The closing brackets of the open objects and arrays.
     open: Vec<u8>,
-    /// The keys of the objects that are open, and where those of each begin.
+    /// The keys of the open objects; `firsts` has the index of each object's first key.
     keys: Vec<Range<usize>>,
     firsts: Vec<usize>,
 }
@@ -34,7 +34,7 @@ impl Scan<'_> {
         Err(JsonFaultAt { fault, at: self.at })
     }
 
-    /// Passes over blanks, and returns the next byte.
+    /// Skips blanks, and returns the next byte.
     #[inline]
     pub(super) fn peek(&mut self) -> Option<u8> {
         loop {
@@ -45,7 +45,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Passes over blanks and this byte.
+    /// Skips blanks and this byte.
     #[inline]
     pub(super) fn take(&mut self, byte: u8, otherwise: &'static str) -> Step<()> {
         if self.peek() != Some(byte) {
@@ -55,7 +55,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// Passes over the value that begins here.
+    /// Skips the value that begins here.
     #[inline]
     pub(super) fn value(&mut self) -> Step<()> {
         match self.text.get(self.at) {
@@ -66,7 +66,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Passes over the string that begins here.
+    /// Skips the string that begins here.
     #[inline]
     pub(super) fn string(&mut self) -> Step<()> {
         let mut from = self.at + 1;
@@ -91,7 +91,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Returns where the escape at `at` ends.
+    /// Returns the end of the escape at `at`.
     fn escape(&self, at: usize) -> Step<usize> {
         match self.text.get(at + 1) {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => return Ok(at + 2),
@@ -109,7 +109,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Passes over the number that begins here.
+    /// Skips the number that begins here.
     #[inline]
     fn number(&mut self) -> Step<()> {
         let (text, start) = (self.text, self.at);
@@ -149,7 +149,7 @@ impl Scan<'_> {
         self.no_number(JsonFault::Expected("not JSON: a value is expected"))
     }
 
-    /// Judges a word that is not a number of JSON, but one of other writers.
+    /// Accepts NaN or an infinity if the rules allow it; otherwise reports a fault.
     #[cold]
     fn no_number(&mut self, otherwise: JsonFault) -> Step<()> {
         let rest = &self.text[self.at..];
@@ -164,7 +164,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Passes over the object or array that begins here, however deep it is.
+    /// Skips the object or array that begins here, at any depth.
     fn nested(&mut self) -> Step<()> {
         self.scratch.open.clear();
         self.scratch.keys.clear();
@@ -197,8 +197,8 @@ impl Scan<'_> {
         }
     }
 
-    /// After a value: passes over brackets that close, and the comma before the next value. Returns
-    /// whether none is open.
+    /// Skips the closing brackets after a value, and the comma before the next one. Returns whether
+    /// all brackets are closed.
     fn close(&mut self) -> Step<bool> {
         while let Some(&close) = self.scratch.open.last() {
             match self.peek() {
@@ -226,7 +226,7 @@ impl Scan<'_> {
         Ok(true)
     }
 
-    /// A key inside a value, and the colon after it.
+    /// Skips a key inside a value, and the colon after it.
     fn name(&mut self) -> Step<()> {
         if self.peek() != Some(b'"') {
             return self.fault(JsonFault::Expected(KEY));
@@ -239,7 +239,7 @@ impl Scan<'_> {
         self.take(b':', COLON)
     }
 
-    /// Refuses an object that ends here and has a key twice.
+    /// Refuses the object that ends here if a key occurs twice.
     fn check_keys(&mut self) -> Step<()> {
         let first = self.scratch.firsts.pop().unwrap_or_default();
         let second = second(self.text, &self.scratch.keys[first..]);
@@ -248,7 +248,7 @@ impl Scan<'_> {
     }
 }
 
-/// Returns where the first key is that is there before, if there is one.
+/// Returns the start of the first key that has occurred before, if any.
 fn second(text: &[u8], keys: &[Range<usize>]) -> Option<usize> {
     const FEW: usize = 8;
     let raw = |key: &Range<usize>| unquoted(&text[key.clone()]).unwrap_or_default();
@@ -269,7 +269,7 @@ fn second(text: &[u8], keys: &[Range<usize>]) -> Option<usize> {
 pub(super) const KEY: &str = "not JSON: a key in quotes is expected";
 pub(super) const COLON: &str = "not JSON: a colon is expected";
 
-/// Returns where the digits from `at` on end.
+/// Returns the end of the digits at `at`.
 #[inline]
 fn digits(text: &[u8], at: usize) -> usize {
     let mut at = at;

@@ -1,8 +1,8 @@
 //! The keys of all objects of a table, in the order of first appearance.
 //!
 //! ```text
-//! blocks    {"a":1}¶{"b":2}¶ | {"c":3,"a":4}¶      by all workers: keys, and where each is first
-//! keys      a b c                                   those of all blocks, in the order of the files
+//! blocks    {"a":1}¶{"b":2}¶ | {"c":3,"a":4}¶      by all workers: keys with their first places
+//! keys      a b c                                   of all blocks, in the order of the files
 //! ```
 
 use std::collections::HashMap;
@@ -22,22 +22,22 @@ pub(in crate::table) struct TableKeys {
     pub(in crate::table) names: Vec<String>,
     /// Whether there is a record before the first fault.
     pub(in crate::table) has_records: bool,
-    /// How many were taken.
+    /// The number of records read.
     pub(in crate::table) records: u64,
     /// The fault of the first line that is not an object.
     pub(in crate::table) error: Option<Error>,
-    /// Whether that line has an end.
+    /// Whether the line of `error` has an end.
     pub(in crate::table) is_whole: bool,
-    /// Whether it is not read.
+    /// Whether that line is outside of the records to read.
     pub(in crate::table) is_elsewhere: bool,
 }
 
-/// The keys that all workers know.
+/// The keys found by all workers.
 #[derive(Default)]
 struct SharedKeys {
-    /// File and byte of the first appearance.
+    /// File and offset of each key's first appearance.
     keys: HashMap<Vec<u8>, (usize, u64)>,
-    /// The first record.
+    /// File and offset of the first record.
     first: Option<(usize, u64)>,
     records: u64,
     /// The first fault of the file.
@@ -47,9 +47,9 @@ struct SharedKeys {
 
 /// Records of a file.
 pub(in crate::table) struct KeyRecords<'p> {
-    /// The pass over records whose keys are collected.
+    /// The pass over the records whose keys are collected.
     pub(in crate::table) pass: RecordPass<'p>,
-    /// Those that are read.
+    /// The records to read.
     pub(in crate::table) read: Extent,
 }
 
@@ -72,7 +72,7 @@ pub(in crate::table) fn keys(
             (Ok(()), _) => {}
             (Err(failed), None) => return Err(failed),
             (Err(failed), Some(fault)) => {
-                // Whether other blocks were read that far is chance.
+                // Other blocks may or may not have been read past the fault.
                 let is_before = |_: &Vec<u8>, at: &mut (usize, u64)| *at < (file, fault.offset);
                 let mut shared = shared.lock();
                 shared.keys.retain(is_before);
@@ -98,18 +98,18 @@ pub(in crate::table) fn keys(
 fn names(keys: HashMap<Vec<u8>, (usize, u64)>) -> Vec<String> {
     let mut sorted: Vec<_> = keys.into_iter().collect();
     sorted.sort_unstable_by_key(|&(_, at)| at);
-    // They have been checked to be UTF-8.
+    // The keys have been checked to be UTF-8.
     sorted.into_iter().map(|(key, _)| String::from_utf8_lossy(&key).into_owned()).collect()
 }
 
-/// Whether the line of a fault ends.
+/// Whether the line of a fault has an end.
 fn has_end(pass: &RecordPass<'_>, fault: &Problem) -> Result<bool> {
     let rest = swath::ReadOptions::new().with_offset(fault.offset);
     let newlines = rest.count(pass.input.source(), b'\n')?.value;
     Ok(newlines > 0)
 }
 
-/// Takes the keys of some records.
+/// Collects the keys of some records.
 fn take(
     file: usize,
     shape: &RecordShape,
@@ -153,7 +153,7 @@ fn take(
     Ok(())
 }
 
-/// Keeps the keys of a part that begins at `offset`, each with its first appearance.
+/// Keeps the keys of a part at `offset`, each with its first appearance.
 fn keep_keys(file: usize, offset: u64, rows: &Rows, shared: &mut SharedKeys) {
     for (key, at) in rows.others() {
         let at = (file, offset + at as u64);

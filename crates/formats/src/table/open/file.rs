@@ -16,7 +16,7 @@ use crate::table::text::faults::Origin;
 pub(in crate::table) struct TableFile {
     /// Its text in UTF-8.
     pub(in crate::table) text: InputText,
-    /// Where the text begins, after a byte order mark.
+    /// The start of the text, after a byte order mark.
     pub(in crate::table) begin: u64,
     /// Never [`Encoding::Auto`].
     pub(in crate::table) encoding: Encoding,
@@ -72,18 +72,18 @@ impl TableFile {
         Ok(Self { text, begin, encoding, errors, before: Origin::default() })
     }
 
-    /// Where its text is from.
+    /// Returns the origin of the text.
     pub(in crate::table) fn origin(&self) -> Origin {
         Origin { is_decoded: self.text.flaws().is_some(), ..self.before }
     }
 
-    /// How many byte sequences were replaced, as the options say.
+    /// Returns the number of byte sequences replaced, if the options request that.
     pub(in crate::table) fn replaced(&self) -> u64 {
         let flaws = self.text.flaws().filter(|_| self.errors == EncodingErrors::Replace);
         flaws.map_or(0, |flaws| flaws.count)
     }
 
-    /// The name in messages.
+    /// Returns the name in messages.
     pub(in crate::table) fn path(&self) -> &Path {
         self.text.path()
     }
@@ -104,7 +104,7 @@ mod tests {
     use crate::error::{Error, FormatReason};
     use crate::table::{BatchForm, BatchWriteOptions, ColumnType, Ragged, TableReport};
 
-    /// Types, rows and report of a table, or the error.
+    /// Types, rows and report of a table, or its error.
     type Found = std::result::Result<(SchemaRef, String, String), String>;
 
     const ENDS: [(&str, Format); 4] = [
@@ -127,7 +127,7 @@ mod tests {
         writeln!(text, "{record},{}.5,some {}", record % 7, record % 11).expect("memory");
     }
 
-    /// Texts, some of them wrong, and how they are read.
+    /// Texts, some of them faulty, and options for reading them.
     fn cases() -> Vec<(&'static str, String, BatchOptions)> {
         let quoted = |record: usize, text: &mut String| match record % 50 {
             0 => writeln!(text, "{record},1,\"{}\"", "a \"\"b\"\"\n".repeat(record % 90)),
@@ -240,7 +240,7 @@ mod tests {
             ];
             for (how, bytes) in wrongs {
                 std::fs::write(&packed, bytes).expect("written");
-                // What the command that decompresses it says.
+                // The error of the command that decompresses it.
                 let none = swath::Output::stream(std::io::sink(), "nothing");
                 let decompress = crate::compressed::DecompressOptions::new();
                 let wanted = decompress.decompress(packed.as_path(), none);
@@ -272,7 +272,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (plain, packed) = (folder.path().join("table"), folder.path().join("table.gz"));
         std::fs::write(&plain, text(20_000, line)).expect("written");
-        // One member, whose bytes are those of the text.
+        // One member, which stores the bytes of the text.
         let mut member = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
         let mut text = std::fs::read(&plain).expect("there");
         std::io::Write::write_all(&mut member, &text).expect("memory");
@@ -287,7 +287,7 @@ mod tests {
             (FormatReason::Corrupt, Some(0)),
             "{error}"
         );
-        // The same text in a stream that is right.
+        // The same text in a valid stream.
         let comma = text.iter().rposition(|&byte| byte == b',').expect("one");
         text[comma] = b' ';
         std::fs::write(&plain, &text).expect("written");

@@ -8,7 +8,7 @@ use arrow_array::{ArrayRef, DictionaryArray, Int32Array, StringArray, new_null_a
 use super::file::TableFile;
 use crate::table::types::ColumnType;
 
-/// The names of all files: one dictionary for all batches, since an Arrow file has room for one.
+/// The names of all files: one dictionary for all batches, since an Arrow file allows only one.
 pub(in crate::table) struct FileNames {
     texts: ArrayRef,
     /// The key of each file.
@@ -16,7 +16,7 @@ pub(in crate::table) struct FileNames {
 }
 
 impl FileNames {
-    /// A file that is read twice has one name.
+    /// Collects the names; a file that is read twice has one.
     pub(in crate::table) fn of(files: &[TableFile]) -> Self {
         let (mut texts, mut known, mut keys) = (Vec::new(), HashMap::new(), Vec::new());
         for file in files {
@@ -30,12 +30,12 @@ impl FileNames {
         Self { texts: Arc::new(StringArray::from(texts)), keys }
     }
 
-    /// Rows of one file.
+    /// Returns the column for rows of one file.
     pub(in crate::table) fn column(&self, file: usize, rows: usize) -> ArrayRef {
         let keys = Int32Array::from(vec![self.keys[file]; rows]);
         match DictionaryArray::try_new(keys, Arc::clone(&self.texts)) {
             Ok(all) => Arc::new(all),
-            // No more files than keys can be open.
+            // There are never more open files than keys.
             Err(_) => new_null_array(&ColumnType::Dictionary.data_type(), rows),
         }
     }

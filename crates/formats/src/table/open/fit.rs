@@ -1,4 +1,4 @@
-//! How many blocks of text there is memory for.
+//! Sizes blocks and rounds by the available memory.
 
 use std::io;
 
@@ -8,35 +8,33 @@ use swath::machine::memory_at_hand;
 use crate::share::workers;
 use crate::table::options::BatchOptions;
 
-/// Workers that read from a device, if the machine has no more cores.
+/// Workers that read from a device, on a machine with fewer cores.
 const IN_FLIGHT: usize = 16;
 /// Blocks that each worker parses in the first round of a stream.
 const BLOCKS: u64 = 4;
-/// A round has at most this many times as many bytes of text as the first.
+/// A round has at most this many times the text of the first.
 const LONGEST: u64 = 16;
-/// Bytes of values in a round: between two rounds workers wait for each other.
+/// Target bytes of values per round: between rounds, workers wait for each other.
 const VALUES: u64 = 32 << 20;
-/// Memory that later rounds leave to the program and to its caller.
+/// Memory that rounds after the first leave to the program and its caller.
 const RESERVE: u64 = 64 << 20;
-/// Bytes of a block, if the options do not say otherwise.
+/// The default size of a block in bytes.
 const BLOCK_SIZE: u64 = 1 << 20;
-/// Bytes of memory for a byte of text while it is parsed: itself, and values in buffers that grow by
-/// copying.
+/// Memory for each byte of text being parsed: the byte, and values in buffers that grow by copying.
 const PARSING: u64 = 24;
-/// Memory for each byte of text once it is parsed: the values of two rounds are in memory, and
-/// perhaps the caller's copy.
+/// Memory for each byte of parsed text: the values of two rounds, and perhaps the caller's copy.
 const PARSED: u64 = 24;
-/// Bytes that workers read after their blocks.
+/// Bytes that workers read past their blocks.
 const LOOK: u64 = if cfg!(test) { 100 } else { 1 << 20 };
-/// Tables that take less than this are not compared with the memory at hand.
+/// Tables that take less than this are not compared with the available memory.
 pub(in crate::table) const LITTLE: u64 = 16 << 20;
-/// A table of more bytes of values than this, and this many for each byte of text, is refused: it would take minutes to
-/// fill it with missing values.
+/// A table with more bytes of values than this, and more than this many for each byte of text, is
+/// refused: it would take minutes to fill it with missing values.
 pub(in crate::table) const MOST_MISSING: u64 = 2 << 30;
 pub(in crate::table) const TIMES_MISSING: u64 = 4096;
 
-/// Returns how to read a text of `len` bytes with this many workers or fewer: each has a block in
-/// memory.
+/// Returns the options for a text of `len` bytes, with as many workers as have memory for their
+/// blocks.
 pub(in crate::table) fn fitted(options: &BatchOptions, len: u64) -> ReadOptions {
     fitted_to(options, len, memory_at_hand)
 }
@@ -46,13 +44,13 @@ fn fitted_to(
     len: u64,
     at_hand: fn() -> io::Result<u64>,
 ) -> ReadOptions {
-    // The number of cores takes longer to find out than a short text to parse.
+    // Finding the number of cores takes longer than parsing a short text.
     if len.saturating_mul(PARSING) <= LITTLE {
         return options.read.clone();
     }
     let given = options.read.workers();
     let cores = workers(given);
-    // If none are given, as many read from a device as it has requests in flight.
+    // By default, a device may have this many reads in flight.
     let wanted = if given == 0 { cores.max(IN_FLIGHT) } else { given };
     let fit = BlockFit { wanted: wanted as u64, times: PARSING, len };
     match usize::try_from(fit.blocks(options, at_hand)) {
@@ -61,28 +59,29 @@ fn fitted_to(
     }
 }
 
-/// Returns the bytes of text in a round of a stream, of texts of up to `len` bytes.
+/// Returns the bytes of text in the first round of a stream of texts of up to `len` bytes.
 fn round(options: &BatchOptions, len: u64) -> u64 {
     let wanted = BLOCKS.saturating_mul(workers(options.read.workers()) as u64);
     let most = BlockFit { wanted, times: PARSED, len }.blocks(options, memory_at_hand);
     most.saturating_mul(block_size(options))
 }
 
-/// How long the rounds of a stream are.
+/// The size of the rounds of a stream.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::table) struct RoundSize {
-    /// Bytes of text in the first one, whatever the values are.
+    /// Bytes of text in the first round.
     first: u64,
-    /// Bytes of text in any other, at most.
+    /// The most bytes of text in a later round.
     most: u64,
-    /// Bytes of values in the others, if those of the next are like those of the last.
+    /// Target bytes of values per round.
     values: u64,
-    /// Bytes of text in the next one.
+    /// Bytes of text in the next round.
     pub(in crate::table) next: u64,
 }
 
 impl RoundSize {
-    /// The rounds of texts of up to `len` bytes, of which a byte becomes at most `times` bytes of values.
+    /// Sizes rounds for texts of up to `len` bytes, a byte of which becomes at most `times` bytes
+    /// of values.
     pub(in crate::table) fn of(options: &BatchOptions, len: u64, times: u64) -> Self {
         let first = round(options, len);
         // A short text is one round.
@@ -90,24 +89,24 @@ impl RoundSize {
         Self::within(first, at_hand.saturating_sub(RESERVE), times)
     }
 
-    /// The rounds of which two have room in memory, whatever their values are; the first is as long as it is.
+    /// Sizes rounds so that any two after the first fit in `room`.
     fn within(first: u64, room: u64, times: u64) -> Self {
         let most = (room / 2 / times.max(1)).min(first.saturating_mul(LONGEST)).max(first);
-        // What the caller makes of the values has room too.
+        // This leaves room for the caller's copies.
         Self { first, most, values: VALUES.min(room / 8), next: first }
     }
 
-    /// Takes the next one as long as its values may be, from those of a text of `len` bytes.
+    /// Sizes the next round from the `values` bytes that `len` bytes of text became.
     pub(in crate::table) fn learn(&mut self, len: u64, values: u64) {
         let fitting = u128::from(self.values) * u128::from(len) / u128::from(values.max(1));
-        // One text says little about the next.
+        // One round may not be typical of the next.
         let most = self.most.min(self.next.saturating_mul(4));
         self.next = u64::try_from(fitting).unwrap_or(u64::MAX).min(most).max(self.first);
     }
 }
 
-/// Returns the length of a block of text, of which `len` bytes become `values` bytes, so that it takes no
-/// more memory than others do; 0 for the usual one.
+/// Returns the size of a block that takes no more memory than usual, if `len` bytes of text become
+/// `values` bytes; 0 for the default.
 pub(in crate::table) fn short_block(len: u64, values: u64) -> u64 {
     const LEAST: u64 = 4096;
     match values / len.max(1) {
@@ -116,25 +115,25 @@ pub(in crate::table) fn short_block(len: u64, values: u64) -> u64 {
     }
 }
 
-/// Returns how far before the last byte that was read a worker may read: each has a block, and a round
-/// ends in one of them.
+/// Returns how far behind the last byte read a worker may read: each has a block, and a round ends
+/// in one of them.
 pub(in crate::table) fn kept(options: &BatchOptions) -> u64 {
     let blocks = (workers(options.read.workers()) as u64).saturating_add(2);
     blocks.saturating_mul(block_size(options)).saturating_add(LOOK)
 }
 
-/// Blocks that are in memory at the same time.
+/// The blocks to hold in memory at the same time.
 #[derive(Clone, Copy)]
 struct BlockFit {
     wanted: u64,
-    /// Bytes of memory for a byte of text.
+    /// Bytes of memory for each byte of text.
     times: u64,
     /// Bytes of the text.
     len: u64,
 }
 
 impl BlockFit {
-    /// Returns how many blocks there is memory for: at least one, at most as many as are wanted.
+    /// Returns the number of blocks that fit in memory: at least one, at most `wanted`.
     fn blocks(self, options: &BatchOptions, at_hand: fn() -> io::Result<u64>) -> u64 {
         let each = block_size(options).saturating_mul(self.times);
         let all = each.saturating_mul(self.wanted).min(self.len.saturating_mul(self.times));
@@ -142,7 +141,7 @@ impl BlockFit {
             return self.wanted.max(1);
         }
         let at_hand = at_hand().unwrap_or(u64::MAX);
-        // While a text of unknown length is parsed it is decompressed, which takes as much.
+        // A text of unknown length is decompressed while it is parsed, which takes as much memory.
         let at_hand = if self.len == u64::MAX { at_hand / 2 } else { at_hand };
         (at_hand / each).min(self.wanted).max(1)
     }
@@ -174,7 +173,7 @@ mod tests {
             rounds.next >> 20
         };
         let mut free = rounds(1 << 30, 4);
-        // A tenth of the text: four times as long each time, up to 16 times.
+        // A tenth of the text: four times as much each time, up to 16 times.
         assert_eq!([8, 32, 128].map(|len| next(&mut free, len, len / 8)), [32, 128, 128]);
         // As much as the text; then more than may be.
         assert_eq!(
@@ -182,7 +181,7 @@ mod tests {
             [32, 32, 16]
         );
         assert_eq!([(16, 1600), (8, 0)].map(|(l, v)| next(&mut free, l, v)), [8, 32]);
-        // Values that may be 4 times the text have room for those of 20 MiB.
+        // Values of up to 4 times the text: room for 20 MiB of text.
         let mut little = rounds(160 << 20, 4);
         assert_eq!(
             [(8, 1), (20, 10), (20, 16)].map(|(l, v)| next(&mut little, l, v)),

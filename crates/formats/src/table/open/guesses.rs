@@ -1,4 +1,4 @@
-//! The types of columns, as far as they are known.
+//! The types of columns, as inferred from the values parsed.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use swath::machine::{Mutex, MutexGuard};
 use super::plan::TablePlan;
 use crate::table::types::{ColumnType, Kinds, NestedType};
 
-/// The possible types of each column, as far as workers have read. It only becomes less.
+/// The possible types of each column, from the values parsed by all workers. The set only shrinks.
 #[derive(Debug)]
 pub(in crate::table) struct Guesses(Mutex<Vec<Guess>>);
 
@@ -16,13 +16,13 @@ pub(in crate::table) struct Guesses(Mutex<Vec<Guess>>);
 #[derive(Clone, Debug)]
 struct Guess {
     kinds: Kinds,
-    /// The type of objects and arrays.
+    /// The inferred type of objects and arrays.
     nested: NestedType,
-    /// The type, once all of them have been looked at.
+    /// That type, once all of them have been examined.
     settled: Option<Arc<NestedType>>,
 }
 
-/// The values read in some columns.
+/// The kinds of the values read in some columns.
 pub(in crate::table) struct ColumnGuesses {
     pub(in crate::table) kinds: Vec<Kinds>,
     pub(in crate::table) nested: Vec<Option<NestedType>>,
@@ -31,7 +31,7 @@ pub(in crate::table) struct ColumnGuesses {
 /// The types of all columns.
 pub(in crate::table) struct Settled {
     pub(in crate::table) kinds: Vec<ColumnType>,
-    /// Arrow's names of them.
+    /// Their Arrow types.
     pub(in crate::table) types: Vec<DataType>,
 }
 
@@ -46,13 +46,13 @@ impl Guesses {
         self.0.lock()
     }
 
-    /// Returns what some columns can be.
+    /// Returns the possible kinds of some columns.
     pub(in crate::table) fn of(&self, columns: &[usize]) -> Vec<Kinds> {
         let all = self.all();
         columns.iter().map(|&column| all[column].kinds).collect()
     }
 
-    /// Returns the types of those columns that are nested, once they are settled.
+    /// Returns the settled types of those columns that are nested.
     pub(in crate::table) fn nested_of(
         &self,
         columns: &[usize],
@@ -61,7 +61,7 @@ impl Guesses {
         columns.iter().map(|&column| all[column].settled.clone()).collect()
     }
 
-    /// Adds what was seen in some columns.
+    /// Adds the kinds of values read in some columns.
     pub(in crate::table) fn add(&self, columns: &[usize], seen: ColumnGuesses) {
         let mut all = self.all();
         for ((&column, kinds), nested) in columns.iter().zip(seen.kinds).zip(seen.nested) {
@@ -75,14 +75,15 @@ impl Guesses {
         }
     }
 
-    /// Makes what is known of nested columns their types.
+    /// Settles the inferred types of nested columns.
     pub(in crate::table) fn settle(&self) {
         for guess in self.all().iter_mut().filter(|it| it.kinds.column_type().is_nested()) {
             guess.settled = Some(Arc::new(guess.nested.clone()));
         }
     }
 
-    /// Returns the types that all columns have now. From here on, nested values are more than looked at.
+    /// Settles and returns the types of all columns. From then on, nested values are kept when
+    /// parsed.
     pub(in crate::table) fn settled(&self, plan: &TablePlan) -> Settled {
         self.settle();
         let kinds = self.types(plan);
@@ -90,7 +91,7 @@ impl Guesses {
         Settled { kinds, types }
     }
 
-    /// Returns how many values nested columns of this many rows have on all levels.
+    /// Returns the number of values on all levels of nested columns with this many rows.
     pub(in crate::table) fn nested_values(&self, rows: u64) -> u64 {
         let settled = |guess: &Guess| guess.settled.as_ref().map_or(0, |it| it.values(rows));
         self.all().iter().map(settled).fold(0, u64::saturating_add)
@@ -106,7 +107,7 @@ impl Guesses {
             .collect()
     }
 
-    /// Returns Arrow's names of these types of all columns.
+    /// Returns the Arrow types of all columns.
     pub(in crate::table) fn data_types(&self, kinds: &[ColumnType]) -> Vec<DataType> {
         let of = |(guess, kind): (&Guess, &ColumnType)| match &guess.settled {
             Some(nested) if kind.is_nested() => nested.data_type(),

@@ -1,4 +1,4 @@
-//! The start of a table: what separates its fields, and the names of its columns.
+//! The start of a table: its delimiter, and the names of its columns.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -22,26 +22,26 @@ use crate::table::text::prefix::{LONG, Prefix};
 use crate::table::text::record::{FieldPlace, RecordKind, RecordText};
 use crate::table::write::BatchForm;
 
-/// The beginning of a comment, if the other lines are numbers.
+/// The default start of a comment, if the other lines are numbers.
 const NOTE: u8 = b'#';
 
 /// The start of a table.
 #[derive(Clone, Debug)]
 pub(in crate::table) struct TableHead {
     pub(in crate::table) dialect: Dialect,
-    /// Where columns of fixed width are.
+    /// The columns of fixed width.
     pub(in crate::table) layout: Option<Arc<FixedLayout>>,
-    /// How many records name the columns.
+    /// The number of records that name the columns.
     pub(in crate::table) lines: usize,
     pub(in crate::table) reason: HeaderReason,
-    /// The name of each column, which no other one has.
+    /// The unique name of each column.
     pub(in crate::table) names: Vec<String>,
     pub(in crate::table) renamed: Vec<Renamed>,
-    /// Where the first record begins, of the names if there are any.
+    /// The start of the first record: that of the names, if there are any.
     pub(in crate::table) named: u64,
-    /// Where the first record after the names begins.
+    /// The start of the first record after the names.
     pub(in crate::table) data: u64,
-    /// Whether that one has one field more than there are names.
+    /// Whether that record has one field more than there are names.
     pub(in crate::table) lacks_name: bool,
     /// Comments before the last record of the names.
     pub(in crate::table) comments: u64,
@@ -57,12 +57,12 @@ pub(in crate::table) struct Decided<'d> {
 }
 
 impl<'d> Decided<'d> {
-    /// Returns the decisions of the file among `heads` that begins like these, if there is one.
+    /// Returns the decisions for the next file, by the heads of the files before it.
     pub(in crate::table) fn by(heads: &'d [TableHead], options: &BatchOptions) -> Self {
         let TableHead { dialect, lines, layout, .. } = &heads[0];
         let (mut between, mut layout) = (Some(dialect.between), layout.as_ref());
         if options.union_by_name {
-            // A file of one column says nothing about the others, and columns may be at other places.
+            // A file of one column has no delimiter, and columns may be at other places.
             let found = heads.iter().map(|head| head.dialect.between);
             (between, layout) = (found.into_iter().find(|it| *it != Between::Nothing), None);
         }
@@ -70,18 +70,18 @@ impl<'d> Decided<'d> {
     }
 }
 
-/// The text of a file, and what the options say about it.
+/// The text of a file, and the options for it.
 pub(in crate::table) struct Opening<'o> {
     pub(in crate::table) input: &'o InputText,
     pub(in crate::table) options: &'o BatchOptions,
-    /// Where the text begins, after a byte order mark.
+    /// The start of the text, after a byte order mark.
     pub(in crate::table) begin: u64,
     pub(in crate::table) origin: Origin,
     pub(in crate::table) decided: Option<Decided<'o>>,
 }
 
 impl Opening<'_> {
-    /// Finds out what the start of the table says.
+    /// Reads the start of the table.
     pub(in crate::table) fn head(&self) -> Result<TableHead> {
         let mut prefix = Prefix::new(self.input, self.begin, self.options.skip_footer)?;
         if foreign::is_market(&prefix.bytes) && self.options.comment.given() != Some(b'%') {
@@ -150,7 +150,7 @@ impl Opening<'_> {
         })
     }
 
-    /// Skips the lines that the options say.
+    /// Skips the lines before the table, as many as the options request.
     fn skip(&self, prefix: &mut Prefix<'_>) -> Result<()> {
         let mut left = self.options.skip_rows;
         let mut at = 0;
@@ -169,7 +169,7 @@ impl Opening<'_> {
         Ok(())
     }
 
-    /// Finds how records are written; returns also the sample that was taken of them.
+    /// Finds the dialect of the records; also returns the sample taken for it.
     fn written(
         &self,
         prefix: &mut Prefix<'_>,
@@ -229,7 +229,7 @@ impl Opening<'_> {
         Ok((Dialect { between, ..plain }, sample))
     }
 
-    /// Returns where columns of fixed width are.
+    /// Finds the columns of fixed width.
     fn layout(
         &self,
         prefix: &mut Prefix<'_>,
@@ -253,7 +253,7 @@ impl Opening<'_> {
         Ok(Some(found))
     }
 
-    /// Returns how many records name the columns, and why.
+    /// Returns the number of records that name the columns, and the reason.
     fn lines(
         &self,
         prefix: &mut Prefix<'_>,
@@ -278,7 +278,7 @@ impl Opening<'_> {
         }
     }
 
-    /// Finds the record that begins at `at` or after lines without data.
+    /// Finds the first record with data at or after `at`.
     fn next(
         &self,
         prefix: &mut Prefix<'_>,
@@ -324,7 +324,7 @@ impl Opening<'_> {
         }
     }
 
-    /// Whether the record that begins at `from` has an end; an error if a quote in it has not.
+    /// Returns an error if the record at `from` has an open quote.
     fn check_end(&self, from: u64, dialect: Dialect) -> Result<()> {
         let pass = RecordPass {
             input: self.input,
@@ -373,7 +373,7 @@ impl Opening<'_> {
 
     /// Refuses more columns than there is memory for.
     fn check_room(&self, columns: usize, at: u64) -> Result<()> {
-        /// Bytes that the name of a column takes while it is made different from all others.
+        /// Bytes that the name of a column takes while it is made unique.
         const NAME: usize = 256;
         match room_for(columns.saturating_mul(NAME)) {
             Ok(()) => Ok(()),
@@ -391,14 +391,14 @@ impl Opening<'_> {
     }
 }
 
-/// How the records of a text are written.
+/// The dialect and layout of a text.
 #[derive(Clone, Copy)]
 struct Written<'l> {
     dialect: Dialect,
     layout: Option<&'l FixedLayout>,
 }
 
-/// A record of the prefix, and where the next one begins.
+/// A record of the prefix, and the start of the next one.
 struct PrefixRecord {
     at: usize,
     fields: Vec<FieldPlace>,
@@ -407,8 +407,8 @@ struct PrefixRecord {
     comments: u64,
 }
 
-/// Whether the first record of a text has one field more than there are names, and that is not the empty
-/// one after a delimiter at the end of the line.
+/// Whether the first record of a text has one field more than there are names. An empty one after a
+/// delimiter at the end of the line does not count.
 fn lacks_name(text: &[u8], dialect: Dialect, names: usize) -> bool {
     let mut at = 0;
     while at < text.len() {
@@ -442,13 +442,13 @@ fn joined(header: Vec<Vec<String>>, columns: usize) -> Vec<String> {
     names
 }
 
-/// Gives each column a name that no other one has. A name stays with the first column that has it.
+/// Makes the names unique. A name stays with the first column that has it.
 fn distinct(names: Vec<String>) -> (Vec<String>, Vec<Renamed>) {
     let mut taken: HashSet<String> = names.iter().cloned().collect();
     let mut seen: HashSet<&str> = HashSet::with_capacity(names.len());
     let mut renamed = Vec::new();
     let mut own: Vec<Option<String>> = Vec::with_capacity(names.len());
-    // Of each name, the first number that may be free.
+    // For each name, the first number that may be free.
     let mut next: HashMap<&str, u64> = HashMap::new();
     for (index, name) in names.iter().enumerate() {
         if !name.is_empty() && seen.insert(name) {

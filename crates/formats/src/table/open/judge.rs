@@ -10,7 +10,7 @@ use crate::table::types::{
     ColumnState, ColumnType, FieldRules, Kinds, TextField, has_zone, is_number,
 };
 
-/// The group that people put a field in: they take `007` for a number.
+/// The group in which a person would put a field: `007` is a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FieldGroup {
     Missing,
@@ -24,7 +24,7 @@ pub(super) enum FieldGroup {
 /// A field of a sample.
 pub(super) struct SampleField {
     pub(super) place: FieldPlace,
-    /// The group of the field, once it was determined.
+    /// The group of the field, once determined.
     pub(super) group: Cell<Option<FieldGroup>>,
 }
 
@@ -34,7 +34,7 @@ impl From<FieldPlace> for SampleField {
     }
 }
 
-/// Says what fields are.
+/// Groups fields.
 pub(super) struct Judge<'t> {
     text: &'t [u8],
     pub(super) rules: FieldRules,
@@ -54,7 +54,7 @@ impl<'t> Judge<'t> {
         look(self.rules.quoting.field(place.of(self.text), &mut scratch))
     }
 
-    /// Whether a field is a number of any form, and not missing.
+    /// Whether a field is present and a number of any form.
     pub(super) fn is_number(&self, place: FieldPlace) -> bool {
         self.with(place, |field| is_number(field, &self.rules))
     }
@@ -63,7 +63,7 @@ impl<'t> Judge<'t> {
         self.with(place, |field| Kinds::of(field, &self.rules).state()) == ColumnState::Missing
     }
 
-    /// Whether a field is in quotes, and not empty.
+    /// Whether a field is quoted and not empty.
     pub(super) fn is_quoted_word(&self, place: FieldPlace) -> bool {
         self.with(place, |field| field.is_quoted && !field.bytes.is_empty())
     }
@@ -72,7 +72,7 @@ impl<'t> Judge<'t> {
         self.with(place, |field| field.is_quoted)
     }
 
-    /// Returns what a field is. It is looked at once.
+    /// Returns the group of a field, determined once.
     pub(super) fn group(&self, field: &SampleField) -> FieldGroup {
         let found = field.group.get().unwrap_or_else(|| self.group_of(field.place));
         field.group.set(Some(found));
@@ -85,7 +85,7 @@ impl<'t> Judge<'t> {
             ColumnState::Of(ColumnType::Bool) => FieldGroup::Bool,
             ColumnState::Of(ColumnType::Date | ColumnType::Timestamp(_)) => FieldGroup::Time,
             ColumnState::Of(ColumnType::Zoned(_)) => FieldGroup::Zoned,
-            // Some numbers and timestamps have no type that holds them.
+            // Some numbers and timestamps fit no type.
             ColumnState::Of(ColumnType::Text) if !is_number(field, &self.rules) => {
                 match has_zone(field) {
                     Some(true) => FieldGroup::Zoned,

@@ -1,4 +1,4 @@
-//! Where columns of fixed width are, found in the first lines.
+//! Finds the columns of fixed width in the first lines.
 
 use super::sniff::{BYTES, RECORDS};
 use crate::error::Result;
@@ -20,7 +20,7 @@ pub(in crate::table) fn layout(
     }
 }
 
-/// Finds the columns in these bytes; `None` if more of them are needed.
+/// Finds the columns in these bytes; `None` if it needs more of them.
 fn layout_of(text: &[u8], is_all: bool, dialect: Dialect) -> Option<TextPositions> {
     let records = RecordText { text, dialect, layout: None };
     let (mut found, mut at, mut count) = (TextPositions::default(), 0, 0);
@@ -30,7 +30,7 @@ fn layout_of(text: &[u8], is_all: bool, dialect: Dialect) -> Option<TextPosition
         if next == text.len() && !is_all {
             return None;
         }
-        // A fault is left to the reader, which says where it is.
+        // The reader reports a fault with its place.
         let Ok(skipped) = records.skipped(at) else { break };
         if skipped.is_none() {
             let Ok(_) = found.add(text, at) else { break };

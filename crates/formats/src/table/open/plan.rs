@@ -1,4 +1,4 @@
-//! Everything that is decided before the first record is read.
+//! The decisions before the first record is read.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -19,22 +19,22 @@ use crate::table::text::faults;
 use crate::table::text::shape::RecordShape;
 use crate::table::types::{ColumnType, FieldRules, Kinds, MomentFormat, NestedType};
 
-/// Bytes that a column takes while it is read, besides its values.
+/// Memory for a column while it is read, besides its values.
 const COLUMN: usize = 2048;
 
-/// A column that is read.
+/// A column to read.
 #[derive(Clone, Debug)]
 pub(in crate::table) struct PlanColumn {
     /// Its index in the file.
     pub(in crate::table) index: usize,
     /// Its name in the file.
     pub(in crate::table) name: String,
-    /// Its name in the batches, if that is another one.
+    /// Its name in the batches, if different.
     pub(in crate::table) renamed: Option<String>,
     pub(in crate::table) told: Option<ColumnType>,
-    /// The type of its nested values, if it was determined and they must have it.
+    /// The type that its nested values must have, once fixed.
     pub(in crate::table) nested: Option<Arc<NestedType>>,
-    /// Which of the plan's rules.
+    /// The index of its rules in the plan.
     pub(in crate::table) rules: usize,
 }
 
@@ -45,46 +45,46 @@ impl PlanColumn {
     }
 }
 
-/// Everything that is decided before the first record is read.
+/// The decisions before the first record is read.
 #[derive(Debug)]
 pub(in crate::table) struct TablePlan {
-    /// The shape of each file, or one for all.
+    /// The shape of each file, or one for all files.
     pub(in crate::table) shapes: Vec<RecordShape>,
-    /// The columns that are read, in the order of the file.
+    /// The columns to read, in the order of the file.
     pub(in crate::table) columns: Vec<PlanColumn>,
-    /// For each column of the batches, its index among these.
+    /// For each column of the batches, its index in `columns`.
     pub(in crate::table) order: Vec<usize>,
     pub(in crate::table) rules: Vec<FieldRules>,
-    /// The type of texts that are found.
+    /// The type of columns that are found to be text.
     pub(in crate::table) texts: ColumnType,
     pub(in crate::table) file_column: Option<String>,
-    /// Whether the columns become an array, and whether a missing value is a fault.
+    /// Whether the columns become an array; `needs_values`: whether a missing value is a fault.
     pub(in crate::table) is_array: bool,
     pub(in crate::table) needs_values: bool,
 }
 
-/// Bytes of a value in the widest type, or of the place of a text, and its bit for a missing one.
+/// Bytes of a value of the widest type, or of a text's offset, with its bit of validity.
 const WIDEST: usize = 9;
 
-/// Returns how many bytes this many values take at most, besides their texts.
+/// Returns the most bytes that this many values take, without the bytes of texts.
 pub(in crate::table) fn bytes_of(values: u64) -> u64 {
     values.saturating_mul(WIDEST as u64)
 }
 
 impl TablePlan {
-    /// Returns how the records of a file become rows.
+    /// Returns the shape of a file's records.
     pub(in crate::table) fn shape(&self, file: usize) -> &RecordShape {
         self.shapes.get(file).unwrap_or(&self.shapes[0])
     }
 
-    /// Returns how many bytes of values this many records become at most, besides their texts.
+    /// Returns the most bytes of values that this many records become, without the bytes of texts.
     pub(in crate::table) fn values_of(&self, records: u64) -> u64 {
         bytes_of(records.saturating_mul(self.columns.len() as u64))
     }
 
-    /// Returns how many bytes of values a byte of text becomes at most.
+    /// Returns the most bytes of values that a byte of text becomes.
     pub(in crate::table) fn most_values(&self) -> u64 {
-        // Between its fields, and after the last, a record has a byte for each.
+        // A record has a byte after each of its fields.
         let least =
             self.shapes.iter().map(|RecordShape { dialect, columns, ragged, .. }| {
                 let has_ends = !matches!(dialect.between, Between::Json | Between::Fixed);
@@ -96,7 +96,7 @@ impl TablePlan {
             });
         let least = least.min().unwrap_or(1);
         let values = WIDEST * (self.columns.len() + usize::from(self.file_column.is_some()));
-        // A text has its bytes beside its place; memory grows by more than is needed.
+        // A text has its bytes besides its offset; memory grows by more than is needed.
         2 + values.div_ceil(least) as u64
     }
 
@@ -138,7 +138,7 @@ impl TablePlan {
         Ok(plan)
     }
 
-    /// The plan for objects whose keys are not known yet: it has no columns.
+    /// Returns a plan for objects whose keys are still unknown: it has no columns.
     pub(in crate::table) fn without_keys(options: &BatchOptions) -> Self {
         Self {
             shapes: vec![RecordShape {
@@ -160,7 +160,7 @@ impl TablePlan {
         }
     }
 
-    /// Adds the types, formats and words that the options say of columns.
+    /// Adds the types, formats and words that the options give for columns.
     fn tell(
         &mut self,
         options: &BatchOptions,
@@ -196,7 +196,7 @@ impl TablePlan {
         self.give_words(options, lookup)
     }
 
-    /// Adds the words that columns have for themselves.
+    /// Adds the words that are given for single columns.
     fn give_words(
         &mut self,
         options: &BatchOptions,
@@ -219,18 +219,18 @@ impl TablePlan {
         Ok(())
     }
 
-    /// The column at this index of the file, if it is read.
+    /// Returns the column at this index of the file, if it is read.
     fn column(&mut self, index: usize) -> Option<&mut PlanColumn> {
         let at = self.columns.binary_search_by_key(&index, |column| column.index).ok()?;
         Some(&mut self.columns[at])
     }
 
-    /// Whether a key was met that is not a column and should be one.
+    /// Whether a key was found that is not a column and should be one.
     pub(in crate::table) fn lacks_keys(&self) -> bool {
         self.shape(0).keys.as_ref().is_some_and(|keys| keys.has_refused())
     }
 
-    /// Makes types that were found those that values must have from now on.
+    /// Fixes the types found: later values must have them.
     pub(in crate::table) fn keep(
         &mut self,
         kinds: &[ColumnType],
@@ -241,7 +241,7 @@ impl TablePlan {
         }
     }
 
-    /// Returns the type of a column whose values can be this.
+    /// Returns the type of a column whose values have these kinds.
     pub(in crate::table) fn kind(&self, column: &PlanColumn, seen: Kinds) -> ColumnType {
         match (column.told, seen.column_type()) {
             (Some(told), _) => told,
@@ -266,7 +266,7 @@ fn keys(options: &BatchOptions, names: &[String], others: Others) -> Keys {
     Keys::new(names, others).with_values(ValueRules { has_nan, has_unique_keys })
 }
 
-/// The records of a file that begins like this.
+/// Returns the shape of the records of a file with this head.
 pub(in crate::table) fn shape(options: &BatchOptions, head: &TableHead) -> RecordShape {
     RecordShape {
         dialect: head.dialect,
@@ -279,12 +279,13 @@ pub(in crate::table) fn shape(options: &BatchOptions, head: &TableHead) -> Recor
     }
 }
 
-/// Decides how to treat keys that are not columns: if columns are selected, they do not matter.
+/// Returns the treatment of keys that are not columns: if columns are selected, such keys are
+/// ignored.
 fn others(options: &BatchOptions) -> Others {
     if options.columns.is_some() { Others::Pass } else { Others::Refuse }
 }
 
-/// The columns that are read, in the order of the file, and their order in the batches.
+/// Returns the columns to read, in the order of the file, and their order in the batches.
 fn columns(
     options: &BatchOptions,
     head: &TableHead,
@@ -329,11 +330,11 @@ fn columns(
 /// Finds columns by name or index.
 struct Lookup<'n> {
     names: &'n [String],
-    /// Empty if few are searched.
+    /// Empty if only few columns are looked up.
     indices: HashMap<&'n str, usize>,
 }
 
-/// From this many keys on, a table of all names is worth it.
+/// The number of lookups from which a table of all names pays off.
 const MANY: usize = 8;
 
 impl<'n> Lookup<'n> {

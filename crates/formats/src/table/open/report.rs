@@ -6,73 +6,73 @@ use crate::table::text::fixed::FixedColumn;
 use crate::table::text::rows::RecordCounts;
 use crate::table::types::ColumnType;
 
-/// Lines that are listed of records that were left out.
+/// The most lines that are listed of records set aside.
 pub(in crate::table) const LISTED: usize = 1000;
 
-/// The report of a table: its types, its records, and how they were changed.
+/// The report of a table: its types, its records, and how their values were changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableReport {
     /// The delimiter of fields; `None` in a table of one column for which no delimiter was given.
     pub delimiter: Option<Delimiter>,
-    /// How many lines name the columns.
+    /// The number of lines that name the columns.
     pub header_lines: usize,
-    /// Why these lines name the columns, or no line does.
+    /// The reason why these lines name the columns, or no line does.
     pub header_reason: HeaderReason,
-    /// Where the columns of the file are, if it has fixed widths; otherwise empty.
+    /// The columns of the file, if it has fixed widths; otherwise empty.
     pub fixed: Vec<FixedColumn>,
-    /// The byte that begins comments, if one does.
+    /// The byte that begins comments, if any.
     pub comment: Option<u8>,
-    /// Lines that were skipped as comments; of a stream, those before the end of the batches so far.
+    /// Lines skipped as comments; in a stream, those up to the end of the batches returned.
     pub comments: u64,
     /// The encoding of the first file; never [`Encoding::Auto`].
     pub encoding: Encoding,
-    /// Rows in all batches; of a stream, those in the batches so far.
+    /// Rows in all batches; in a stream, in the batches returned.
     pub rows: u64,
-    /// The columns that are read, in the order of the batches, without that of the file names.
+    /// The columns read, in the order of the batches, without the column of file names.
     pub columns: Vec<ColumnReport>,
-    /// Names that the header does not have, or has twice.
+    /// Names that the header lacks or repeats.
     pub renamed: Vec<Renamed>,
-    /// Records that were left out.
+    /// Records that were set aside.
     pub set_aside: SetAside,
-    /// Byte sequences that are not of the encoding and became U+FFFD, as
-    /// [`EncodingErrors::Replace`](crate::table::EncodingErrors::Replace) says: in all of the text or, with a limit on
-    /// rows, in as much of it as was decoded.
+    /// Byte sequences that are invalid in the encoding and were replaced with U+FFFD, see
+    /// [`EncodingErrors::Replace`](crate::table::EncodingErrors::Replace): in the whole text or,
+    /// with a limit on rows, in the part that was decoded.
     pub replaced: u64,
-    /// Records whose further fields, or other text, were dropped, as [`Ragged::Drop`](crate::table::Ragged::Drop) says;
-    /// of a stream, those in the batches so far.
+    /// Records whose additional fields, or other text, were dropped, see
+    /// [`Ragged::Drop`](crate::table::Ragged::Drop); in a stream, those in the batches returned.
     pub dropped: u64,
 }
 
 impl TableReport {
-    /// Adds what was counted in records.
+    /// Adds the counts of records.
     pub(in crate::table) fn add(&mut self, counts: RecordCounts) {
         self.comments += counts.comments;
         self.dropped += counts.dropped;
     }
 }
 
-/// Why the first record has the names of the columns, or is data.
+/// The reason why the first record has the names of the columns, or is data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HeaderReason {
-    /// The options say so, or the form has no such line.
+    /// The options decide, or the form has no such line.
     Given,
-    /// Names: the column with this index, from 0, has a text over values of another kind.
+    /// Names: the column with this index, from 0, has a text above values of another kind.
     TextOverValues(usize),
-    /// Names: from the column with this index on, whole numbers count on, beside a text or an empty
-    /// field that its column has not below.
+    /// Names: from the column with this index, whole numbers count up. Beside them is an empty
+    /// field above values, or a text that its column does not have below.
     CountingNumbers(usize),
-    /// Names: no field is a number, date, time or boolean as those below it.
+    /// Names: no field is a number, date, time or boolean like those below it.
     NoValue,
-    /// Data: all fields of the first record are missing, or words for that.
+    /// Data: all fields of the first record are missing values.
     Missing,
-    /// Data: the field of the column with this index is a value as those below it.
+    /// Data: the field of the column with this index is a value like those below it.
     Value(usize),
 }
 
 impl HeaderReason {
-    /// Whether it is a reason for names.
+    /// Whether the reason is one for names.
     pub(in crate::table) fn has_names(self) -> bool {
         matches!(self, Self::TextOverValues(_) | Self::CountingNumbers(_) | Self::NoValue)
     }
@@ -110,33 +110,33 @@ pub struct ColumnReport {
     pub index: usize,
     /// Its type.
     pub kind: ColumnType,
-    /// Whether the options say the type.
+    /// Whether the options give the type.
     pub is_told: bool,
-    /// Number of missing values; of a stream, those in the batches so far.
+    /// Number of missing values; in a stream, those in the batches returned.
     pub nulls: u64,
-    /// The first record whose value made the type what it is; of a struct or list, the first value. `None` if the
-    /// type is given, if there is no value, or if it is text because objects or arrays are too deep or have too
-    /// many fields.
+    /// The first record whose value fixed the type; for a struct or list, the first value. `None`
+    /// if the type is given, if there is no value, or if the column is text because objects or
+    /// arrays are too deep or have too many fields.
     pub deciding: Option<RecordLine>,
-    /// Decimals of which the nearest double (or single, if that is the type) is another number: it has other
-    /// digits when it is printed with as many significant ones, zeros at either end apart. Of a stream, those
-    /// in the batches so far, as below.
+    /// Decimals of which the nearest double (or single, if that is the type) is another number: it
+    /// has other digits when it is printed with as many significant ones, zeros at either end
+    /// apart. In a stream, those in the batches returned, as below.
     pub rounded: Changes,
-    /// Numbers of a type that the options say which lost zeros before their whole part (`007`), or whole ones
-    /// which lost a plus (`+7`), or the minus of a zero (`-0`).
+    /// Numbers of a given type that lost leading zeros (`007`), and whole numbers that lost a plus
+    /// (`+7`) or the minus of a zero (`-0`).
     pub padded: Changes,
-    /// Objects and arrays of JSON Lines that are texts because of other values of the column, or of the field in
-    /// it. Objects and arrays that a column of text has alone are not counted.
+    /// Objects and arrays of JSON Lines stored as texts because of other values of the column or of
+    /// the field. In a column of text that has only objects and arrays, they are not counted.
     pub as_text: Changes,
 }
 
-/// Values of a column that are not what their text says.
+/// The values of a column that do not match their text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Changes {
-    /// How many there are.
+    /// The number of values.
     pub count: u64,
-    /// Where the first one is.
+    /// The record of the first one.
     pub first: Option<RecordLine>,
 }
 
@@ -148,17 +148,17 @@ impl Changes {
     }
 }
 
-/// Where a record is.
+/// The place of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct RecordLine {
     /// Index of the file, from 0 in the order given.
     pub source: usize,
-    /// The line in that file in which the record begins, from 1.
+    /// The line of that file in which the record begins, from 1.
     pub line: u64,
 }
 
-/// A column whose name in the header is empty, or that of a column before it.
+/// A column whose name in the header is empty, or the name of an earlier column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Renamed {
@@ -166,17 +166,17 @@ pub struct Renamed {
     pub index: usize,
     /// The name in the header.
     pub from: String,
-    /// The name that it got instead.
+    /// The new name.
     pub to: String,
 }
 
-/// Records that were left out, as [`Ragged::SetAside`](crate::table::Ragged::SetAside) says.
+/// Records that were set aside, see [`Ragged::SetAside`](crate::table::Ragged::SetAside).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SetAside {
-    /// How many there are.
+    /// The number of records.
     pub count: u64,
-    /// Where the first 1,000 of them are.
+    /// The places of the first 1,000 of them.
     pub lines: Vec<RecordLine>,
 }
 

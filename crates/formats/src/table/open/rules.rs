@@ -1,4 +1,4 @@
-//! The options for all fields, and whether they agree.
+//! The rules for fields that the options set, and checks that options agree.
 
 use std::path::Path;
 
@@ -12,9 +12,9 @@ use crate::table::text::footer;
 use crate::table::types::{FieldRules, WordSet};
 use crate::table::write::BatchForm;
 
-/// How fields of a column are read whose type is not given.
+/// Returns the rules of a column without a given type.
 pub(in crate::table) fn rules(options: &BatchOptions, dialect: Dialect) -> FieldRules {
-    // In JSON, values are what they are.
+    // Values of JSON need no words.
     let is_json = dialect.between == Between::Json;
     let usual = |words: &'static [&'static str]| if is_json { &[] } else { words };
     FieldRules {
@@ -33,7 +33,7 @@ pub(in crate::table) fn rules(options: &BatchOptions, dialect: Dialect) -> Field
     }
 }
 
-/// Returns the rules of a column whose type the caller gave.
+/// Returns the rules of a column with a given type.
 pub(in crate::table) fn told(options: &BatchOptions, rules: &FieldRules) -> FieldRules {
     FieldRules {
         trues: words(&options.trues, &TRUES),
@@ -43,7 +43,7 @@ pub(in crate::table) fn told(options: &BatchOptions, rules: &FieldRules) -> Fiel
     }
 }
 
-/// Gives the rules of a column words of its own.
+/// Sets words for a single column.
 pub(in crate::table) fn give(
     rules: &mut FieldRules,
     meaning: WordMeaning,
@@ -58,7 +58,7 @@ pub(in crate::table) fn give(
 }
 
 fn nulls(given: &[Vec<u8>], dialect: Dialect) -> WordSet {
-    // Blanks that an editor cuts off at the end of a line mean nothing.
+    // An editor may trim blanks at the end of a line, so these mean nothing.
     let empty = (dialect.between == Between::Fixed).then_some(&b""[..]);
     WordSet::new(given.iter().map(Vec::as_slice).chain(empty))
 }
@@ -71,7 +71,7 @@ fn words(given: &Option<Vec<Vec<u8>>>, usual: &[&str]) -> WordSet {
     given.as_ref().map_or_else(|| WordSet::new(usual), WordSet::new)
 }
 
-/// Whether a byte that is not given may begin comments: it means nothing else.
+/// Whether a byte may begin comments by default: it has no other meaning.
 pub(in crate::table) fn may_begin_comments(options: &BatchOptions, byte: u8) -> bool {
     let BatchOptions { nulls, trues, falses, words_of, .. } = options;
     let of_columns = words_of.iter().flat_map(|(.., words)| words);
@@ -81,11 +81,11 @@ pub(in crate::table) fn may_begin_comments(options: &BatchOptions, byte: u8) -> 
         && !words.any(|word| word.first() == Some(&byte))
 }
 
-/// Returns the bytes that mean something between values.
+/// Returns the bytes with a meaning between values.
 fn marks(options: &BatchOptions) -> Vec<u8> {
     let mut delimiter = match &options.delimiter {
         Some(Delimiter::Byte(byte)) => vec![*byte],
-        // Parts of characters mean nothing else.
+        // Bytes of multi-byte characters have no other meaning.
         Some(Delimiter::Text(long)) => {
             long.as_bytes().iter().copied().filter(u8::is_ascii).collect()
         }
@@ -96,14 +96,14 @@ fn marks(options: &BatchOptions) -> Vec<u8> {
     delimiter.dedup();
     let quote = options.quote.filter(|_| options.form != BatchForm::Fixed);
     let escape = options.escape.filter(|&escape| Some(escape) != quote);
-    // Commas between fields may be decimal points in quotes.
+    // A comma can be both: in quotes a decimal point, between fields the delimiter.
     let is_both = options.decimal == b',' && delimiter == *b",";
     let decimal = Some(options.decimal).filter(|_| !is_both);
     let marks = [quote, escape, options.comment.given(), decimal];
     delimiter.into_iter().chain(marks.into_iter().flatten()).collect()
 }
 
-/// Refuses what has no meaning in JSON Lines.
+/// Refuses options without a meaning in JSON Lines.
 fn check_json(path: &Path, options: &BatchOptions) -> Result<()> {
     let set = [
         (options.delimiter.is_some(), "delimiter"),
@@ -127,7 +127,7 @@ fn check_json(path: &Path, options: &BatchOptions) -> Result<()> {
     }
 }
 
-/// Refuses what has no meaning where columns have fixed widths.
+/// Refuses options without a meaning for columns of fixed width.
 fn check_fixed(path: &Path, options: &BatchOptions) -> Result<()> {
     let set = [
         (options.delimiter.is_some(), "delimiter"),
@@ -145,7 +145,7 @@ fn check_fixed(path: &Path, options: &BatchOptions) -> Result<()> {
     layout(options).map(drop).or_else(invalid)
 }
 
-/// Returns where the options say that columns of fixed width are, if they do.
+/// Returns the layout of fixed-width columns, if the options give one.
 pub(in crate::table) fn layout(
     options: &BatchOptions,
 ) -> std::result::Result<Option<FixedLayout>, (String, &'static str)> {
@@ -212,7 +212,7 @@ pub(in crate::table) fn check(path: &Path, options: &BatchOptions) -> Result<()>
     check_marks(path, options)
 }
 
-/// Refuses characters that mean two things, or cannot mean one.
+/// Refuses characters with two meanings, or that cannot have the given one.
 fn check_marks(path: &Path, options: &BatchOptions) -> Result<()> {
     let marks = marks(options);
     let invalid = |detail: String| {

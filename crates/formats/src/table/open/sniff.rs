@@ -13,10 +13,10 @@ use crate::table::text::prefix::Prefix;
 use crate::table::text::record::{FieldPlace, RecordFault, RecordKind, RecordText};
 use crate::table::types::{ColumnType, Kinds, TextField, whole};
 
-/// The most records of a sample after the first one, and the most fields of all but its last one.
+/// The most records in a sample after the first; `FIELDS`: the most fields of all but its last.
 pub(in crate::table) const RECORDS: usize = 1000;
 const FIELDS: usize = 1 << 15;
-/// They begin within this many bytes after the end of the first one.
+/// Records after the first begin within this many bytes after its end.
 pub(in crate::table) const BYTES: usize = 1 << 20;
 /// The delimiters to try, in this order.
 const CANDIDATES: [u8; 4] = [b'\t', b',', b';', b'|'];
@@ -26,13 +26,13 @@ pub(in crate::table) struct Sample {
     dialect: Dialect,
     /// All fields, record by record.
     fields: Vec<SampleField>,
-    /// How many fields there are up to the end of each record.
+    /// The index in `fields` at which each record ends.
     ends: Vec<usize>,
     fault: Option<RecordFault>,
 }
 
 impl Sample {
-    /// Returns the sample if it was taken, and takes it otherwise, for which more of the text may have to be read.
+    /// Returns the sample taken, or takes one, which may read more of the text.
     pub(in crate::table) fn or_take(
         taken: Option<Self>,
         prefix: &mut Prefix<'_>,
@@ -52,7 +52,7 @@ impl Sample {
         }
     }
 
-    /// The sample of these bytes, and whether it is that of the whole text.
+    /// Returns the sample of these bytes, and whether it is complete.
     fn of(records: RecordText<'_>, is_all: bool) -> (Self, bool) {
         let RecordText { text, dialect, .. } = records;
         let mut sample = Self { dialect, fields: Vec::new(), ends: Vec::new(), fault: None };
@@ -68,7 +68,7 @@ impl Sample {
                 sample.fields.truncate(before + layout.columns().len());
             }
             if let Err(RecordFault::Outside(_)) = split {
-                // If such lines are not set aside, the reader says where this one is.
+                // If such lines are not set aside, the reader reports the place.
                 sample.fields.truncate(sample.ends.last().copied().unwrap_or(0));
                 split = Ok((RecordKind::Skipped, records.end(at).unwrap_or(text.len())));
             }
@@ -97,18 +97,20 @@ impl Sample {
         starts.zip(&self.ends).map(|(&start, &end)| &self.fields[start..end])
     }
 
-    /// Returns the sample of a text in which nothing begins a comment.
+    /// Returns the sample of a text without comments.
     pub(in crate::table) fn without_comments(self) -> Self {
         Self { dialect: Dialect { comment: None, ..self.dialect }, ..self }
     }
 
-    /// How well the delimiter fits; `None` if most records are one field, or there is no record.
+    /// Returns how well the delimiter fits; `None` if most records are one field, or there are
+    /// none.
     fn fit(&self, text: &[u8], ragged: Ragged) -> Option<DelimiterFit> {
         let whole = self.records().filter(|record| !self.is_torn(text, record));
         let mut counts: Vec<usize> = whole.map(<[SampleField]>::len).collect();
         let first = counts.first().copied().filter(|_| ragged != Ragged::Refuse);
         counts.sort_unstable();
-        // Of several that are as frequent, that of the first record if others may differ, else the smallest.
+        // Among the equally frequent: the first record's if records may differ, otherwise the
+        // smallest.
         let runs = counts.chunk_by(|a, b| a == b);
         let runs = runs.map(|run| (run.len(), Some(run[0]) == first, Reverse(run[0])));
         let (agree, _, Reverse(columns)) = runs.max()?;
@@ -116,8 +118,8 @@ impl Sample {
         (columns >= 2).then_some(DelimiterFit { agree, all, columns })
     }
 
-    /// Whether a record is cut in quotes: two of its fields, which are not in quotes, have an odd number
-    /// of them.
+    /// Whether a record was torn inside quotes: two of its unquoted fields have an odd number of
+    /// quotes.
     fn is_torn(&self, text: &[u8], record: &[SampleField]) -> bool {
         let Some(quote) = self.dialect.quote else { return false };
         let is_odd = |field: &&SampleField| {
@@ -128,7 +130,7 @@ impl Sample {
         record.iter().filter(is_odd).nth(1).is_some()
     }
 
-    /// Whether the first record has a fault in quotes that begin after this delimiter.
+    /// Whether the first record has a fault in quotes right after this delimiter.
     fn begins_with_fault(&self, text: &[u8], delimiter: u8) -> bool {
         let at = match self.fault {
             Some(RecordFault::OpenQuote(at) | RecordFault::AfterQuote(at))
@@ -141,8 +143,9 @@ impl Sample {
         at > 0 && text.get(at - 1) == Some(&delimiter)
     }
 
-    /// Whether all records have the same number of fields, at least two, all of them numbers. Of several,
-    /// the first may have names, and in the others values may be missing, but not all of them.
+    /// Whether all records have the same number of fields, at least two, all of them numbers. If
+    /// there are several records, the first may have names, and some values of the others may be
+    /// missing.
     fn is_of_numbers(&self, text: &[u8], options: &BatchOptions) -> bool {
         let judge = Judge::new(text, options, self.dialect);
         let Some(first) = self.records().next() else { return false };
@@ -160,8 +163,8 @@ impl Sample {
         self.fault.is_none() && first.len() >= 2 && (is_one || others)
     }
 
-    /// Whether a comma that is the decimal point separates fields as well: those that have one are in
-    /// quotes.
+    /// Whether the comma is both the decimal point and the delimiter: fields with a comma are
+    /// quoted.
     fn has_quoted_commas(&self, text: &[u8]) -> bool {
         let is_quoted = |field: &SampleField| {
             let raw = field.place.of(text);
@@ -170,7 +173,7 @@ impl Sample {
         self.dialect.quote.is_some() && self.fields.iter().any(is_quoted)
     }
 
-    /// Whether all records but those with names are numbers, and there is one.
+    /// Whether all records but the names are numbers, and there is at least one number.
     pub(in crate::table) fn are_numbers(&self, text: &[u8], options: &BatchOptions) -> bool {
         let judge = Judge::new(text, options, self.dialect);
         let groups =
@@ -179,7 +182,7 @@ impl Sample {
             |group: FieldGroup| matches!(group, FieldGroup::Number | FieldGroup::Missing);
         let names = match options.header {
             HeaderLines::Lines(lines) => lines,
-            // Most tables have a text in the second record, and need no more.
+            // Most tables have a text in the second record: then this is enough.
             HeaderLines::Auto if !groups(1).all(is_right) => return false,
             HeaderLines::Auto => usize::from(self.header_reason(text, options).has_names()),
         };
@@ -187,7 +190,7 @@ impl Sample {
         self.fault.is_none() && groups(names).all(is_right) && has_number()
     }
 
-    /// Decides whether the first record has names.
+    /// Returns whether the first record has names, and why.
     pub(in crate::table) fn header_reason(
         &self,
         text: &[u8],
@@ -208,7 +211,7 @@ impl Sample {
         let (mut value, mut text_over_values) = (None, None);
         for (index, (field, below)) in first.iter().zip(&below).enumerate() {
             let group = match judge.group(field) {
-                // What is in quotes is no value, and a text over bare ones.
+                // A quoted field is not a value; above unquoted ones it is a text.
                 _ if judge.is_quoted_word(field.place) && !below.has_quotes => FieldGroup::Text,
                 _ if judge.is_quoted(field.place) => continue,
                 group => group,
@@ -232,19 +235,19 @@ impl Sample {
         }
     }
 
-    /// Returns the fields of the first record that are in columns.
+    /// Returns the fields of the first record, without those past the columns.
     fn first(&self, options: &BatchOptions) -> Option<&[SampleField]> {
         let first = self.records().next()?;
         Some(&first[..first.len().min(options.fields.unwrap_or(usize::MAX))])
     }
 
-    /// Returns where the first record begins.
+    /// Returns the start of the first record.
     pub(in crate::table) fn begin(&self) -> usize {
         self.fields.first().map_or(0, |field| field.place.start)
     }
 
-    /// Returns the first field of the first record that is a number in a notation that tables do not
-    /// have. Of decimal commas only if all fields are numbers of some notation.
+    /// Returns the first field of the first record that is a number in an unsupported notation;
+    /// decimal commas count only if all fields are numbers of some notation.
     pub(in crate::table) fn odd_number(
         &self,
         text: &[u8],
@@ -271,8 +274,8 @@ impl Sample {
 }
 
 impl Sample {
-    /// Returns the fields of a record between other delimiters, if it has any and commas separate its
-    /// fields: the commas may be decimal points.
+    /// Returns the fields of a comma-separated record as split at other delimiters, if it has any:
+    /// its commas may be decimal points.
     fn with_commas(&self, text: &[u8], record: &[SampleField]) -> Option<Vec<SampleField>> {
         let (start, end) = (record.first()?.place.start, record.last()?.place.end);
         let has_quotes = |line: &[u8]| self.dialect.quote.is_some_and(|it| line.contains(&it));
@@ -293,11 +296,12 @@ impl Sample {
 /// How well a delimiter fits a sample.
 #[derive(Clone, Copy)]
 struct DelimiterFit {
-    /// How many records have the most frequent number of fields.
+    /// The number of records with the most frequent number of fields.
     agree: usize,
-    /// How many there are. A fault counts as one that has another number, and so does a torn record.
+    /// The number of all records. A fault and a torn record count as records with another number of
+    /// fields.
     all: usize,
-    /// That number of fields.
+    /// The most frequent number of fields.
     columns: usize,
 }
 
@@ -308,17 +312,17 @@ impl DelimiterFit {
     }
 }
 
-/// The kinds of values of a column below the first record.
+/// The values of a column below the first record.
 #[derive(Clone, Copy, Default)]
 struct Below {
-    /// Text, if they are of several groups; `None` if all are missing.
+    /// Their group: text for a mix; `None` if all are missing.
     group: Option<FieldGroup>,
-    /// Whether one that is not missing is in quotes.
+    /// Whether any present value is quoted.
     has_quotes: bool,
 }
 
 impl Judge<'_> {
-    /// Returns what is below the fields of the first record.
+    /// Examines the values below the fields of the first record.
     fn below(&self, sample: &Sample, columns: usize, ragged: Ragged) -> Vec<Below> {
         let mut all = vec![Below::default(); columns];
         for record in sample.records().skip(1) {
@@ -340,8 +344,8 @@ impl Judge<'_> {
         all
     }
 
-    /// Returns the first column of the first record from which whole numbers count on to the right, if
-    /// there is an empty field over values too, or a text that its column has not below.
+    /// Returns the first column of the first record from which whole numbers count up, if another
+    /// field is empty above values, or is a text that its column does not have below.
     fn counting(
         &self,
         sample: &Sample,
@@ -369,7 +373,7 @@ impl Judge<'_> {
         first.iter().enumerate().any(is_own).then_some(index)
     }
 
-    /// Returns how many columns after the first record have a type that is narrower than text.
+    /// Returns the number of columns whose type, without the first record, is narrower than text.
     fn narrow(&self, sample: &Sample, columns: usize, ragged: Ragged) -> usize {
         let mut kinds = vec![Kinds::MISSING; columns];
         for record in sample.records().skip(1).filter(|it| ragged.takes(it.len(), columns)) {
@@ -383,7 +387,7 @@ impl Judge<'_> {
     }
 }
 
-/// Finds what separates the fields of a text; returns also the sample that was taken with it.
+/// Finds the separator of a text; also returns the sample taken with it.
 pub(in crate::table) fn between(
     prefix: &mut Prefix<'_>,
     plain: Dialect,
@@ -406,7 +410,7 @@ pub(in crate::table) fn between(
         let Some(fit) = sample.fit(&prefix.bytes, options.ragged) else { continue };
         let judge = |sample: &Sample| Judge::new(&prefix.bytes, options, sample.dialect);
         let narrow = |it: &Sample| judge(it).narrow(it, fit.columns, options.ragged);
-        // The first of several that are as good.
+        // Among equally good ones, the first wins.
         let is_better =
             |(_, other, before): &(u8, DelimiterFit, Sample)| match fit.compare(*other) {
                 Ordering::Equal => narrow(&sample) > narrow(before),
@@ -416,7 +420,7 @@ pub(in crate::table) fn between(
             best = Some((byte, fit, sample));
         }
     }
-    // What fits no record because of a fault is left to the reader, which says where it is.
+    // If a fault keeps a delimiter from fitting any record, the reader reports the fault.
     if let Some((byte, _, sample)) = best {
         return Ok((Between::Byte(byte), Some(sample)));
     }
@@ -441,7 +445,7 @@ pub(in crate::table) fn between(
     Ok((array_between(prefix, plain, options, &blanks)?, None))
 }
 
-/// Finds what separates the fields of the first record of an array, also of those that do not fit.
+/// Finds the separator in the first record of an array, even if its fields are not numbers.
 fn array_between(
     prefix: &mut Prefix<'_>,
     plain: Dialect,

@@ -1,4 +1,4 @@
-//! The files of a table, opened, and what was decided about them.
+//! The opened files of a table, and the decisions about them.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::table::text::pass::RecordPass;
 use crate::table::types::ColumnType;
 use crate::table::write::BatchForm;
 
-/// The files of a table, opened, and what was decided about them.
+/// The opened files of a table, and the decisions about them.
 pub(in crate::table) struct Table {
     pub(in crate::table) options: BatchOptions,
     pub(in crate::table) files: Vec<TableFile>,
@@ -33,13 +33,14 @@ pub(in crate::table) struct Table {
     pub(in crate::table) heads: Vec<TableHead>,
     pub(in crate::table) plan: TablePlan,
     pub(in crate::table) guesses: Guesses,
-    /// The records of each file that are read.
+    /// The records of each file to read.
     pub(in crate::table) wanted: Vec<Extent>,
-    /// Where those of the table end in each file, or later if that is not known to matter.
+    /// The end of the table's records in each file, or a later offset if that makes no difference.
     pub(in crate::table) ends: Vec<u64>,
-    /// Whether the keys of all objects are columns; otherwise those of the first ones.
+    /// Whether the keys of all objects are columns; otherwise only those of the first objects are.
     pub(in crate::table) has_all_keys: bool,
-    /// Bytes of values of the objects whose keys were collected, if they lack most keys; otherwise 0.
+    /// Bytes of values of the objects whose keys were collected, if they lack most keys; otherwise
+    /// 0.
     values: u64,
     names: FileNames,
 }
@@ -49,7 +50,7 @@ impl Table {
         Self::of(sources.into_iter().map(|source| TableFile::open(source, options)), options)
     }
 
-    /// Returns the table in files, each of which is opened when those before it are right.
+    /// Returns the table in files; opens each file after checking the ones before.
     pub(in crate::table) fn of(
         opened: impl Iterator<Item = Result<TableFile>>,
         options: &BatchOptions,
@@ -103,7 +104,7 @@ impl Table {
             names,
         };
         if table.options.union_by_name {
-            // Each record has a place for the columns that its file lacks.
+            // Each record also has a place for the columns that its file lacks.
             table.shorten_blocks(fit::short_block(1, table.plan.most_values()));
         }
         table.check_names()?;
@@ -114,7 +115,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Refuses names that Arrow's C interface cannot hand over.
+    /// Refuses names that Arrow's C interface cannot pass.
     fn check_names(&self) -> Result<()> {
         let found = self.plan.columns.iter().find(|column| column.shown().contains('\0'));
         let Some(column) = found else { return Ok(()) };
@@ -123,13 +124,13 @@ impl Table {
         let (head, file) = (&self.heads[file], &self.files[file]);
         let problem = faults::nul(head.named, column.index, column.shown());
         match head.lines {
-            // It is a key, or a new name.
+            // The name is a key, or set by the options.
             0 => Err(problem.without_place(file.path())),
             _ => Err(problem.into_error(&file.text, file.origin())),
         }
     }
 
-    /// Takes the keys of the first records for those of all, if nothing depends on that but time.
+    /// Takes the keys of the first records as those of all, unless the options depend on all keys.
     fn guess_keys(&mut self) -> Result<()> {
         const FIRST: u64 = 1 << 20;
         if self.options.starting_in.is_some() || self.options.rows.is_some() {
@@ -158,8 +159,8 @@ impl Table {
         self.check_names()
     }
 
-    /// Takes shorter blocks where objects have few of very many keys: each has a place for all of them. Refuses a
-    /// table that would be little else.
+    /// Shortens blocks if objects have few of very many keys, since each has a place for all of
+    /// them. Refuses a table with hardly any values.
     fn fit_blocks(&mut self, records: u64, len: u64) -> Result<()> {
         let values = self.plan.values_of(records);
         if values > fit::MOST_MISSING && values / fit::TIMES_MISSING > len {
@@ -173,27 +174,27 @@ impl Table {
             return Err(error.hint("select columns with `columns`"));
         }
         let short = fit::short_block(len, values);
-        // Of objects that have most keys, values of a narrow type may take far less.
+        // If objects have most keys, values of a narrow type may take far less.
         self.values = if short > 0 { values } else { 0 };
         self.shorten_blocks(short);
         Ok(())
     }
 
-    /// Takes blocks of at most this many bytes; 0 for any.
+    /// Limits blocks to this many bytes; 0 for no limit.
     fn shorten_blocks(&mut self, short: u64) {
         if short > 0 && (self.options.block_size == 0 || self.options.block_size > short) {
             self.options.block_size = short;
         }
     }
 
-    /// Refuses a table of more values than there is memory for.
+    /// Refuses a table with more values than memory can hold.
     pub(in crate::table) fn check_room(&self) -> Result<()> {
         let keys = self.plan.columns.len();
         let what = format!("its objects have {keys} keys, and a table of as many columns");
         self.check_bytes(self.values, &what, "select columns with `columns`")
     }
 
-    /// Refuses nested columns of more values, in this many rows, than there is memory for.
+    /// Refuses nested columns with more values, in this many rows, than memory can hold.
     pub(in crate::table) fn check_nested_room(&self, rows: u64) -> Result<()> {
         let what = "a table of structs and lists with a place for each of their fields";
         let hint = "leave out `json_nested`, or select columns with `columns`";
@@ -213,14 +214,14 @@ impl Table {
         Err(error.hint(hint))
     }
 
-    /// Takes shorter blocks where nested columns have most of the values, in this many rows.
+    /// Shortens blocks if nested columns have most of the values, in this many rows.
     pub(in crate::table) fn fit_nested(&mut self, rows: u64) {
         let len = self.files.iter().map(|file| file.text.len()).sum();
         let values = bytes_of(self.guesses.nested_values(rows));
         self.shorten_blocks(fit::short_block(len, values));
     }
 
-    /// Does something that fails if keys of objects are new, and does it again with all keys then.
+    /// Calls `each`; if it fails on new keys of objects, finds all keys and calls it again.
     pub(in crate::table) fn with_all_keys<T>(
         &mut self,
         each: impl Fn(&Self) -> Result<T>,
@@ -234,7 +235,7 @@ impl Table {
         }
     }
 
-    /// Finds the keys of all records, which are the columns.
+    /// Finds the keys of all records: the columns.
     pub(in crate::table) fn find_keys(&mut self) -> Result<()> {
         let mut found = self.collected(self.options.rows)?;
         let path = self.files[0].path();
@@ -252,7 +253,7 @@ impl Table {
         self.heads[0].names = found.names;
         let mut plan = TablePlan::new(path, &self.options, &self.heads[0]);
         if plan.is_err() && found.error.is_none() && self.options.rows.is_some() {
-            // The columns that are named may be keys of records that are not read.
+            // A named column may be a key of records that are not read.
             self.files.iter().for_each(|file| file.text.reached_end());
             for file in 0..self.files.len() {
                 self.ends[file] = self.end_before_footer(file)?;
@@ -263,7 +264,7 @@ impl Table {
         }
         self.plan = match (plan, found.error) {
             (Ok(plan), _) => plan,
-            // Of a line that is cut off, the rest may follow.
+            // The rest of an incomplete line may still follow.
             (Err(_), Some(error)) if found.is_whole => return Err(error),
             (Err(error), _) => return Err(error),
         };
@@ -273,7 +274,7 @@ impl Table {
         self.check_names()
     }
 
-    /// Collects the keys of the records that are read, if there is a limit, or of all.
+    /// Collects the keys of the records to read if there is a limit; otherwise of all records.
     fn collected(&self, rows: Option<u64>) -> Result<TableKeys> {
         let read = self.options.read.clone().without_progress();
         let records = |file: usize| {
@@ -287,7 +288,7 @@ impl Table {
         collect::keys(&files, &TablePlan::without_keys(&self.options).shapes[0])
     }
 
-    /// Finds the records that are read.
+    /// Finds the records to read.
     fn choose(&mut self) -> Result<()> {
         let mut left = self.options.rows;
         for index in 0..self.files.len() {
@@ -307,7 +308,7 @@ impl Table {
         Ok(())
     }
 
-    /// Returns where the records of a file begin that are read if there is no limit.
+    /// Returns the extent in which the records to read begin, without a limit on rows.
     fn part(&self, file: usize) -> Extent {
         let (data, end) = (self.heads[file].data, self.ends[file]);
         let part = self.options.starting_in.unwrap_or(Extent::between(data, end));
@@ -315,7 +316,7 @@ impl Table {
         Extent::between(from, part.end().clamp(from, end))
     }
 
-    /// Whether records of a file that are read may be among those that are skipped at its end.
+    /// Whether some records to read may be among those skipped at the end of the file.
     fn needs_footer(&self, file: usize) -> Result<bool> {
         let count = self.options.skip_footer;
         let is_json_part =
@@ -331,7 +332,7 @@ impl Table {
         }
     }
 
-    /// Returns where the records of a file end that are not skipped at its end.
+    /// Returns the end of the records that are not skipped at the end of the file.
     pub(in crate::table) fn end_before_footer(&self, file: usize) -> Result<u64> {
         let (end, pass) = (self.ends[file], self.pass(file));
         if self.options.skip_footer == 0 {
@@ -341,13 +342,13 @@ impl Table {
         let is_open = found.as_ref().is_err_and(footer::is_open);
         let after = RecordPass { wanted: Extent::between(pass.wanted.end(), end), ..pass };
         match is_open && footer::has_as_many(after, 1).is_ok_and(|it| !it) {
-            // All is read, so the first fault of the file is reported.
+            // All records are read, so the first fault of the file is reported.
             true => Ok(end),
             false => found,
         }
     }
 
-    /// Selects as many rows of a file, and returns how many more there may be.
+    /// Limits a file to this many rows; returns how many may follow in other files.
     pub(in crate::table) fn limit(
         &mut self,
         file: usize,
@@ -360,7 +361,7 @@ impl Table {
         Ok(Some(rows - found))
     }
 
-    /// Returns the bytes of the longest text.
+    /// Returns the length of the longest text in bytes.
     pub(in crate::table) fn longest(&self) -> u64 {
         longest(&self.files)
     }
@@ -414,7 +415,7 @@ impl Table {
         )
     }
 
-    /// Returns what is known before the first record is read.
+    /// Returns the report as known before the first record is read.
     pub(in crate::table) fn report(&self) -> TableReport {
         let layout = self.heads[0].layout.as_deref();
         TableReport {
@@ -434,13 +435,13 @@ impl Table {
         }
     }
 
-    /// Returns where records are that were set aside, by their files and offsets, in order.
+    /// Returns the lines of records set aside, given by file and offset in order.
     pub(in crate::table) fn set_aside(&self, aside: &[(usize, u64)]) -> Result<SetAside> {
         let listed = &aside[..aside.len().min(LISTED)];
         Ok(SetAside { count: aside.len() as u64, lines: self.lines(listed)? })
     }
 
-    /// Returns the lines of records, given by their files and offsets in order.
+    /// Returns the lines of records, given by file and offset in order.
     pub(in crate::table) fn lines(&self, records: &[(usize, u64)]) -> Result<Vec<RecordLine>> {
         let mut lines = Vec::with_capacity(records.len());
         let first = |file: usize| self.files[file].before.lines + 1;
@@ -464,7 +465,7 @@ fn longest(files: &[TableFile]) -> u64 {
     files.iter().map(|file| file.text.len()).max().unwrap_or(0)
 }
 
-/// Refuses a file whose names are not those of the first one.
+/// Refuses a file whose names differ from those of the first.
 fn alike(
     file: &TableFile,
     head: &TableHead,

@@ -1,4 +1,4 @@
-//! Several files with different columns as one table.
+//! Unites files with different columns in one table.
 //!
 //! ```text
 //! file 0    b          columns   b a     fields   0 –
@@ -17,10 +17,11 @@ use crate::table::options::BatchOptions;
 use crate::table::text::faults;
 use crate::table::text::shape::{RecordShape, ShapeFields};
 
-/// Bytes that a column of a file takes in the result, besides its values.
+/// Memory for a column of a file in the result, besides its values.
 const PART: usize = 256;
 
-/// Plans a table of all columns, in the order of first appearance, which become those of the first file.
+/// Plans a table of all columns, in the order of first appearance. They become the columns of the
+/// first file.
 pub(in crate::table) fn plan(
     files: &[TableFile],
     heads: &mut [TableHead],

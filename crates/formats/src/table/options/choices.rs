@@ -10,22 +10,23 @@ use swath_simd::LONGEST_DELIMITER;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Encoding {
-    /// As a byte order mark at the start says; UTF-8 without one.
+    /// By a byte order mark at the start; UTF-8 without one.
     #[default]
     Auto,
     /// UTF-8.
     Utf8,
-    /// Latin-1, that is windows-1252: every byte is a character.
+    /// Latin-1, in fact windows-1252: every byte is a character.
     Latin1,
-    /// UTF-16, the low byte of each unit first.
+    /// UTF-16, low byte first.
     Utf16Le,
-    /// UTF-16, the high byte of each unit first.
+    /// UTF-16, high byte first.
     Utf16Be,
-    /// Another one of the Encoding Standard of the WHATWG, such as `shift_jis`.
+    /// Another encoding of the WHATWG's Encoding Standard, such as `shift_jis`.
     Other(OtherEncoding),
 }
 
-/// An encoding of the [Encoding Standard](https://encoding.spec.whatwg.org/); parse [`Encoding`] for one.
+/// An encoding of the [Encoding Standard](https://encoding.spec.whatwg.org/); obtained by parsing
+/// [`Encoding`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OtherEncoding(pub(in crate::table) &'static Standard);
 
@@ -69,7 +70,7 @@ impl FromStr for Encoding {
     ///
     /// # Errors
     ///
-    /// For other words, and for `utf-16`, which does not say which byte is first.
+    /// For other words, and for `utf-16`, which leaves the byte order open.
     fn from_str(word: &str) -> Result<Self, String> {
         if let Some(&(_, usual)) = Self::WORDS.iter().find(|(known, _)| *known == word) {
             return Ok(usual);
@@ -98,10 +99,10 @@ impl FromStr for Encoding {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EncodingErrors {
-    /// They are an error, in fields that are read.
+    /// An error in fields that are read.
     #[default]
     Refuse,
-    /// They become U+FFFD, and the report has their number.
+    /// Replaced with U+FFFD; the report counts them.
     Replace,
 }
 
@@ -119,12 +120,12 @@ pub enum Ragged {
     /// It is an error.
     #[default]
     Refuse,
-    /// Fields that it lacks are missing values; further fields, or other text, are an error.
+    /// Fields that it lacks are missing values; additional fields, or other text, are an error.
     Pad,
-    /// It is left out, and the report has its line.
+    /// It is set aside; the report has its line.
     SetAside,
-    /// Fields that it lacks are missing values; further fields, or other text, are dropped, and the report has
-    /// the number of such records.
+    /// Fields that it lacks are missing values; additional fields, or other text, are dropped, and
+    /// the report counts such records.
     Drop,
 }
 
@@ -143,11 +144,11 @@ impl Ragged {
     }
 }
 
-/// Which columns of text become dictionaries, which hold each different text once.
+/// The columns of text that become dictionaries, which hold each distinct text once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Dictionary {
-    /// Those whose type is given: [`ColumnType::Dictionary`](crate::table::ColumnType::Dictionary).
+    /// Those of the given type [`ColumnType::Dictionary`](crate::table::ColumnType::Dictionary).
     #[default]
     Told,
     /// All.
@@ -160,12 +161,12 @@ impl Dictionary {
         &[("given", Self::Told), ("all", Self::All)];
 }
 
-/// Which lines are comments.
+/// The lines that are comments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) enum CommentRule {
-    /// Those that begin with `#`, if the other lines are numbers.
+    /// Lines that begin with `#`, if the other lines are numbers.
     Auto,
-    /// Those that begin with this byte.
+    /// Lines that begin with this byte.
     Given(Option<u8>),
 }
 
@@ -188,7 +189,7 @@ pub(in crate::table) enum WordMeaning {
 }
 
 impl WordMeaning {
-    /// Returns what callers call its words.
+    /// Returns the name of the option that sets its words.
     pub(in crate::table) fn words(self) -> &'static str {
         match self {
             Self::Missing => "null_values",
@@ -210,7 +211,8 @@ pub(in crate::table) enum HeaderLines {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HeaderLine {
-    /// As the first lines show: it does if one of its fields is a text, or none is a value as those below.
+    /// By the first lines: it does if one of its fields is a text above values, or none is a value
+    /// like those below.
     #[default]
     Auto,
     /// It does.
@@ -229,16 +231,16 @@ impl HeaderLine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Delimiter {
-    /// This byte, at every occurrence: two in a row have a missing value between them.
+    /// This byte: two in a row have a missing value between them.
     Byte(u8),
-    /// These bytes, found from left to right: of `a|||b`, `||` leaves `a` and `|b`.
+    /// These bytes, found from left to right: `||` splits `a|||b` into `a` and `|b`.
     Text(LongDelimiter),
-    /// Runs of spaces and tabs; those around a line are ignored.
+    /// Runs of spaces and tabs; those before and after a line are ignored.
     Blanks,
 }
 
-/// A separator of fields in more than one byte, as `||` or `\u{a7}`. A text is made to one by
-/// [`parse`](str::parse), as a [`Delimiter`].
+/// A separator of several bytes, such as `||` or `\u{a7}`. Obtained by [`parse`](str::parse) as a
+/// [`Delimiter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LongDelimiter {
     bytes: [u8; LONGEST_DELIMITER],
@@ -246,7 +248,7 @@ pub struct LongDelimiter {
 }
 
 impl LongDelimiter {
-    /// Takes a text of 2 to 16 bytes that are not all letters and digits: those would be words.
+    /// Takes a text of 2 to 16 bytes. Letters and digits alone are refused: those would be words.
     pub(in crate::table) fn new(text: &str) -> Option<Self> {
         let is_word = text.bytes().all(|byte| byte.is_ascii_alphanumeric());
         let mut bytes = [0; LONGEST_DELIMITER];

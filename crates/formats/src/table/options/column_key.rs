@@ -27,7 +27,8 @@ impl From<usize> for ColumnKey {
     }
 }
 
-/// Returns the index of a column in a file with this many; an error text if it does not exist.
+/// Returns the index of a column in a file with these columns; an error text if there is no such
+/// column.
 pub(in crate::table) fn find(
     key: &ColumnKey,
     names: Option<&[String]>,

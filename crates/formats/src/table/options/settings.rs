@@ -1,4 +1,4 @@
-//! Options by their words: what each takes as a text, and one way to set any of them.
+//! Options by their words: the texts that each takes, and one way to set any of them.
 //!
 //! ```text
 //! settings! { a row for each option: its word, field, type and default, and a sentence }
@@ -13,15 +13,15 @@ use super::choices::{Delimiter, HeaderLine, LongDelimiter};
 use super::column_key::ColumnKey;
 use crate::table::value::Decimals;
 
-/// An option of tables, which its word sets. What is between backquotes is as it is written.
+/// An option of tables that has a word. In the texts, backquotes enclose literal words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Setting {
     /// Its word.
     pub word: &'static str,
-    /// Whether it belongs to the `table`, to a `column`, or to `both`.
+    /// The scope: `table`, `column`, or `both`.
     pub scope: &'static str,
-    /// The values that it takes.
+    /// The values that it accepts.
     pub takes: String,
     /// Its default.
     pub default: &'static str,
@@ -43,7 +43,7 @@ pub(in crate::table) struct Change<'c> {
 type OfTable<O> = fn(&mut O, OptionTexts<'_>) -> Option<()>;
 type OfColumn<O> = fn(&mut O, &ColumnKey, OptionTexts<'_>) -> Option<()>;
 
-/// How an option is set. A setter changes nothing if the option does not take the texts.
+/// Sets an option. A setter changes nothing if the option does not accept the texts.
 pub(in crate::table) struct Setter<O> {
     pub(in crate::table) takes: fn() -> String,
     pub(in crate::table) of_table: Option<OfTable<O>>,
@@ -58,7 +58,7 @@ pub(in crate::table) struct OptionRow<O: 'static> {
     pub(in crate::table) sentence: &'static str,
 }
 
-/// Returns what the rows say.
+/// Returns the rows as settings.
 pub(in crate::table) fn list<O>(rows: &[OptionRow<O>]) -> Vec<Setting> {
     let setting = |row: &OptionRow<O>| {
         let OptionRow { word, ref setter, default, sentence } = *row;
@@ -77,7 +77,7 @@ pub(in crate::table) fn list<O>(rows: &[OptionRow<O>]) -> Vec<Setting> {
 ///
 /// # Errors
 ///
-/// On error, returns the fault and the hint.
+/// The fault and the hint.
 pub(in crate::table) fn set<O>(
     rows: &[OptionRow<O>],
     options: &mut O,
@@ -100,7 +100,7 @@ pub(in crate::table) fn set<O>(
     })
 }
 
-/// The options of a type that have words: `word = setter, default;` below a sentence.
+/// Defines the options of a type that have words: `word = setter, default;` below a sentence.
 macro_rules! settings {
     ($options:ident, $($(#[doc = $sentence:literal])+ $word:ident = $setter:expr, $default:literal;)+) => {
         const ROWS: &[$crate::table::options::settings::OptionRow<$options>] = &[$(
@@ -122,12 +122,14 @@ macro_rules! settings {
             ///
             /// # Errors
             ///
-            /// For another word, and for a value that the option does not take: what to pass.
+            /// For another word, or a value that the option does not accept: the text says what to
+            /// pass.
             pub fn set(&mut self, word: &str, value: &str) -> Result<(), String> {
                 self.set_texts(None, word, Some(&[value]))
             }
 
-            /// Sets an option that takes several texts, and for one column; without texts, the default.
+            /// Sets an option that takes several texts, for the table or one column; without texts,
+            /// to the default.
             ///
             /// # Errors
             ///
@@ -190,7 +192,7 @@ macro_rules! column {
 }
 pub(in crate::table) use column;
 
-/// Sets the value of a column, or takes it away.
+/// Sets the value of a column, or removes it.
 pub(in crate::table) fn put<V: OptionValue>(
     values: &mut Vec<(ColumnKey, V)>,
     column: &ColumnKey,
@@ -207,14 +209,14 @@ pub(in crate::table) fn put<V: OptionValue>(
 
 /// The values that an option takes.
 pub(in crate::table) trait OptionValue: Sized {
-    /// Describes the values, as errors and the guide have it.
+    /// Describes the values, as in errors and in the guide.
     fn takes() -> String;
 
-    /// Reads it.
+    /// Parses a value.
     fn of(texts: &[&str]) -> Option<Self>;
 }
 
-/// Implements [`OptionValue`] for what one text stands for, or for a list with an item for each text.
+/// Implements [`OptionValue`] for the value of one text, or for a list with an item for each text.
 macro_rules! value {
     ([$item:ty], $takes:literal) => {
         impl $crate::table::options::settings::OptionValue for Vec<$item> {
@@ -250,17 +252,17 @@ macro_rules! value {
 }
 pub(in crate::table) use value;
 
-/// Returns what a word stands for.
+/// Returns the choice of a word.
 pub(in crate::table) fn word<T: Copy>(words: &[(&str, T)], text: &str) -> Option<T> {
     words.iter().find(|(known, _)| *known == text).map(|&(_, choice)| choice)
 }
 
-/// Returns the words of a choice, as a sentence has them.
+/// Returns the words of a choice, as a list in a sentence.
 pub(in crate::table) fn listed<T>(words: &[(&str, T)]) -> String {
     quoted(words.iter().map(|(word, _)| word))
 }
 
-/// Returns the words of anything that has one, as a sentence has them.
+/// Returns the words of items, as a list in a sentence.
 pub(in crate::table) fn quoted(words: impl Iterator<Item: Display>) -> String {
     let words: Vec<String> = words.map(|word| format!("`{word}`")).collect();
     match &words[..] {
@@ -269,23 +271,23 @@ pub(in crate::table) fn quoted(words: impl Iterator<Item: Display>) -> String {
     }
 }
 
-/// Reads numbers and the like, between commas, if there are any.
+/// Parses values separated by commas; an empty text has none.
 pub(in crate::table) fn separated<T>(text: &str, of: fn(&str) -> Option<T>) -> Option<Vec<T>> {
     let parts = text.split(',').filter(|_| !text.is_empty());
     parts.map(|part| of(part.trim())).collect()
 }
 
-/// Reads `FROM..TO`; without a second number, there is no end.
+/// Parses `FROM..TO`; without `TO`, there is no end.
 pub(in crate::table) fn range<N: FromStr>(text: &str) -> Option<(N, Option<N>)> {
     let (from, to) = text.split_once("..")?;
     let to = if to.is_empty() { None } else { Some(to.parse().ok()?) };
     Some((from.parse().ok()?, to))
 }
 
-/// The values that [`mark`] reads, but for the last word.
+/// The values that [`mark`] accepts, apart from the last word.
 pub(in crate::table) const MARK: &str = "one ASCII character";
 
-/// Reads a character that means something.
+/// Parses a character with a meaning.
 fn mark(text: &str) -> Option<u8> {
     match text.as_bytes() {
         [byte] if byte.is_ascii() => Some(*byte),
@@ -312,11 +314,11 @@ value!(
 impl FromStr for Delimiter {
     type Err = String;
 
-    /// Reads the characters, of which `\\t` is a tab, or `tab` or `blanks`.
+    /// Parses a character or several (`\\t` is a tab), or the word `tab` or `blanks`.
     ///
     /// # Errors
     ///
-    /// For any other text: what to pass.
+    /// For any other text: the error says what to pass.
     fn from_str(text: &str) -> Result<Self, String> {
         Self::of(&[text]).ok_or_else(|| format!("pass {}", Self::takes()))
     }

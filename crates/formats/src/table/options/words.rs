@@ -18,7 +18,7 @@ use crate::table::write::BatchForm;
 
 type WordLists = Vec<Vec<u8>>;
 
-/// The setter of words that mean something, for all columns and for one.
+/// The setter of words with a meaning, for all columns or for one.
 macro_rules! words {
     ($field:ident: $meaning:ident) => {
         Setter {
@@ -106,7 +106,7 @@ settings! { BatchOptions,
 }
 
 impl BatchOptions {
-    /// Sets the words of a column, or takes them away.
+    /// Sets the words of a column, or removes them.
     pub(in crate::table) fn set_words_of(
         &mut self,
         column: &ColumnKey,
@@ -117,7 +117,7 @@ impl BatchOptions {
         self.words_of.extend(words.map(|words| (column.clone(), meaning, words)));
     }
 
-    /// Adds a column to those that are read, or takes it away.
+    /// Adds a column to those to read, or removes it.
     fn choose(&mut self, column: &ColumnKey, texts: Option<&[&str]>) -> Option<()> {
         let is_added = match texts {
             Some(["yes"]) => true,

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! file     a,b,c¶ | 1,2.5,3¶4,,6¶ | 7,8e-3,9¶     names, blocks of whole records
-//! count            | 2             | 1             records per block, which give its place
+//! count            | 2             | 1             records per block: they place it in the array
 //! array            | 1 2.5 3 4 NaN 6 | 7 0.008 9   each block in its place, by any worker
 //! ```
 //!
 //! The text is read twice. Counting records takes a fraction of the time of parsing them, and then
-//! every number is written once, to its final place. So the result is all the memory that is needed.
+//! every number is written once, to its final place. So only the memory of the result is needed.
 
 use std::path::Path;
 
@@ -83,13 +83,13 @@ pub fn read_array<T: Value>(source: impl Into<Source>) -> Result<TableArray<T>> 
 }
 
 impl BatchOptions {
-    /// Reads the table in `source` into an array. Allocates nothing else of that size.
+    /// Reads the table in `source` into an array. The array is the only allocation of that size.
     ///
     /// # Errors
     ///
-    /// The errors of [`read_batches`](Self::read_batches) with the type of `T` given for all columns; also
-    /// for a missing value where [`with_missing`](Self::with_missing) has nothing for it.
-    /// [`FormatReason::Invalid`] for options that give columns types, formats or words of their own.
+    /// The errors of [`read_batches`](Self::read_batches) with the type of `T` given for all
+    /// columns; also for a missing value if [`with_missing`](Self::with_missing) has no substitute.
+    /// [`FormatReason::Invalid`] for options that give single columns types, formats or words.
     pub fn read_array<T: Value>(&self, source: impl Into<Source>) -> Result<TableArray<T>> {
         self.read_array_of([source])
     }
@@ -139,8 +139,8 @@ impl BatchOptions {
     ///
     /// # Errors
     ///
-    /// The errors of [`read_array`](Self::read_array); [`FormatReason::Invalid`] unless `out` has exactly as
-    /// many values as the table. [`shape`](Self::shape) returns that number.
+    /// The errors of [`read_array`](Self::read_array); [`FormatReason::Invalid`] unless `out` has
+    /// exactly as many values as the table. [`shape`](Self::shape) returns that number.
     pub fn read_array_into<T: Value>(
         &self,
         source: impl Into<Source>,
@@ -182,17 +182,17 @@ impl BatchOptions {
     }
 }
 
-/// Where everything is stored.
+/// The place of each value in the array.
 struct ArrayPlan<T> {
     table: Table,
     /// In the order of the table.
     counts: TableCounts,
     missing: Option<T>,
-    /// The columns of the file, in the order of the array; `None` if these are all in their order.
+    /// The columns of the file, in the order of the array; `None` if it has all of them in order.
     picked: Option<Vec<usize>>,
     /// The shape of plain blocks.
     plain: RecordShape,
-    /// Memory that no worker uses now.
+    /// Memory that no worker is using.
     idle: Mutex<Vec<(Rows, Places)>>,
 }
 
@@ -219,7 +219,7 @@ impl<T: Value> ArrayPlan<T> {
         let mut plain = table.plan.shape(0).clone();
         plain.dialect = Dialect { quote: None, escape: None, comment: None, ..plain.dialect };
         let plan = Self { table, counts, missing, picked, plain, idle: Mutex::default() };
-        // Records before it may have faults that only parsing finds.
+        // Earlier records may have faults that only parsing finds.
         if let Some(error) = failed {
             return Err(plan.first_fault()?.unwrap_or(error));
         }
@@ -251,12 +251,12 @@ impl<T: Value> ArrayPlan<T> {
         TableShape { rows, columns: plan.order.len(), names: has_names.then_some(names) }
     }
 
-    /// Refuses a table with a fault in its records, and one of more values than there can be.
+    /// Refuses a table with a fault in its records, or with more values than fit into memory.
     fn check_room(&self) -> Result<()> {
         let RecordShape { columns, dialect, ragged, .. } = self.table.plan.shape(0);
         let len: u64 = self.table.files.iter().map(|file| file.text.len() + 1).sum();
         let has_ends = !matches!(dialect.between, Between::Json | Between::Fixed);
-        // Each field but the last is followed by a byte, so some record has too few.
+        // A byte follows each field but the last, so some record has too few fields.
         let is_short = has_ends
             && !ragged.takes(0, *columns)
             && self.rows().saturating_mul(*columns) as u64 > len;
@@ -329,7 +329,7 @@ impl<T: Value> ArrayPlan<T> {
         }
         for file in 0..self.table.files.len() {
             let pass = self.table.pass(file);
-            // Then quotes are not looked for again.
+            // Plain blocks have no quotes to search for again.
             let is_plain = pass.is_whole() && counts.iter().all(|count| count.is_plain);
             let pass = if is_plain { pass.without_quotes() } else { pass };
             pass.each(&|piece: RecordPiece<'_>| {
@@ -344,7 +344,7 @@ impl<T: Value> ArrayPlan<T> {
         Ok(filled.into_inner())
     }
 
-    /// Parses one block, which is plain if each of its lines is a record without quotes.
+    /// Parses one block. It is plain if each of its lines is a record without quotes.
     fn parse(
         &self,
         file: usize,
@@ -367,7 +367,7 @@ impl<T: Value> ArrayPlan<T> {
         }
     }
 
-    /// Parses records, and returns the rest of the place; `None` if there is a fault.
+    /// Parses records; returns the rest of the place, or `None` if there is a fault.
     fn part<'o>(
         &self,
         file: usize,
@@ -408,7 +408,7 @@ impl<T: Value> ArrayPlan<T> {
     }
 }
 
-/// Refuses what says something about single columns.
+/// Refuses options for single columns.
 fn check(path: &Path, options: &BatchOptions, has_types: bool) -> Result<()> {
     let set = [
         (has_types || !options.types.is_empty(), "types"),

@@ -7,8 +7,7 @@ use crate::table::open::report::TableReport;
 
 /// A table in memory: record batches of one schema, in the order of the file.
 ///
-/// Where one batch ends and the next one begins is not part of the result: it may depend on the
-/// block size.
+/// The boundaries between batches are not part of the result: they may depend on the block size.
 #[derive(Clone, Debug)]
 pub struct Batches {
     pub(in crate::table) schema: SchemaRef,
@@ -23,19 +22,19 @@ impl Batches {
         &self.schema
     }
 
-    /// Returns the batches. Of a table without rows there is no batch.
+    /// Returns the batches; a table without rows has none.
     #[must_use]
     pub fn batches(&self) -> &[RecordBatch] {
         &self.batches
     }
 
-    /// Returns the batches, to be kept.
+    /// Returns the batches as a vector.
     #[must_use]
     pub fn into_batches(self) -> Vec<RecordBatch> {
         self.batches
     }
 
-    /// Returns what was found in the table.
+    /// Returns the report of the table.
     #[must_use]
     pub fn report(&self) -> &TableReport {
         &self.report

@@ -1,8 +1,8 @@
-//! Counts records before they are parsed, so that each block has its place in an array.
+//! Counts records before parsing, so that each block has its place in an array.
 //!
 //! ```text
 //! plain     1,2¶3,4¶        each line is a record: newlines are counted
-//! others    1,"2¶"¶#¶       records are split
+//! other     1,"2¶"¶#¶       records are split
 //! ```
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,13 +18,13 @@ use crate::table::text::pass::{PassEnd, RecordPart, RecordPiece};
 use crate::table::text::rows::{self, Rows};
 use crate::table::text::shape::RecordShape;
 
-/// A block of a file, and how many records it has.
+/// A block of a file and its number of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::table) struct Count {
     pub(in crate::table) file: usize,
     pub(in crate::table) index: u64,
     pub(in crate::table) rows: usize,
-    /// Whether each of its lines is a record, without quotes.
+    /// Whether each line is a record without quotes.
     pub(in crate::table) is_plain: bool,
 }
 
@@ -33,10 +33,10 @@ pub(in crate::table) struct Count {
 pub(in crate::table) struct TableCounts {
     /// In the order of the table.
     pub(in crate::table) blocks: Vec<Count>,
-    /// Records that were set aside, by their files and offsets.
+    /// The records that were set aside: file and offset of each.
     pub(in crate::table) aside: Vec<(usize, u64)>,
     pub(in crate::table) lines: rows::RecordCounts,
-    /// Whether a text is not of records, so that they are not counted to the end.
+    /// Whether the text has a fault, so that counting stopped there.
     pub(in crate::table) has_fault: bool,
 }
 
@@ -48,8 +48,8 @@ pub(in crate::table) fn counts(table: &Table) -> Result<TableCounts> {
     }
 }
 
-/// Counts lines, if each of them is a record and there are no quotes: then where quotes open and close need not be
-/// known before.
+/// Counts lines if each of them is a record and there are no quotes: then this needs no earlier
+/// pass for quotes. `None` otherwise.
 fn plain(table: &Table) -> Result<Option<Vec<Count>>> {
     let (blocks, are_plain) = (Mutex::new(Vec::new()), AtomicBool::new(true));
     for file in 0..table.files.len() {
@@ -76,7 +76,7 @@ fn plain(table: &Table) -> Result<Option<Vec<Count>>> {
     Ok(Some(blocks))
 }
 
-/// Counts records by splitting those of blocks that are not plain.
+/// Counts records; splits those of blocks that are not plain.
 fn split(table: &Table) -> Result<TableCounts> {
     let shape = table.plan.shape(0);
     let counts = Mutex::new(TableCounts::default());
@@ -103,11 +103,11 @@ fn split(table: &Table) -> Result<TableCounts> {
     Ok(counts)
 }
 
-/// Returns how many records a text has if each of its lines is one.
+/// Returns the number of records in a text if each of its lines is one.
 fn lines(text: &[u8], shape: &RecordShape) -> Option<usize> {
     let delimiter = match (shape.dialect.between, shape.ragged) {
         (Between::Byte(delimiter), Ragged::Refuse | Ragged::Pad) => delimiter,
-        // Lines that begin with any blank are looked at.
+        // Any line that begins with a blank counts as odd.
         (Between::Text(_), Ragged::Refuse | Ragged::Pad) => u8::MAX,
         _ => return None,
     };
@@ -118,7 +118,7 @@ fn lines(text: &[u8], shape: &RecordShape) -> Option<usize> {
 }
 
 impl TableCounts {
-    /// Adds what is not a record, and returns how many records there are before the first fault.
+    /// Adds the lines that are not records; returns the number of records before the first fault.
     pub(in crate::table) fn add(
         &mut self,
         file: usize,

@@ -1,4 +1,4 @@
-//! Which records decided the types of columns.
+//! The records that decided the types of columns.
 
 use swath::machine::Mutex;
 
@@ -10,15 +10,15 @@ use crate::table::text::places::Places;
 use crate::table::text::rows::Rows;
 use crate::table::types::{ColumnState, ColumnType, Kinds};
 
-/// A column whose deciding record is searched.
+/// A column whose deciding record is being searched for.
 struct DecidingSearch {
     column: usize,
     seen: Kinds,
-    /// The state at the end.
+    /// The final state.
     last: ColumnState,
 }
 
-/// The columns whose records are searched, and those that are found.
+/// The columns whose records are being searched for, and the records found.
 struct Searches<'t> {
     table: &'t Table,
     left: Vec<DecidingSearch>,
@@ -28,7 +28,7 @@ struct Searches<'t> {
 }
 
 impl Table {
-    /// Returns, for each column of the plan, the first record whose value made the type what it is.
+    /// Returns, for each column of the plan, the first record whose value fixed the type.
     pub(in crate::table) fn deciding(&self) -> Result<Vec<Option<RecordLine>>> {
         let all: Vec<usize> = (0..self.plan.columns.len()).collect();
         let search = |(column, kinds): (usize, Kinds)| {
@@ -48,7 +48,7 @@ impl Table {
             rows: Rows::default(),
             places: Places::default(),
         });
-        // In order, by one worker: mostly the first records decide.
+        // In order, by one worker: usually the first records decide.
         let read = self.options.read.clone().without_progress().with_workers(1);
         for file in 0..self.files.len() {
             let pass = RecordPass { read: &read, ..self.pass(file) };
@@ -84,7 +84,7 @@ impl Searches<'_> {
             if self.left.is_empty() {
                 return Err(PassEnd::Enough);
             }
-            // The records have been read before, so there is no fault.
+            // The records have been read before, so they have no fault.
             let next = self.rows.fill(part.bytes, at, self.table.plan.shape(file));
             at = next.map_err(|_| PassEnd::Enough)?;
             self.places.clear();
@@ -101,7 +101,7 @@ impl Searches<'_> {
         Ok(())
     }
 
-    /// Returns the row at hand whose value decides.
+    /// Returns the first of the current rows whose value decides.
     fn row(&mut self, text: &[u8], file: usize, search: &mut DecidingSearch) -> Option<usize> {
         let column = &self.table.plan.columns[search.column];
         let rules = &self.table.plan.rules[column.rules];

@@ -1,10 +1,10 @@
-//! The first rows of a text that has to be read, decompressed or decoded from its start: no more of
-//! it than they need.
+//! The first rows of a text that must be read, decompressed or decoded from its start: no more is
+//! read than they need.
 //!
 //! ```text
 //! first bytes    2 MiB       8 MiB            32 MiB           four times as many each time
 //! trial          table? no   table? no        table? yes
-//! no             what was read reached the end of these bytes
+//! no             the table needs bytes beyond these
 //! yes            nothing that follows can change the result
 //! ```
 
@@ -24,15 +24,15 @@ use crate::table::open::file::{self, TableFile};
 use crate::table::open::table::Table;
 use crate::table::options::BatchOptions;
 
-/// Bytes of the first trial: more than a sample of usual records takes.
+/// Bytes of the first trial: more than a sample of ordinary records takes.
 const FIRST: usize = 2 << 20;
 /// Bytes that are read at a time.
 const CHUNK: usize = 256 << 10;
 
-/// The function that makes batches of a table.
+/// Makes batches of a table.
 type Make = fn(Table) -> Result<Batches>;
 
-/// Opens a source whose first rows are wanted, and makes a table of it.
+/// Opens a source of which the first rows are needed, and makes batches of them.
 pub(in crate::table) fn open(
     source: Source,
     options: &BatchOptions,
@@ -102,13 +102,13 @@ fn unpacked(source: Source, trial: Trial) -> Result<Batches> {
     trial.end()
 }
 
-/// The first bytes of a text so far, and the table once they are enough.
+/// The first bytes of a text, and the table once they suffice.
 struct Trial {
     options: BatchOptions,
     path: PathBuf,
     make: Make,
     text: Grown,
-    /// With this many bytes, it is tried again.
+    /// Bytes at which the next trial is due.
     next: usize,
     done: Option<Result<Batches>>,
 }
@@ -119,7 +119,7 @@ impl Trial {
         Self { options, path, make, text: Grown::default(), next: FIRST, done: None }
     }
 
-    /// Adds bytes; returns whether no more are needed.
+    /// Adds bytes; returns whether the trial needs no more.
     fn push(&mut self, bytes: &[u8]) -> bool {
         if self.done.is_some() {
             return true;
@@ -141,7 +141,7 @@ impl Trial {
         self.done.is_some()
     }
 
-    /// Returns the table once there are no more bytes, or no more are needed.
+    /// Returns the table once the bytes end or suffice.
     fn end(&mut self) -> Result<Batches> {
         match self.done.take() {
             Some(done) => done,
@@ -168,7 +168,7 @@ impl Trial {
     }
 }
 
-/// Passes what is decompressed on to a trial, until that has enough.
+/// Passes decompressed bytes to a trial until they suffice.
 struct Tried(Arc<Mutex<Trial>>);
 
 impl Write for Tried {
@@ -185,7 +185,7 @@ impl Write for Tried {
     }
 }
 
-/// A stream whose first bytes have been read, to be read in order.
+/// A stream whose first bytes have been read, read in order.
 struct StreamRest {
     head: Vec<u8>,
     rest: Mutex<Reader>,

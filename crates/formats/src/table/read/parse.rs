@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! rows      some hundred records, split         (rows.rs)
-//! columns   one after the other: all fields of one, by the builder of its type
-//! misfit    the type becomes wider, and the column of this block is parsed again
+//! columns   one after another: all fields of one, by the builder of its type
+//! misfit    the type widens, and the column of this block is parsed again
 //! ```
 
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::table::types::{
     Builder, ColumnType, FieldRules, Kinds, NestedType, Note, RawFields,
 };
 
-/// Values that are looked at after the first one that contradicts a type.
+/// Values examined after the first one that contradicts a type.
 const LOOK: usize = 1000;
 
 /// A column of some records.
@@ -41,9 +41,9 @@ pub(in crate::table) struct ParsedColumn {
 #[derive(Debug)]
 pub(in crate::table) struct ParsedBlock {
     pub(in crate::table) rows: usize,
-    /// The columns that were requested, in that order.
+    /// The requested columns, in the order of the request.
     pub(in crate::table) columns: Vec<ParsedColumn>,
-    /// Where records begin that were set aside.
+    /// The offsets of records that were set aside.
     pub(in crate::table) aside: Vec<u64>,
     pub(in crate::table) counts: RecordCounts,
 }
@@ -54,38 +54,38 @@ pub(in crate::table) struct Parser<'p> {
     shape: &'p RecordShape,
     file: usize,
     guesses: &'p Guesses,
-    /// Memory that no worker uses now.
+    /// Memory that no worker is using.
     idle: Mutex<Vec<(Rows, Places)>>,
-    /// Rows of the last block, as many as the next one is likely to have.
+    /// Rows of the last block: the likely number of rows in the next one.
     rows: AtomicUsize,
 }
 
-/// The columns of a block that are not parsed yet.
+/// The columns of a block that are still to be parsed.
 struct ParseJob<'j> {
     /// Indices of the requested columns among those of the plan.
     which: &'j [usize],
-    /// The possible kinds of values of each.
+    /// The possible kinds of the values in each column.
     kinds: Vec<Kinds>,
-    /// The types of columns, if they are nested and that is settled.
+    /// The types of nested columns, once they are settled.
     nested: Vec<Option<Arc<NestedType>>>,
-    /// Those to parse, by their places in `which`.
+    /// The columns to parse, as indices into `which`.
     todo: Vec<usize>,
 }
 
-/// Why a block could not be parsed.
+/// The reason why a block could not be parsed.
 enum Stopped {
-    /// Splitting found this.
+    /// The fault that splitting found.
     Problem(Problem),
-    /// There is a fault in a field; it may not be the first.
+    /// A field has a fault, which may not be the first.
     Field,
 }
 
-/// The columns that are parsed in one run.
+/// The columns parsed in one run.
 struct Run {
     rows: Rows,
     places: Places,
     builders: Vec<Option<Builder>>,
-    /// The changes of each builder.
+    /// The values of each builder that do not match their text.
     changes: Vec<Tallies>,
     count: usize,
     aside: Vec<u64>,
@@ -93,14 +93,14 @@ struct Run {
 }
 
 impl<'p> Parser<'p> {
-    /// Parses blocks of a file.
+    /// Makes a parser for blocks of a file.
     pub(in crate::table) fn new(table: &'p Table, file: usize) -> Self {
         let Table { plan, guesses, .. } = table;
         let (shape, idle, rows) = (plan.shape(file), Mutex::default(), AtomicUsize::new(0));
         Self { plan, shape, file, guesses, idle, rows }
     }
 
-    /// Parses columns of the plan; what contradicts their types makes these wider.
+    /// Parses columns of the plan; a value that contradicts the type of its column widens it.
     pub(in crate::table) fn block(
         &self,
         piece: &RecordPiece<'_>,
@@ -208,7 +208,7 @@ impl<'p> Parser<'p> {
         Ok(run)
     }
 
-    /// Takes the rows at hand, column by column.
+    /// Parses the current rows, column by column.
     fn take(
         &self,
         part: RecordPart<'_>,
@@ -233,7 +233,7 @@ impl<'p> Parser<'p> {
         Ok(())
     }
 
-    /// Appends fields to a column; `false` if the column has to be parsed again.
+    /// Appends fields to a column; returns `false` if the column must be parsed again.
     fn push(
         &self,
         fields: RawFields<'_>,
@@ -247,9 +247,9 @@ impl<'p> Parser<'p> {
         let mut rest = fields;
         let seen = job.kinds[slot];
         let is_open = match seen.column_type() {
-            // It is text unless other values follow.
+            // A column of texts, unless other values follow.
             found if found.is_text() => !seen.is_text(),
-            // Words for missing values are texts in quotes, unless other values follow.
+            // Quoted words for missing values are texts, unless other values follow.
             ColumnType::Null => has_quotes(fields, rules),
             _ => false,
         };
@@ -276,14 +276,15 @@ impl<'p> Parser<'p> {
             let before = job.kinds[slot];
             job.kinds[slot] |= look(rest, rules, LOOK);
             if self.kind(job, slot) == kind {
-                // It was refused, but looks as if it fitted: only text certainly holds it.
+                // The builder refused a value that looks like its type: only text certainly holds
+                // it.
                 job.kinds[slot] = before | Kinds::TEXT;
             }
-            // A text may have been taken for a word that means a missing value.
+            // A text may have been taken for a word for a missing value.
             if kind != ColumnType::Null || self.kind(job, slot).is_text() {
                 return Ok(false);
             }
-            // Only missing values came before.
+            // All values before were missing.
             let missing = builder.len();
             *builder = self.builder(job, slot, 0);
             for _ in 0..missing {
@@ -293,13 +294,13 @@ impl<'p> Parser<'p> {
     }
 }
 
-/// Looks whether the values of a block would fit into memory: Arrow's buffers end the process if they do
-/// not. A short number is of a few bytes, its value is of eight, and buffers grow by copying; a byte of
-/// this text may become `times` of them.
+/// Checks that the values of a block fit into memory: Arrow's buffers abort the process if they do
+/// not. A short number takes a few bytes and its value eight, and buffers grow by copying; a byte
+/// of this text may become `times` bytes.
 fn check_memory(piece: &RecordPiece<'_>, times: u64) -> Result<(), Problem> {
     const TIMES: usize = 16;
     const MORE: usize = 1 << 20;
-    /// The call would take longer than parsing so few.
+    /// The check takes longer than parsing so few bytes.
     const FEW: usize = 16 << 10;
     let bytes = piece.parts().map(|part| part.bytes.len()).sum::<usize>();
     if bytes <= FEW {
@@ -313,7 +314,7 @@ fn check_memory(piece: &RecordPiece<'_>, times: u64) -> Result<(), Problem> {
     if is_room { Ok(()) } else { Err(faults::no_memory(at, bytes)) }
 }
 
-/// Whether a field begins with a quote.
+/// Whether any field begins with a quote.
 fn has_quotes(fields: RawFields<'_>, rules: &FieldRules) -> bool {
     let Some(quote) = rules.quoting.quote else { return false };
     let begins = |(&start, &end): (&u32, &u32)| {
@@ -322,7 +323,7 @@ fn has_quotes(fields: RawFields<'_>, rules: &FieldRules) -> bool {
     fields.starts.iter().zip(fields.ends).any(begins)
 }
 
-/// Returns what the first of some fields can be.
+/// Returns the kinds that hold the first `most` fields.
 fn look(fields: RawFields<'_>, rules: &FieldRules, most: usize) -> Kinds {
     let mut scratch = Vec::new();
     let mut kinds = Kinds::MISSING;

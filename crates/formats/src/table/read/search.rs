@@ -8,7 +8,7 @@ use crate::table::text::rows::Rows;
 use crate::table::text::shape::RecordShape;
 use crate::table::types::{Builder, ColumnType, Misfit};
 
-/// Rows whose values are kept while a block is searched for its first fault.
+/// Rows whose values are kept during the search.
 const KEPT: usize = 1000;
 
 /// A search for the first fault in records.
@@ -17,7 +17,7 @@ pub(in crate::table) struct FaultSearch<'p> {
     shape: &'p RecordShape,
     /// The columns of the plan, in the order of the file.
     order: Vec<usize>,
-    /// A column of each type, to try values with.
+    /// A column of each type, to test values with.
     builders: Vec<Builder>,
 }
 
@@ -28,7 +28,8 @@ impl<'p> FaultSearch<'p> {
         Self { plan, shape, order, builders: builders(plan) }
     }
 
-    /// Returns the first fault of the whole records in `text`, which begin at `base` of the file.
+    /// Returns the first fault of the whole records in `text`, which begins at offset `base` of the
+    /// file.
     pub(in crate::table) fn first(&mut self, text: &[u8], base: u64) -> Option<Problem> {
         if self.shape.keys.is_some() {
             return self.first_of_objects(text, base);
@@ -60,7 +61,7 @@ impl<'p> FaultSearch<'p> {
         None
     }
 
-    /// Returns the first fault of objects on lines.
+    /// Returns the first fault in lines of objects.
     fn first_of_objects(&mut self, text: &[u8], base: u64) -> Option<Problem> {
         let shape = self.shape;
         let (mut at, mut count) = (0, 0);

@@ -1,9 +1,9 @@
 //! Parses files until each column has one type in all blocks.
 //!
 //! ```text
-//! blocks    1 2 | 3 4 | 5.5 6 | 7 8      by all workers, under the type known where each begins
+//! blocks    1 2 | 3 4 | 5.5 6 | 7 8      by all workers, under the type known at the start of each
 //! types     i64   i64   f64     f64      or i64, if it began before the third one ended
-//! again     f64   f64                    from the text: no value is converted
+//! again     f64   f64                    from the text: values are not converted
 //! ```
 
 use std::sync::OnceLock;
@@ -22,20 +22,20 @@ use crate::table::options::BatchOptions;
 use crate::table::text::pass::{PassEnd, RecordPiece};
 use crate::table::types::ColumnType;
 
-/// Bytes of values that are kept before the memory at hand is looked at, which takes half a millisecond.
+/// Bytes of values kept before the available memory is queried, which takes half a millisecond.
 const LITTLE: u64 = 4 << 20;
 
-/// Blocks whose values are kept, if their size is given.
+/// Blocks whose values are kept, if the caller gives the block size.
 const BLOCKS: u64 = 4;
 
-/// The memory in which values are kept. Once they need more, types alone are.
+/// The memory for values. Once they need more, only their types are kept.
 #[derive(Debug, Default)]
 pub(in crate::table) struct ValueRoom {
     limit: OnceLock<u64>,
     bytes: AtomicU64,
 }
 
-/// A block of a file, parsed; its columns are in the order of the plan.
+/// A parsed block of a file, with its columns in the order of the plan.
 pub(in crate::table) struct BlockPart {
     pub(in crate::table) file: usize,
     index: u64,
@@ -43,13 +43,13 @@ pub(in crate::table) struct BlockPart {
 }
 
 impl ValueRoom {
-    /// For all values, however many there are.
+    /// Keeps all values.
     pub(in crate::table) fn unlimited() -> Self {
         Self { limit: u64::MAX.into(), ..Self::default() }
     }
 
-    /// For values that take an eighth of the memory at hand, or as much as a few blocks whose size is given;
-    /// for none that may be nested, which are looked at before they are parsed.
+    /// Keeps values up to an eighth of the available memory, or up to a few blocks of a given size.
+    /// Keeps none if they may be nested: those are examined before they are parsed.
     pub(in crate::table) fn little(table: &Table) -> Self {
         let BatchOptions { block_size, json_nested, .. } = table.options;
         match (json_nested, block_size.saturating_mul(BLOCKS)) {
@@ -59,7 +59,7 @@ impl ValueRoom {
         }
     }
 
-    /// Whether all values so far are kept.
+    /// Whether all values are kept up to now.
     pub(in crate::table) fn holds_all(&self) -> bool {
         // Relaxed: a count.
         let bytes = self.bytes.load(Ordering::Relaxed);
@@ -84,8 +84,8 @@ impl ValueRoom {
     }
 }
 
-/// Returns the types of all columns, and all blocks with columns of these types. If the room does not hold
-/// all values, some or all blocks lack theirs.
+/// Returns the types of all columns, and all blocks with columns of these types. If the room does
+/// not hold all values, some or all blocks lack theirs.
 pub(in crate::table) fn settled(
     table: &Table,
     room: &ValueRoom,
@@ -107,7 +107,7 @@ pub(in crate::table) fn settled(
     }
 }
 
-/// Parses a file under the types known so far.
+/// Parses a file under the types found in the blocks before.
 fn first(
     table: &Table,
     file: usize,
@@ -133,13 +133,13 @@ fn first(
     Ok(())
 }
 
-/// Gives columns without values the types that they have elsewhere.
+/// Gives columns without values the types found elsewhere.
 fn fill(parts: &mut [BlockPart], found: &Settled, room: &ValueRoom) {
     for BlockPart { block, .. } in parts {
         let rows = if room.holds_all() { block.rows } else { 0 };
         let types = found.kinds.iter().zip(&found.types);
         for (column, (&kind, data_type)) in block.columns.iter_mut().zip(types) {
-            // In quotes, what means a missing value may be a text.
+            // A quoted word for a missing value may be a text.
             if column.kind == ColumnType::Null && column.kind != kind && !kind.is_text() {
                 let values = new_null_array(data_type, rows);
                 *column = ParsedColumn { kind, values, changes: Tallies::default() };
@@ -148,7 +148,8 @@ fn fill(parts: &mut [BlockPart], found: &Settled, room: &ValueRoom) {
     }
 }
 
-/// Parses again what has another type than the whole column; returns whether there was something.
+/// Parses columns again whose type differs from that of the whole column; returns whether there
+/// were any.
 fn again(
     table: &Table,
     types: &Settled,
@@ -163,7 +164,7 @@ fn again(
         let narrow = |part: &BlockPart| -> Vec<usize> {
             let is_narrow = |&at: &usize| {
                 let (column, kind) = (&part.block.columns[at], types.kinds[at]);
-                // Of nested values, those may only have been looked at.
+                // Nested values may have been examined without being kept.
                 let has_values = !room.holds_all() || !kind.is_nested();
                 let is_whole = has_values || *column.values.data_type() == types.types[at];
                 column.kind != kind || !is_whole
@@ -174,7 +175,7 @@ fn again(
         let Some(last) = jobs.iter().rposition(|job| !job.is_empty()) else { continue };
         let last = parts[last].index;
         is_changed = true;
-        // Their memory is not needed any more.
+        // Frees the values that are parsed again.
         for (part, job) in parts.iter_mut().zip(&jobs) {
             job.iter().for_each(|&column| forget(&mut part.block.columns[column]));
         }

@@ -1,4 +1,4 @@
-//! How many values of each column are not what their text says, and where the first ones are.
+//! Counts the values of each column that do not match their text, and finds the first.
 
 use swath::machine::Mutex;
 
@@ -7,23 +7,23 @@ use crate::table::open::report::Changes;
 use crate::table::open::table::Table;
 use crate::table::types::{Flags, Kinds, Losses};
 
-/// The file of a record, and the offset at which it begins.
+/// A record: the index of its file, and its offset.
 type Record = (usize, u64);
 
-/// How many values there are, and the record of the first one.
+/// The number of values, and the record of the first one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::table) struct ValueTally {
     count: u64,
     first: Option<Record>,
 }
 
-/// The values of a column that are not what their text says.
+/// The values of a column that do not match their text.
 pub(in crate::table) type Tallies = Losses<ValueTally>;
 
-/// The changed values of a column, for the report.
+/// The same values with their lines, for the report.
 pub(in crate::table) type ColumnChanges = Losses<Changes>;
 
-/// The counts of an array that is being filled, in the order of the plan.
+/// The counts of an array being filled, in the order of the plan.
 #[derive(Debug)]
 pub(in crate::table) struct ArrayTally {
     /// Missing values.
@@ -36,7 +36,7 @@ impl ArrayTally {
         Mutex::new(Self { nulls: vec![0; width], changes: vec![Tallies::default(); width] })
     }
 
-    /// Adds what was counted in columns of this order; in none, if a list is empty.
+    /// Adds the counts of columns in this order. An empty list adds nothing.
     pub(in crate::table) fn add(
         &mut self,
         order: &[usize],
@@ -53,7 +53,7 @@ impl ArrayTally {
 }
 
 impl Tallies {
-    /// Adds the values of some fields, whose records are in order.
+    /// Adds the flags of fields whose records are in order.
     pub(in crate::table) fn add(&mut self, flags: Flags, record: &dyn Fn(usize) -> Record) {
         for (tally, bits) in self.all_mut().into_iter().zip(flags.all()) {
             if bits != 0 {
@@ -63,12 +63,12 @@ impl Tallies {
         }
     }
 
-    /// Adds other values of the column.
+    /// Adds the tallies of other values of the column.
     pub(in crate::table) fn join(&mut self, other: &Self) {
         self.all_mut().into_iter().zip(other.all()).for_each(|(own, other)| own.join(other));
     }
 
-    /// Adds them to those that came before, and forgets where the first ones are unless they are the first of all.
+    /// Adds these values to `before`, and keeps only the first records that are the first of all.
     pub(in crate::table) fn follow(&mut self, before: &mut Self) {
         for (own, before) in self.all_mut().into_iter().zip(before.all_mut()) {
             let is_known = before.first.is_some();
@@ -78,7 +78,8 @@ impl Tallies {
     }
 }
 
-/// Adds the values of some fields that are row by row in columns, and the index of the first of them.
+/// Adds the flags of fields that run row by row through the columns; `first` is the index of the
+/// first.
 pub(in crate::table) fn add_by_row(
     changes: &mut Vec<Tallies>,
     width: usize,
@@ -108,7 +109,7 @@ impl Table {
     pub(in crate::table) fn changes(&self, tallies: &[Tallies]) -> Result<Vec<ColumnChanges>> {
         let all: Vec<usize> = (0..tallies.len()).collect();
         let kinds = self.guesses.of(&all).into_iter();
-        // Where nothing else is in a column, its text says which each of them is.
+        // In a column of objects or arrays only, storing them as text changes nothing.
         let counted = |(kinds, it): (Kinds, &Tallies)| match kinds.are_objects_or_arrays() {
             true => Tallies { as_text: ValueTally::default(), ..*it },
             false => *it,

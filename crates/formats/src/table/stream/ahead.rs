@@ -1,4 +1,4 @@
-//! A round of a stream, parsed by a thread of its own while the caller does something else.
+//! A round of a stream, parsed by a thread of its own while the caller does other work.
 
 use std::path::PathBuf;
 use std::process;
@@ -10,23 +10,23 @@ use swath::CancelToken;
 use super::rounds::{Made, Rounds};
 use crate::error::{Error, FormatReason, Result};
 
-/// A round, and what follows it.
+/// The rounds, and the result of the parsed one.
 type RoundOutcome = (Box<Rounds>, Result<Option<Vec<Made>>>);
 
 /// A thread that parses the next round.
 pub(in crate::table) struct RoundAhead {
     thread: Option<JoinHandle<Option<RoundOutcome>>>,
     token: CancelToken,
-    /// Whether the thread may wait for a pipe, which nothing interrupts.
+    /// Whether the thread may wait for a pipe, which cannot be interrupted.
     may_wait: bool,
-    /// The process that has the thread: a child of `fork` does not.
+    /// The process that has the thread: a child of `fork` does not have it.
     process: u32,
     path: PathBuf,
 }
 
 impl RoundAhead {
-    /// Starts to parse the next round. Gives the rounds back if no thread can be started, or if
-    /// a callback could be called after the stream is dropped.
+    /// Starts parsing the next round. Returns the rounds if no thread can be started, or if a
+    /// callback could run after the stream is dropped.
     pub(in crate::table) fn start(
         rounds: Box<Rounds>,
     ) -> std::result::Result<Self, Box<Rounds>> {
@@ -35,7 +35,7 @@ impl RoundAhead {
         if may_wait && rounds.has_progress() {
             return Err(rounds);
         }
-        // Handed over once it runs: a thread that is not started would take them along.
+        // Sent after the start: a failed spawn would drop `rounds`.
         let (give, taken) = sync_channel::<Box<Rounds>>(1);
         let work = move || {
             let mut rounds = taken.recv().ok()?;
@@ -50,7 +50,7 @@ impl RoundAhead {
         Ok(Self { thread, token, may_wait, process: process::id(), path })
     }
 
-    /// Waits for the round. A panic of the thread goes on in the caller.
+    /// Waits for the round. Resumes a panic of the thread in the caller.
     pub(in crate::table) fn wait(mut self) -> Result<RoundOutcome> {
         let thread = self.thread.take().filter(|_| self.process == process::id());
         match thread.map(JoinHandle::join) {
@@ -74,7 +74,7 @@ impl Drop for RoundAhead {
         }
         self.token.cancel();
         if !self.may_wait {
-            // Its panic is of no interest any more.
+            // The stream is gone: a panic of the thread is ignored.
             drop(thread.join());
         }
     }

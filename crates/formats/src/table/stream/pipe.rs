@@ -1,8 +1,8 @@
-//! Pipes, which can only be read once: their text, one part after the other.
+//! Pipes, which can be read only once: their text, part by part.
 //!
 //! ```text
 //! pipe      a¶b¶"c¶ | d"¶e¶f | ¶g¶
-//! parts     a¶b¶      "c¶d"¶e¶   f¶g¶     whole records; what is left goes to the next part
+//! parts     a¶b¶      "c¶d"¶e¶   f¶g¶     whole records; the rest goes to the next part
 //! ```
 
 use std::io::Read;
@@ -18,24 +18,24 @@ use crate::table::options::BatchOptions;
 use crate::table::text::faults::Origin;
 use crate::table::text::state::{LineState, Lines};
 
-/// Bytes whose values decide the types.
+/// Bytes of the first part, whose values decide the types.
 const FIRST: u64 = if cfg!(test) { 1000 } else { 64 << 20 };
-/// Bytes of the parts that follow.
+/// Bytes of each later part.
 const PART: u64 = if cfg!(test) { 300 } else { 16 << 20 };
-/// Bytes that are searched at a time for the end of the last whole record.
+/// Bytes searched at a time for the end of the last whole record.
 const LOOK: u64 = 1 << 20;
 
 /// The rest of a pipe after the part that has been read.
 pub(in crate::table) struct Pipe {
     reader: Reader,
-    /// Where the whole records of the part end.
+    /// The end of the whole records in the part.
     end: u64,
     is_over: bool,
 }
 
 impl Pipe {
-    /// If there is one source, and it is a pipe with more text than decides the types, returns its
-    /// first part as a source, and the rest.
+    /// Returns the first part of a pipe as a source, and the rest, if the pipe is the only source
+    /// and has more text than decides the types.
     pub(in crate::table) fn among(
         sources: Vec<Source>,
         options: &BatchOptions,
@@ -67,7 +67,7 @@ impl Pipe {
         Ok((source, (!pipe.is_over).then_some(pipe)))
     }
 
-    /// Reads some more bytes.
+    /// Reads at most `most` more bytes.
     fn fill(&mut self, bytes: &mut Vec<u8>, most: u64) -> Result<()> {
         let before = bytes.len() as u64;
         let name = self.reader.path().to_owned();
@@ -91,12 +91,12 @@ impl Pipe {
             .hint("copy the pipe to a file first, or pass a smaller number as `skip_footer`"))
     }
 
-    /// Leaves the last record of the part, which may not be whole, to the next one.
+    /// Leaves the last record of the part, which may be incomplete, to the next part.
     pub(in crate::table) fn cut(&mut self, table: &mut Table) -> Result<()> {
         let (data, len) = (table.heads[0].data, table.files[0].text.len());
         self.end = if self.is_over { len } else { whole(table, data, len)? };
         if table.options.skip_footer > 0 {
-            // More records follow: what may be the last ones is left to the next part too.
+            // More records follow: those that may be the last ones are left to the next part too.
             (table.ends[0], table.wanted[0]) =
                 (self.end, Extent::between(data, self.end.max(data)));
             self.end = table.end_before_footer(0)?;
@@ -107,7 +107,7 @@ impl Pipe {
         Ok(())
     }
 
-    /// Goes on to the next part; returns whether there is one. `rows` have been read so far.
+    /// Moves to the next part; returns whether there is one. `rows` have been read before.
     pub(in crate::table) fn next(&mut self, table: &mut Table, rows: u64) -> Result<bool> {
         let left = table.options.rows.map(|most| most.saturating_sub(rows));
         let mut bytes = Vec::new();
@@ -139,7 +139,7 @@ impl Pipe {
     }
 }
 
-/// Returns where the last record begins that may go on after the text.
+/// Returns the start of the last record, if it may continue after the text; otherwise its end.
 fn whole(table: &Table, data: u64, len: u64) -> Result<u64> {
     let (pass, dialect) = (table.pass(0), table.heads[0].dialect);
     let (mut at, mut state, mut record) = (data, LineState::Start, data);
@@ -240,7 +240,7 @@ mod tests {
     #[derive(Default)]
     struct Open {
         text: Vec<u8>,
-        /// Whether a read waits for more, and whether there is an end.
+        /// Whether a read is waiting, and whether the text has ended.
         state: Mutex<(bool, bool)>,
         changed: Condvar,
     }

@@ -1,11 +1,11 @@
-//! The rounds of a stream: some blocks at a time, parsed by all workers.
+//! The rounds of a stream: a few blocks at a time, parsed by all workers.
 //!
 //! ```text
 //! text     |block|block|block|block| |block|block|block|block| |block …
 //! rounds   0                         1                         2
 //! ```
 //!
-//! When a round is parsed, and on which thread, is decided elsewhere.
+//! Other modules decide when a round is parsed, and on which thread.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ pub(in crate::table) struct Made {
     pub(in crate::table) batch: Option<RecordBatch>,
     /// Missing values, in the order of the plan.
     nulls: Vec<u64>,
-    /// In the same order.
+    /// The values that do not match their text, in the same order.
     changes: Vec<ColumnChanges>,
     aside: SetAside,
     counts: RecordCounts,
@@ -43,31 +43,30 @@ pub(in crate::table) struct Made {
 /// A table that is being streamed.
 pub(in crate::table) struct Rounds {
     table: Table,
-    /// The rest of the pipe after the text of the file, if that is its first part.
+    /// The rest of the pipe, if the text of the file is its first part.
     pipe: Option<Pipe>,
     kinds: Vec<ColumnType>,
     schema: SchemaRef,
-    /// Blocks kept from all files while types were found.
+    /// Blocks of all files, kept from the pass that found the types.
     parsed: Vec<BlockPart>,
-    /// The rows of all rounds so far.
+    /// The rows of all rounds parsed.
     rows: u64,
-    /// In the order of the plan.
+    /// The values that do not match their text, in the order of the plan.
     changes: Vec<Tallies>,
-    /// The file that is being read.
+    /// The file being read.
     file: usize,
-    /// Where one of its records begins, and from where on those have to be found that were not
-    /// parsed yet.
+    /// The start of a record, and the offset at which the records still to be parsed begin.
     record: u64,
     next: u64,
     size: fit::RoundSize,
-    /// How to read those.
+    /// The options for reading them.
     read: ReadOptions,
-    /// Ends the round that is being parsed, and no other read.
+    /// Ends the round being parsed, and no other read.
     token: CancelToken,
 }
 
 impl Made {
-    /// Adds it to the report of the batches so far.
+    /// Adds the block to the report of the batches returned.
     pub(in crate::table) fn report(&mut self, report: &mut TableReport) {
         report.rows += self.batch.as_ref().map_or(0, RecordBatch::num_rows) as u64;
         report.add(self.counts);
@@ -92,7 +91,7 @@ impl Rounds {
         let token = options.read.cancel().map_or_else(CancelToken::new, CancelToken::child);
         options.read = options.read.with_cancel(token.clone());
         let (sources, mut pipe) = Pipe::among(sources, &options)?;
-        // Of a pipe, rows are counted in whole records only.
+        // Rows of a pipe are counted in whole records only.
         let rows = if pipe.is_some() { None } else { options.rows };
         let mut table = Table::open(sources, &BatchOptions { rows, ..options.clone() })?;
         table.options.rows = options.rows;
@@ -115,7 +114,7 @@ impl Rounds {
         options.block_size = table.options.block_size;
         let (rows, file, size) =
             (0, 0, fit::RoundSize::of(&options, len, table.plan.most_values()));
-        // Once: to ask for the memory at hand takes half a millisecond.
+        // Once: querying the available memory takes half a millisecond.
         let read = fit::fitted(&options, size.next);
         let rounds = Self {
             table,
@@ -139,12 +138,12 @@ impl Rounds {
         &self.schema
     }
 
-    /// Returns the token that ends the round that is being parsed.
+    /// Returns the token that ends the round being parsed.
     pub(in crate::table) fn token(&self) -> &CancelToken {
         &self.token
     }
 
-    /// The file that is being read.
+    /// Returns the path of the file being read.
     pub(in crate::table) fn path(&self) -> &Path {
         self.table.files[self.file].path()
     }
@@ -159,7 +158,7 @@ impl Rounds {
         self.pipe.is_some()
     }
 
-    /// Whether a callback gets the bytes that are read.
+    /// Whether a callback receives the bytes read.
     pub(in crate::table) fn has_progress(&self) -> bool {
         self.table.options.read.progress().is_some()
     }
@@ -193,7 +192,7 @@ impl Rounds {
             made.push(self.made(self.file, block)?);
         }
         let end = end.max(record);
-        // A pipe is read in parts of their own length.
+        // The parts of a pipe have a fixed length.
         if self.pipe.is_none() {
             let batches = made.iter().filter_map(|made: &Made| made.batch.as_ref());
             let values: usize = batches.map(RecordBatch::get_array_memory_size).sum();
@@ -203,10 +202,10 @@ impl Rounds {
         Ok(Some(made))
     }
 
-    /// Returns the blocks that were parsed while types were found.
+    /// Returns the blocks that were parsed to find the types.
     fn first(&mut self) -> Result<Vec<Made>> {
         if self.read.is_cancelled() {
-            // The error is that of the library.
+            // A read by the library returns its own error.
             let read = self.read.clone().without_progress().without_extent().with_len(1);
             read.read(self.table.files[0].text.source())?;
         }
@@ -219,7 +218,7 @@ impl Rounds {
         Ok(made)
     }
 
-    /// Goes on to the next part of a pipe, or to the next file; returns whether there is one.
+    /// Moves to the next part of a pipe, or to the next file; returns whether there is one.
     fn next_text(&mut self) -> Result<bool> {
         if let Some(pipe) = &mut self.pipe {
             (self.record, self.next) = (0, 0);
@@ -234,8 +233,8 @@ impl Rounds {
         Ok(true)
     }
 
-    /// Parses the records that begin in an extent, and returns where the next one begins, or an
-    /// earlier one.
+    /// Parses the records that begin in an extent. Returns where the next one begins, or an earlier
+    /// record.
     fn blocks(&self, wanted: Extent) -> Result<(Vec<(u64, ParsedBlock)>, u64)> {
         let parser = Parser::new(&self.table, self.file);
         let which: Vec<usize> = (0..self.kinds.len()).collect();
@@ -282,7 +281,8 @@ impl Rounds {
     }
 }
 
-/// Finds the types of all columns, and returns all blocks that were parsed for that, if there is room for them.
+/// Finds the types of all columns. Returns the blocks parsed for that, if there was room for all of
+/// them.
 fn types(table: &mut Table) -> Result<(Vec<ColumnType>, Vec<BlockPart>)> {
     let is_told = |table: &Table| table.plan.columns.iter().all(|it| it.told.is_some());
     if is_told(table) && !table.has_all_keys && table.options.columns.is_none() {

@@ -1,4 +1,4 @@
-//! The counts and ranges that the blocks of a table share, under each type that a block was parsed as.
+//! The counts and ranges of a table, folded from blocks under the types they were parsed as.
 
 use std::collections::BinaryHeap;
 
@@ -9,7 +9,7 @@ use crate::table::read::tally::Tallies;
 use crate::table::text::rows::RecordCounts;
 use crate::table::types::ColumnType;
 
-/// The values of a column in some blocks that were parsed as the same type.
+/// The values of a column in all blocks parsed as one type.
 #[derive(Clone, Debug)]
 struct ColumnFold {
     kind: ColumnType,
@@ -19,11 +19,11 @@ struct ColumnFold {
 }
 
 impl ColumnFold {
-    /// Returns the values as another type; `None` if they have to be parsed as that.
+    /// Returns the values as another type; `None` if they must be parsed again.
     fn as_kind(&self, kind: ColumnType) -> Option<Self> {
         let range = match self.kind {
             own if own == kind => self.range.clone(),
-            // In quotes, what means a missing value may be a text.
+            // A quoted word for a missing value may be a text.
             ColumnType::Null if !kind.is_text() => ColumnRange::default(),
             own if own.is_text() || kind.is_text() => return None,
             _ => self.range.widened(kind)?,
@@ -38,14 +38,14 @@ impl ColumnFold {
     }
 }
 
-/// The counts and ranges of the blocks so far.
+/// The counts and ranges of the blocks parsed.
 pub(super) struct Folded {
     pub(super) rows: u64,
     pub(super) counts: RecordCounts,
-    /// The values of each column of the plan, for each type.
+    /// The values of each column of the plan, by type.
     columns: Vec<Vec<ColumnFold>>,
     set_aside: u64,
-    /// The first ones, as files and offsets.
+    /// The first records set aside: file and offset of each.
     aside: BinaryHeap<(usize, u64)>,
 }
 
@@ -97,15 +97,15 @@ impl Folded {
         }
     }
 
-    /// Adds values of settled columns that are not what their text says.
+    /// Adds the values of settled columns that do not match their text.
     pub(super) fn add_changes(&mut self, which: &[usize], block: &ParsedBlock) {
         for (&at, parsed) in which.iter().zip(&block.columns) {
             self.columns[at].iter_mut().for_each(|it| it.changes.join(&parsed.changes));
         }
     }
 
-    /// Gives all values of each column its type. Returns the columns of which that is not possible,
-    /// and forgets their values.
+    /// Converts the values of each column to its type. Returns the columns that must be parsed
+    /// again, and forgets their values.
     pub(super) fn settle(&mut self, kinds: &[ColumnType]) -> Vec<usize> {
         let mut again = Vec::new();
         for (at, (column, &kind)) in self.columns.iter_mut().zip(kinds).enumerate() {
@@ -123,18 +123,19 @@ impl Folded {
         again
     }
 
-    /// Returns where the first records are that were set aside, and how many there are.
+    /// Returns the first records set aside, and the number of all.
     pub(super) fn aside(&self) -> (Vec<(usize, u64)>, u64) {
         (self.aside.clone().into_sorted_vec(), self.set_aside)
     }
 
-    /// Returns the values of each column that are not what their text says, once all are settled.
+    /// Returns the values of each column that do not match their text, once all columns are
+    /// settled.
     pub(super) fn changes(&self) -> Vec<Tallies> {
         let of = |column: &Vec<ColumnFold>| column.last().map(|seen| seen.changes);
         self.columns.iter().map(|column| of(column).unwrap_or_default()).collect()
     }
 
-    /// Returns the missing values and the range of each column, once all are settled.
+    /// Returns the missing values and the range of each column, once all columns are settled.
     pub(super) fn columns(self) -> impl Iterator<Item = (u64, ColumnRange)> {
         self.columns.into_iter().map(|mut column| match column.pop() {
             Some(seen) => (seen.nulls, seen.range),

@@ -14,7 +14,7 @@ use arrow_schema::{DataType, TimeUnit};
 use crate::table::types::ColumnType;
 use crate::table::write::Scalar;
 
-/// Characters that are kept of a text.
+/// Characters kept of a text.
 const KEPT: usize = 64;
 /// Microseconds of a day.
 const DAY: i64 = 86_400_000_000;
@@ -23,9 +23,9 @@ const DAY: i64 = 86_400_000_000;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ColumnRange {
-    /// The least one. NaN does not count.
+    /// The least value; NaN does not count.
     pub least: Option<Bound>,
-    /// The greatest one.
+    /// The greatest value; NaN does not count.
     pub greatest: Option<Bound>,
 }
 
@@ -33,9 +33,9 @@ pub struct ColumnRange {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Bound {
-    /// The value; of a text, its first 64 characters. Texts are compared by their bytes.
+    /// The value; for a text, its first 64 characters. Texts are compared by their bytes.
     pub value: Scalar,
-    /// Whether it is a text with more characters.
+    /// Whether the value is a longer text, cut off.
     pub is_cut: bool,
 }
 
@@ -44,7 +44,7 @@ impl Bound {
         Self { value, is_cut: false }
     }
 
-    /// Cut by characters, not by bytes, so that cutting keeps the order.
+    /// Cuts by characters, not by bytes, which keeps the order.
     fn of_text(text: &str) -> Self {
         match text.char_indices().nth(KEPT) {
             Some((end, _)) => {
@@ -59,7 +59,7 @@ impl Bound {
         values.then(self.is_cut.cmp(&other.is_cut))
     }
 
-    /// Returns the value in a wider type; `None` if that does not hold it.
+    /// Returns the value in a wider type; `None` if the type cannot hold it.
     fn widened(&self, kind: ColumnType) -> Option<Self> {
         let value = match (&self.value, kind) {
             (Scalar::I64(value), ColumnType::U64) => Scalar::U64(u64::try_from(*value).ok()?),
@@ -79,7 +79,7 @@ impl Bound {
     }
 }
 
-/// The types that are found have no other units.
+/// Converts microseconds to the units of inferred types.
 fn in_unit(micros: i64, unit: TimeUnit) -> Option<i64> {
     match unit {
         TimeUnit::Microsecond => Some(micros),
@@ -89,14 +89,14 @@ fn in_unit(micros: i64, unit: TimeUnit) -> Option<i64> {
 }
 
 impl ColumnRange {
-    /// The range of one column of a block.
+    /// Returns the range of one column of a block.
     pub(super) fn of(array: &ArrayRef, kind: ColumnType) -> Self {
         match kind {
             // Structs and lists have no order.
             ColumnType::Null | ColumnType::Struct | ColumnType::List => Self::default(),
             ColumnType::Bool => between(array.as_boolean().iter().flatten(), Scalar::Bool),
             ColumnType::Text => of_texts(array),
-            // Each text of the dictionary is that of a row.
+            // Each text of the dictionary occurs in a row.
             ColumnType::Dictionary => of_texts(array.as_any_dictionary().values()),
             ColumnType::Date => numbers::<Date32Type>(array, Scalar::Date),
             ColumnType::Timestamp(unit) => times(array, unit, false),
@@ -129,7 +129,7 @@ impl ColumnRange {
         }
     }
 
-    /// Returns the values in a wider type; `None` if that does not hold them.
+    /// Returns the values in a wider type; `None` if the type cannot hold them.
     pub(super) fn widened(&self, kind: ColumnType) -> Option<Self> {
         let widened = |bound: &Option<Bound>| match bound {
             None => Some(None),
@@ -186,7 +186,7 @@ fn between<V: Copy + PartialOrd>(
     ColumnRange { least: bound(least), greatest: bound(greatest) }
 }
 
-/// The least and the greatest value, without NaN.
+/// Returns the least and the greatest value, without NaN.
 fn ends<V: Copy + PartialOrd>(values: impl Iterator<Item = V>) -> Option<(V, V)> {
     let is_ordered = |value: &V| value.partial_cmp(value).is_some();
     let mut values = values.filter(is_ordered);

@@ -1,4 +1,4 @@
-//! How records and fields of one table are written.
+//! The notation of records and fields in a table.
 
 use crate::table::options::choices::{Delimiter, LongDelimiter};
 use crate::table::types::QuoteBytes;
@@ -10,13 +10,13 @@ pub(in crate::table) enum Between {
     Byte(u8),
     /// These bytes.
     Text(LongDelimiter),
-    /// Runs of blanks, also around a record.
+    /// Runs of blanks, also before and after a record.
     Blanks,
-    /// Nothing: there is one column.
+    /// There is no separator: one column.
     Nothing,
     /// The separators between the members of a JSON object.
     Json,
-    /// Nothing: columns are at fixed places of each line.
+    /// There is no separator: columns are at fixed places of each line.
     Fixed,
 }
 
@@ -30,7 +30,7 @@ impl From<Delimiter> for Between {
     }
 }
 
-/// How the text of a table is written.
+/// The notation of a table: separators, quotes, escapes and comments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) struct Dialect {
     pub(in crate::table) between: Between,
@@ -45,7 +45,7 @@ impl Dialect {
     pub(in crate::table) const JSON: Self =
         Self { between: Between::Json, quote: None, escape: None, comment: None };
 
-    /// Returns the bytes of the delimiter; without one, and of blanks, none.
+    /// Returns the bytes of the delimiter: none for blanks, or without a delimiter.
     pub(in crate::table) fn delimiter_bytes(&self) -> &[u8] {
         match &self.between {
             Between::Byte(delimiter) => std::slice::from_ref(delimiter),
@@ -54,8 +54,8 @@ impl Dialect {
         }
     }
 
-    /// Returns how many bytes of the text end a field that is not the last of its record: of blanks, the
-    /// first one. 0 if none do.
+    /// Returns the length of the separator at the start of the text, which ends a field within a
+    /// record: for blanks, 1. 0 if the text does not begin with one.
     #[inline]
     pub(in crate::table) fn separator(&self, text: &[u8]) -> usize {
         match &self.between {
@@ -66,14 +66,14 @@ impl Dialect {
         }
     }
 
-    /// Whether a byte is a blank that may follow a closing quote, unless a delimiter of several bytes begins
-    /// with it.
+    /// Whether a byte is a blank that may follow a closing quote. A blank that begins a delimiter
+    /// of several bytes is not.
     pub(in crate::table) fn is_blank(&self, byte: u8) -> bool {
         matches!(byte, b' ' | b'\t') && self.separator(&[byte]) == 0
     }
 
-    /// Whether a line that begins like this is a comment. Where blanks separate fields, there may be some
-    /// before it.
+    /// Whether a line that begins like this is a comment. If blanks separate fields, some may
+    /// precede it.
     pub(in crate::table) fn begins_comment(&self, line: &[u8]) -> bool {
         let Some(comment) = self.comment else { return false };
         let is_blank = |byte: &&u8| self.between == Between::Blanks && b" \t".contains(byte);
@@ -85,7 +85,7 @@ impl Dialect {
         self.quote.is_some() || self.escape.is_some()
     }
 
-    /// How fields are quoted.
+    /// Returns the bytes that quote and escape.
     pub(in crate::table) fn quoting(&self) -> QuoteBytes {
         let is_json = self.between == Between::Json;
         QuoteBytes { quote: self.quote, escape: self.escape, is_json }
@@ -102,7 +102,7 @@ impl Dialect {
     }
 }
 
-/// Cuts off blanks.
+/// Trims blanks at both ends.
 pub(in crate::table) fn trim(mut bytes: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] = bytes {
         bytes = rest;

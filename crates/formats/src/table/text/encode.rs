@@ -1,4 +1,4 @@
-//! Texts in other encodings than UTF-8.
+//! Texts in encodings other than UTF-8.
 
 use std::io::Read;
 
@@ -11,22 +11,22 @@ use crate::table::options::{Encoding, EncodingErrors};
 
 /// Bytes that are decoded at a time.
 const BLOCK: usize = 256 << 10;
-/// The byte that replaces invalid ones, if those are an error: it is not valid in UTF-8 either, so that a
-/// field with it is an error if it is read.
+/// The byte that replaces invalid bytes if those are an error. It is not valid in UTF-8 either, so
+/// a field with it is an error if it is read.
 const INVALID: u8 = 0xff;
 
-/// A text while it is decoded.
+/// A text being decoded.
 struct Decoding {
     decoder: Decoder,
     errors: EncodingErrors,
     /// Bytes of the file that the decoder has taken.
     taken: u64,
     out: Vec<u8>,
-    /// The invalid bytes: where they are in the file or, if they are replaced, in the text.
+    /// The invalid bytes: their places in the file or, if they are replaced, in the text.
     flaws: Flaws,
 }
 
-/// Decodes a text from the byte `begin` on.
+/// Decodes a text, starting at byte `begin`.
 pub(in crate::table) fn decoded(
     text: &InputText,
     encoding: Encoding,
@@ -38,18 +38,18 @@ pub(in crate::table) fn decoded(
     text.decoded(decoding.out, decoding.flaws)
 }
 
-/// Whether a text from the byte `begin` on is UTF-8.
+/// Whether a text, starting at byte `begin`, is UTF-8.
 pub(in crate::table) fn is_utf_8(text: &InputText, begin: u64) -> Result<bool> {
     let mut decoding = Decoding::new(Encoding::Utf8, EncodingErrors::Refuse, begin);
     each_block(text, begin, |bytes, is_last| {
         decoding.out.clear();
-        // The first place is enough.
+        // The first invalid byte is enough.
         if decoding.flaws.count > 0 { Some(()) } else { decoding.take(bytes, is_last) }
     })?;
     Ok(decoding.flaws.count == 0)
 }
 
-/// Passes on a text; `take` returns `None` if there is not enough memory.
+/// Passes a text block by block to `take`, which returns `None` if there is not enough memory.
 fn each_block(
     text: &InputText,
     begin: u64,
@@ -61,7 +61,7 @@ fn each_block(
     loop {
         let len =
             reader.read(&mut bytes).map_err(|error| Error::from_io(error, text.path()))?;
-        // Where first bytes are cut, the rest of a character may follow.
+        // If only the first bytes are there, the rest of a character may follow.
         let is_last = len == 0 && !text.is_cut();
         take(&bytes[..len], is_last).ok_or_else(|| no_memory(text))?;
         if len == 0 {
@@ -114,7 +114,7 @@ impl Decoding {
         }
     }
 
-    /// Replaces bytes that are not valid, the first of which is this far before the next one.
+    /// Replaces invalid bytes, or records their place: the first is `before` bytes back.
     fn flaw(&mut self, before: u8) -> Option<()> {
         match self.errors {
             EncodingErrors::Refuse => {

@@ -1,4 +1,4 @@
-//! The faults of a table, as errors name them.
+//! The faults of a table, as errors describe them.
 
 use std::path::Path;
 
@@ -15,23 +15,23 @@ use crate::table::json::JsonFaultAt;
 use crate::table::options::choices::Ragged;
 use crate::table::types::{ColumnType, Misfit};
 
-/// How the detail begins of a fault in the encoding.
+/// The beginning of the detail of a fault in the encoding.
 const NOT_UTF_8: &str = "bytes that are not UTF-8";
-/// It begins as the one above.
+/// Begins like `NOT_UTF_8`.
 const UNCOUNTED: &str = "bytes that are not UTF-8, so that no position after them is known";
-/// The hint.
+/// The hint for a fault in the encoding.
 const ENCODING: &str = "pass the encoding of the file with `encoding`, or replace such bytes with `encoding_errors`";
 const OUTSIDE: &str = "text outside of the columns";
 const AFTER_QUOTE: &str = "text after a closing quote";
 /// Characters of a field that a message shows.
 const SHOWN: usize = 40;
 
-/// Where a text is from.
+/// The origin of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::table) struct Origin {
-    /// Whether it was in another encoding than UTF-8.
+    /// Whether it was decoded from an encoding other than UTF-8.
     pub(in crate::table) is_decoded: bool,
-    /// Bytes and lines of the file before it.
+    /// Bytes of the file before the text; `lines` counts the lines before it.
     pub(in crate::table) bytes: u64,
     pub(in crate::table) lines: u64,
 }
@@ -43,9 +43,9 @@ pub(in crate::table) const WITHOUT_RECORDS: &str =
 /// A fault in a text.
 #[derive(Clone, Debug)]
 pub(in crate::table) struct Problem {
-    /// Where the record begins.
+    /// The start of the record.
     pub(in crate::table) record: u64,
-    /// The byte in question.
+    /// The faulty byte.
     pub(in crate::table) offset: u64,
     reason: FormatReason,
     detail: String,
@@ -53,9 +53,9 @@ pub(in crate::table) struct Problem {
 }
 
 impl Problem {
-    /// Turns it into an error. To count the lines, everything before the record is read once more.
+    /// Turns the problem into an error. To count lines, reads everything before the record again.
     pub(in crate::table) fn into_error(mut self, input: &InputText, origin: Origin) -> Error {
-        // In a damaged stream, any byte may be wrong: then that is the fault.
+        // In a damaged stream, any byte may be wrong: then the damage is the fault.
         if let Err(error) = input.check_stream(self.offset) {
             return error;
         }
@@ -79,12 +79,12 @@ impl Problem {
         error.hint(self.hint)
     }
 
-    /// Turns it into an error of something that is not at one place.
+    /// Turns the problem into an error without a place.
     pub(in crate::table) fn without_place(self, path: &Path) -> Error {
         Error::reading(path, self.reason, self.detail).hint(self.hint)
     }
 
-    /// Says that the delimiter may be what is wrong.
+    /// Adds that the delimiter may be wrong.
     pub(in crate::table) fn of_one_column(mut self) -> Self {
         if self.detail == AFTER_QUOTE {
             self.hint = "set the delimiter, to blanks if spaces separate the fields; or double the \
@@ -93,7 +93,7 @@ impl Problem {
         self
     }
 
-    /// Says that the header has one name less than the first record after it has fields.
+    /// Adds that the header has one name fewer than the first record has fields.
     fn of_short_header(mut self) -> Self {
         self.detail += ": the header has one name less, as R writes it if rows have names";
         self.hint = "set another `delimiter`, name the first column in the header (in R, pass `col.names = NA`), or \
@@ -101,7 +101,7 @@ impl Problem {
         self
     }
 
-    /// Says which text is outside of the columns, and at which position of its line.
+    /// Adds the text outside of the columns, and its position in the line.
     fn show(&mut self, input: &InputText) {
         const MOST: u64 = 400;
         let Ok(before) = input.some(self.record, self.offset - self.record) else { return };
@@ -112,9 +112,9 @@ impl Problem {
         self.detail += &format!(", at position {position}: `{text}`");
     }
 
-    /// Says which byte of the file is not of its encoding, if that is the fault.
+    /// Adds which byte of the file is invalid in its encoding, if that is the fault.
     fn say_where(&mut self, input: &InputText, flaws: &Flaws) {
-        /// The byte in the place of those that could not be decoded.
+        /// The byte that replaces bytes which could not be decoded.
         const INVALID: u8 = 0xff;
         let Some(rest) = self.detail.strip_prefix(NOT_UTF_8) else { return };
         let before = ReadOptions::new().with_len(self.offset).count(input.source(), INVALID);
@@ -132,15 +132,15 @@ impl Problem {
     }
 }
 
-/// Returns the fault of a record that cannot be split; `record` is where it begins, and the position
-/// in `wrong` counts from `base`. A quote that is not closed is on its own line.
+/// Returns the fault of a record that cannot be split. `record` is its start; the position in
+/// `wrong` counts from `base`. The fault of an open quote is on the line of the quote.
 pub(in crate::table) fn split(wrong: RecordFault, record: u64, base: u64) -> Problem {
     let offset = base + wrong.at() as u64;
     let record = if matches!(wrong, RecordFault::OpenQuote(_)) { offset } else { record };
     Problem { record, ..self::wrong(wrong, offset) }
 }
 
-/// Returns the error of a fault at `offset`, on the line of that byte.
+/// Returns the problem of a fault at `offset`, on the line of that byte.
 pub(in crate::table) fn wrong(wrong: RecordFault, offset: u64) -> Problem {
     let (detail, hint) = match wrong {
         RecordFault::OpenQuote(_) => {
@@ -201,7 +201,7 @@ pub(in crate::table) struct FieldRefusal<'f> {
     pub(in crate::table) told: ColumnType,
     pub(in crate::table) raw: &'f [u8],
     pub(in crate::table) misfit: Misfit,
-    /// Whether all columns are to have this type.
+    /// Whether all columns must have this type.
     pub(in crate::table) is_array: bool,
 }
 
@@ -252,7 +252,7 @@ fn is_time(told: ColumnType) -> bool {
     matches!(told, ColumnType::Timestamp(_) | ColumnType::Zoned(_))
 }
 
-/// The range of a timestamp, as words after its type.
+/// Returns the range of a timestamp, as words after its type.
 fn years(told: ColumnType) -> &'static str {
     match told {
         ColumnType::Timestamp(TimeUnit::Nanosecond)
@@ -262,7 +262,7 @@ fn years(told: ColumnType) -> &'static str {
     }
 }
 
-/// The first characters of a field.
+/// Returns the first characters of a field.
 fn shown(raw: &[u8]) -> String {
     let text = crate::error::shown(raw);
     match text.char_indices().nth(SHOWN) {
@@ -271,7 +271,7 @@ fn shown(raw: &[u8]) -> String {
     }
 }
 
-/// Returns the fault of a record of a table of this shape.
+/// Returns the fault of a record with the wrong number of fields, in a table of this shape.
 pub(in crate::table) fn of_record(record: u64, found: usize, shape: &RecordShape) -> Problem {
     let problem = ragged(record, found, shape.columns, shape.ragged);
     match shape.lacks_name && found == shape.columns + 1 {
@@ -310,7 +310,7 @@ pub(in crate::table) fn of_rows(
     }
 }
 
-/// Returns the fault of a name with a NUL byte, which Arrow's C interface cannot hand over.
+/// Returns the fault of a name with a NUL byte, which Arrow's C interface cannot pass.
 pub(in crate::table) fn nul(record: u64, index: usize, name: &str) -> Problem {
     let name = shown(name.as_bytes());
     Problem {
@@ -334,7 +334,7 @@ pub(in crate::table) fn name(record: u64, offset: u64, raw: &[u8]) -> Problem {
     }
 }
 
-/// Returns the fault of a number in a notation that tables do not have.
+/// Returns the fault of a number in an unsupported notation.
 pub(in crate::table) fn odd_number(record: u64, offset: u64, odd: OddNumber) -> Problem {
     Problem {
         record,
@@ -345,7 +345,7 @@ pub(in crate::table) fn odd_number(record: u64, offset: u64, odd: OddNumber) -> 
     }
 }
 
-/// Returns the fault of a block that has others records than when they were counted.
+/// Returns the fault of a block whose records changed after they were counted.
 pub(in crate::table) fn changed(offset: u64) -> Problem {
     Problem {
         record: offset,
@@ -367,7 +367,7 @@ pub(in crate::table) fn room(offset: u64) -> Problem {
     }
 }
 
-/// Returns the fault of a block for whose values there is no memory.
+/// Returns the fault of a block without memory for its values.
 pub(in crate::table) fn no_memory(offset: u64, bytes: usize) -> Problem {
     Problem {
         record: offset,
@@ -378,7 +378,7 @@ pub(in crate::table) fn no_memory(offset: u64, bytes: usize) -> Problem {
     }
 }
 
-/// The error of a table with more columns than there is memory for.
+/// Returns the error of a table with more columns than memory can hold.
 pub(in crate::table) fn no_room(path: &Path, columns: usize) -> Error {
     let detail = format!("there is not enough memory for {columns} columns");
     let error = Error::reading(path, FormatReason::OutOfMemory, detail);

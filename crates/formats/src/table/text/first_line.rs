@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! sep=;            a directive of Excel, which is not part of the table
-//! (1+2j) (3+4j)    numbers of other kinds, which would pass for names
+//! (1+2j) (3+4j)    unsupported numbers, which would pass for names
 //! 1,5;2,5          decimal commas
 //! ```
 
@@ -11,10 +11,10 @@ use crate::number::parse::double;
 /// The byte order mark of UTF-8.
 pub(in crate::table) const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Length of the longest complex number that is recognised.
+/// The most bytes of a complex number that are recognised.
 const MOST_COMPLEX: usize = 128;
 
-/// A number in a notation that tables do not have.
+/// A number in an unsupported notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) enum OddNumber {
     /// `(1+2j)`, as numpy and Python write it.
@@ -37,7 +37,7 @@ impl OddNumber {
         }
     }
 
-    /// Returns the detail for it.
+    /// Returns the detail of the error.
     pub(in crate::table) fn detail(self) -> &'static str {
         match self {
             Self::Complex => "a complex number, which a table cannot hold",
@@ -46,7 +46,7 @@ impl OddNumber {
         }
     }
 
-    /// Returns the hint for it.
+    /// Returns the hint of the error.
     pub(in crate::table) fn hint(self) -> &'static str {
         match self {
             Self::Complex => "write real and imaginary parts as two columns",
@@ -64,12 +64,12 @@ fn begins_with_digit(field: &[u8]) -> bool {
     field.first().is_some_and(u8::is_ascii_digit)
 }
 
-/// `(1+2j)`, also `(0+-1j)`, which numpy used to write.
+/// Whether a field is like `(1+2j)`, or `(0+-1j)`, which numpy used to write.
 fn is_complex(field: &[u8]) -> bool {
     let Some(inner) = field.strip_prefix(b"(").and_then(|it| it.strip_suffix(b"j)")) else {
         return false;
     };
-    // Every sign is tried, so the length is limited.
+    // Each sign is tried, so the length is limited.
     if inner.len() > MOST_COMPLEX {
         return false;
     }
@@ -81,7 +81,7 @@ fn is_complex(field: &[u8]) -> bool {
         })
 }
 
-/// `-1,5`: digits, one comma, digits.
+/// Whether a field is like `-1,5`: digits, one comma, digits.
 fn has_decimal_comma(field: &[u8]) -> bool {
     let field = field.strip_prefix(b"-").or(field.strip_prefix(b"+")).unwrap_or(field);
     let mut parts = field.split(|&byte| byte == b',');
@@ -91,7 +91,7 @@ fn has_decimal_comma(field: &[u8]) -> bool {
     is_digits() && is_digits() && parts.next().is_none()
 }
 
-/// Excel's `sep=;` at the start of a text: the byte, and the length of the line.
+/// Returns the delimiter of Excel's `sep=;` at the start of a text, and the length of that line.
 pub(in crate::table) fn excels(text: &[u8]) -> Option<(u8, usize)> {
     let (word, rest) = text.split_at_checked(4)?;
     let (byte, rest) = rest.split_first()?;

@@ -6,15 +6,15 @@
 //! outside   9                 an error if there is text, unless the positions are given
 //! ```
 //!
-//! A position counts characters, that is, Unicode scalar values. In a line of ASCII they are bytes.
+//! A position counts characters (Unicode scalar values). In a line of ASCII these are bytes.
 
 use std::ops::{Range, RangeFrom};
 
 use super::dialect::trim;
 use super::place::{FieldPlace, RecordFault};
 
-/// A column of fixed width: the characters of each line from `start` on, counted from 0, and before
-/// `end`, or up to the end of the line.
+/// A column of fixed width: in each line the characters from `start`, counted from 0, to before
+/// `end` or to the end of the line.
 ///
 /// ```
 /// use swath_formats::table::FixedColumn;
@@ -42,21 +42,21 @@ impl From<RangeFrom<usize>> for FixedColumn {
     }
 }
 
-/// Where the columns of a table are.
+/// The columns of a table, by position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::table) struct FixedLayout {
     /// At least one, in order.
     columns: Vec<FixedColumn>,
-    /// Whether text outside of them is passed over.
+    /// Whether text outside of the columns is ignored.
     passes_others: bool,
-    /// Whether such text is a further field, so that the record is one with too many.
+    /// Whether such text is an additional field, so that the record has too many.
     has_further: bool,
 }
 
 /// The fault of a layout, and a hint.
 type LayoutFault = (String, &'static str);
 
-/// No line has more characters.
+/// Limit on the characters of a line.
 const LONGEST: usize = 1 << 31;
 
 impl FixedLayout {
@@ -77,7 +77,7 @@ impl FixedLayout {
         Ok(Self { columns, passes_others: false, has_further: false })
     }
 
-    /// Returns the layout with columns at these positions, which passes over all other text.
+    /// Returns the layout with columns at these positions; it ignores all other text.
     pub(in crate::table) fn of_positions(
         positions: &[FixedColumn],
     ) -> Result<Self, LayoutFault> {
@@ -85,7 +85,7 @@ impl FixedLayout {
         Ok(Self { columns: positions.to_vec(), passes_others: true, has_further: false })
     }
 
-    /// Returns the layout in which a column is a run of positions where not all lines are blank.
+    /// Returns the layout whose columns are the runs of positions with text in any line.
     fn of_text(has_text: &[bool]) -> Self {
         let mut columns = Vec::new();
         let mut start = 0;
@@ -97,24 +97,24 @@ impl FixedLayout {
             start = end;
         }
         if columns.is_empty() {
-            // There is no record, or a fault in the first one: the reader says which.
+            // There is no record, or the first one has a fault: the reader reports which.
             columns.push(FixedColumn::from(0..));
         }
         Self { columns, passes_others: false, has_further: false }
     }
 
-    /// Returns the layout in which other text is a further field if `has_further`.
+    /// Sets whether other text is an additional field.
     pub(in crate::table) fn with_further(self, has_further: bool) -> Self {
         Self { has_further, ..self }
     }
 
-    /// Returns where they are.
+    /// Returns the columns.
     pub(in crate::table) fn columns(&self) -> &[FixedColumn] {
         &self.columns
     }
 
-    /// Splits the line at `at`, which has text, and returns where the next one begins. A field that
-    /// the line is too short for is empty.
+    /// Splits the line at `at`, which has text; returns the start of the next one. A field past the
+    /// end of the line is empty.
     pub(in crate::table) fn split(
         &self,
         text: &[u8],
@@ -134,7 +134,7 @@ impl FixedLayout {
     }
 
     /// Passes on the fields of a line that begins at `base`. `seek` returns the byte at a position;
-    /// positions only grow.
+    /// the positions only increase.
     fn fields(
         &self,
         mut seek: impl FnMut(usize) -> usize,
@@ -157,7 +157,7 @@ impl FixedLayout {
         Ok(())
     }
 
-    /// Refuses text between columns, or after them, or returns where it is.
+    /// Refuses text between or after the columns, or returns its place.
     fn check(
         &self,
         line: &[u8],
@@ -179,14 +179,14 @@ impl FixedLayout {
     }
 }
 
-/// Positions at which lines have text.
+/// The positions at which lines have text.
 #[derive(Debug, Default)]
 pub(in crate::table) struct TextPositions {
     has_text: Vec<bool>,
 }
 
 impl TextPositions {
-    /// Adds the line at `at`, and returns where the next one begins.
+    /// Adds the line at `at`; returns the start of the next one.
     pub(in crate::table) fn add(
         &mut self,
         text: &[u8],
@@ -196,7 +196,7 @@ impl TextPositions {
         if let Some(fault) = fault {
             return Err(fault);
         }
-        // A line in which there is no fault is UTF-8.
+        // A line without a fault is UTF-8.
         for (position, character) in String::from_utf8_lossy(line).chars().enumerate() {
             if position == self.has_text.len() {
                 self.has_text.push(false);
@@ -206,7 +206,7 @@ impl TextPositions {
         Ok(next)
     }
 
-    /// Returns the layout that all lines have.
+    /// Returns the layout common to all lines.
     pub(in crate::table) fn layout(&self) -> FixedLayout {
         FixedLayout::of_text(&self.has_text)
     }
@@ -248,7 +248,7 @@ impl<'t> FixedLine<'t> {
     }
 }
 
-/// A place in a line of UTF-8.
+/// A position in a line of UTF-8.
 struct FixedCursor<'t> {
     line: &'t [u8],
     at: usize,
@@ -256,7 +256,7 @@ struct FixedCursor<'t> {
 }
 
 impl FixedCursor<'_> {
-    /// Goes on to a position, or to the end of the line, and returns the byte.
+    /// Advances to a position, or to the end of the line; returns the byte.
     fn seek(&mut self, to: usize) -> usize {
         while self.position < to && self.at < self.line.len() {
             self.at += 1;
@@ -276,7 +276,7 @@ fn trim_start(mut bytes: &[u8]) -> &[u8] {
     bytes
 }
 
-/// Refuses columns that are not in order, that overlap, or that are nothing.
+/// Refuses columns that are out of order, overlap, or are empty.
 fn check(columns: &[FixedColumn]) -> Result<(), LayoutFault> {
     const ORDER: &str = "pass `positions` as start and end, in order: the end is the position after the last one";
     if columns.is_empty() {

@@ -1,12 +1,12 @@
-//! The last records of a file, which are not part of the table if the options skip them.
+//! The last records of a file, which options can exclude from the table.
 //!
 //! ```text
 //! text      a,b¶1,2¶3,4¶Total,"6¶"¶        skip_footer 1
 //! table     a,b¶1,2¶3,4¶                   ends where the last record begins
 //! ```
 //!
-//! Which newlines are in quotes depends on all text before, so that is passed over. Only records near
-//! the end are looked at.
+//! Which newlines are in quotes depends on all text before, so a pass covers that. Only records
+//! near the end are examined.
 
 use std::collections::BTreeSet;
 
@@ -17,18 +17,18 @@ use super::pass::{PassEnd, RecordPass, RecordPiece};
 use super::record::RecordText;
 use crate::error::{Error, FormatReason, Result};
 
-/// The most records that are skipped: where each begins is kept.
+/// The most records that can be skipped: the start of each is kept.
 pub(in crate::table) const MOST: usize = 1_000_000;
 /// Bytes before the end that are searched first.
 const LOOK: u64 = if cfg!(test) { 100 } else { 1 << 20 };
 
-/// Returns where the last `count` records before `end` begin, or all if there are fewer.
+/// Returns the start of the last `count` records before `end`, or of all if there are fewer.
 pub(in crate::table) fn begin(pass: RecordPass<'_>, end: u64, count: usize) -> Result<u64> {
     pass.input.reached_end();
     let read = pass.read.clone().without_progress();
     let (data, mut look) = (pass.data, LOOK);
     loop {
-        // The length of a long compressed text is not known before its end.
+        // The length of a long compressed text is unknown until its end.
         let from = if end == u64::MAX { data } else { end.saturating_sub(look).max(data) };
         let last = Mutex::new(BTreeSet::new());
         let pass = RecordPass { read: &read, wanted: Extent::between(from, end), ..pass };
@@ -50,10 +50,10 @@ pub(in crate::table) fn begin(pass: RecordPass<'_>, end: u64, count: usize) -> R
     }
 }
 
-/// Whether as many records begin in the extent that the pass wants.
+/// Whether at least `count` records begin in the wanted extent.
 pub(in crate::table) fn has_as_many(pass: RecordPass<'_>, count: usize) -> Result<bool> {
     let found = Mutex::new(0);
-    // In order, by one worker: mostly the first ones are enough.
+    // In order, by one worker: usually the first ones suffice.
     let read = pass.read.clone().without_progress().with_workers(1);
     let pass = RecordPass { read: &read, ..pass };
     pass.each(&|piece: RecordPiece<'_>| {
@@ -77,7 +77,7 @@ fn each_last(
     }
 }
 
-/// Whether an error says that a quote is not closed, so that no record is known to be the last.
+/// Whether an error reports an open quote, so that the last record is unknown.
 pub(in crate::table) fn is_open(error: &Error) -> bool {
     error.reason() == FormatReason::Malformed
 }

@@ -1,4 +1,4 @@
-//! Where the last record begins that a limit on rows leaves.
+//! Finds the last record within a limit on rows.
 
 use swath::machine::Mutex;
 
@@ -7,8 +7,8 @@ use super::rows::Rows;
 use super::shape::RecordShape;
 use crate::error::Result;
 
-/// Returns the byte of a file before which its first `limit` wanted rows begin, and no others, and how
-/// many rows there are.
+/// Returns the byte of a file before which its first `limit` wanted rows begin, and no others, and
+/// the number of these rows.
 pub(in crate::table) fn end(
     pass: RecordPass<'_>,
     shape: &RecordShape,
@@ -18,7 +18,7 @@ pub(in crate::table) fn end(
         return Ok((pass.wanted.offset(), 0));
     }
     let found = Mutex::new(LimitState { left: limit, end: None, known: pass.input.len() });
-    // In order, by one worker: limits are mostly small.
+    // In order, by one worker: limits are usually small.
     let read = pass.read.clone().without_progress().with_workers(1);
     let pass = RecordPass { read: &read, ..pass };
     let ended = pass.each(&|piece: RecordPiece<'_>| {
@@ -29,7 +29,7 @@ pub(in crate::table) fn end(
     if found.known >= pass.input.len() {
         pass.input.reached_end();
     }
-    // A fault is found again when the rows are read, after those that come before it.
+    // Reading the rows finds a fault again, after the rows before it.
     let end = found.end.filter(|_| ended.is_ok()).unwrap_or(pass.wanted.end());
     Ok((end, limit - found.left))
 }
@@ -37,7 +37,7 @@ pub(in crate::table) fn end(
 struct LimitState {
     left: u64,
     end: Option<u64>,
-    /// How far the text was needed to know this.
+    /// The end of the text needed to know this.
     known: u64,
 }
 
@@ -60,7 +60,7 @@ impl LimitState {
                 return Err(PassEnd::Enough);
             }
             self.left -= count;
-            // A fault is found again when the rows are read.
+            // Reading the rows finds a fault again.
             at = filled.map_err(|_| {
                 self.known = part.end();
                 PassEnd::Enough

@@ -1,13 +1,13 @@
-//! Passes over a text, in blocks of whole records, by all workers.
+//! Passes over a text in blocks of whole records, by all workers.
 //!
 //! ```text
 //! blocks    |a,b¶c,"d¶|e",f¶g,h¶|        cut at newlines, wherever quotes are
-//! look      which states each block leads to, by any worker     (state.rs)
+//! look      the states that each block leads to, by any worker     (state.rs)
 //! turn      the state in which it begins, in the order of the file
 //! pieces    a,b¶      |c,"d¶e",f¶ + g,h¶   whole records, by any worker
 //! ```
 //!
-//! The record that is open where a block begins belongs to the block in which it ends. Its first
+//! A record that is open at the start of a block belongs to the block in which it ends. Its first
 //! bytes are kept until then.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,11 +23,11 @@ use super::state::{LineState, Lines, ends, possible};
 use crate::error::{Error, Result};
 use crate::input::InputText;
 
-/// Why a pass ended early.
+/// The reason why a pass ended early.
 #[derive(Debug)]
 pub(in crate::table) enum PassEnd {
     Failed(Error),
-    /// Nothing that follows is needed.
+    /// The rest is not needed.
     Enough,
 }
 
@@ -46,37 +46,37 @@ impl From<Error> for PassEnd {
 /// Whole records, in one or two texts.
 #[derive(Debug)]
 pub(in crate::table) struct RecordPiece<'b> {
-    /// Counts blocks; the same in every pass over the same text.
+    /// The number of the block: the same in every pass over the same text.
     pub(in crate::table) index: u64,
     /// The record that began in an earlier block, up to its end.
     pub(in crate::table) head: Option<RecordPart<'b>>,
-    /// The records after it.
+    /// The records after `head`.
     pub(in crate::table) body: Option<RecordPart<'b>>,
 }
 
-/// Whole records that follow each other.
+/// Consecutive whole records.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::table) struct RecordPart<'b> {
     pub(in crate::table) bytes: &'b [u8],
-    /// Where they begin in the text.
+    /// Their offset in the text.
     pub(in crate::table) offset: u64,
 }
 
 impl RecordPart<'_> {
-    /// Returns where the records after them begin.
+    /// Returns the offset of the records after these.
     pub(in crate::table) fn end(&self) -> u64 {
         self.offset + self.bytes.len() as u64
     }
 }
 
 impl<'b> RecordPiece<'b> {
-    /// Returns its texts.
+    /// Returns `head` and `body`, if present.
     pub(in crate::table) fn parts(&self) -> impl Iterator<Item = RecordPart<'b>> + Clone {
         self.head.into_iter().chain(self.body)
     }
 }
 
-/// Records that are passed over, and how.
+/// A pass: the records, and how to read them.
 #[derive(Clone, Copy)]
 pub(in crate::table) struct RecordPass<'p> {
     pub(in crate::table) input: &'p InputText,
@@ -85,55 +85,56 @@ pub(in crate::table) struct RecordPass<'p> {
     pub(in crate::table) block_size: u64,
     pub(in crate::table) dialect: Dialect,
     pub(in crate::table) origin: Origin,
-    /// Where the first record of the text is.
+    /// The offset of the first record in the text.
     pub(in crate::table) data: u64,
-    /// Only records that begin here.
+    /// The pass covers only records that begin here.
     pub(in crate::table) wanted: Extent,
 }
 
-/// Bytes of a block, if the options do not say otherwise.
+/// The default size of a block in bytes.
 const BLOCK_SIZE: u64 = 1 << 20;
 
-/// A block that was looked at.
+/// A block that a worker has scanned.
 struct Looked {
     offset: u64,
     len: u64,
-    /// Where each possible state leads, as far as that is known.
+    /// The state that each possible state leads to, if known.
     ends: Vec<Option<LineState>>,
-    /// The block, if one of them is not known, or does not lead to a new record.
+    /// The block, if an end state is unknown or not the start of a record.
     bytes: Option<Bytes>,
 }
 
-/// Where a block begins and ends, once that is known.
+/// The state at the start of a block, and the place of its records.
 #[derive(Debug)]
 struct Turn {
     begins: LineState,
-    /// Where the record began that is open at the first byte.
+    /// The start of the record that is open at the first byte.
     open: u64,
-    /// That record up to the first byte, if it ends in the block.
+    /// The bytes of that record before the block, if it ends in the block.
     before: Vec<Bytes>,
-    /// Where the record begins that is open after the last byte; otherwise the end of the block.
+    /// The start of the record that is open after the last byte; otherwise the end of the block.
     until: u64,
     /// Whether no wanted record begins in the block or after it.
     is_after: bool,
 }
 
-/// The facts about the place that has been reached, in the order of the file.
+/// The state at the end of the blocks handled, in the order of the file.
 #[derive(Debug)]
 struct Reached {
     state: LineState,
-    /// Where the record begins that is open there.
+    /// The start of the record that is open there.
     open: u64,
-    /// The fields of that record.
+    /// The bytes of that record.
     before: Vec<Bytes>,
 }
 
-/// Copying fewer bytes than this of an open record takes less time than other memory for the next block.
+/// The most bytes of an open record to copy: copying more takes longer than new memory for the next
+/// block.
 const FEW: usize = 64 << 10;
 
 impl<'p> RecordPass<'p> {
-    /// Calls `each` for all pieces, from any worker and in any order. The error is the first one in
-    /// the order of the text.
+    /// Calls `each` for all pieces, on any worker and in any order. Returns the first error in the
+    /// order of the text.
     pub(in crate::table) fn each(
         &self,
         each: &(dyn Fn(RecordPiece<'_>) -> std::result::Result<(), PassEnd> + Sync),
@@ -152,7 +153,7 @@ impl<'p> RecordPass<'p> {
         }
     }
 
-    /// Every newline ends a record.
+    /// Passes over a text in which every newline ends a record.
     fn short_lines(
         &self,
         each: &(dyn Fn(RecordPiece<'_>) -> std::result::Result<(), PassEnd> + Sync),
@@ -167,8 +168,8 @@ impl<'p> RecordPass<'p> {
         records.map_blocks(piece).map(drop)
     }
 
-    /// A newline may be part of a record. Lines that begin in the wanted extent are read, and those after them only as
-    /// long as the record goes on that is open there.
+    /// Passes over a text in which a newline may be part of a record. Reads the lines that begin in
+    /// the wanted extent, and those after it until the record that is open there ends.
     fn long_lines(
         &self,
         reached: &Mutex<Reached>,
@@ -209,7 +210,7 @@ impl<'p> RecordPass<'p> {
         self.wanted.offset() <= self.data && self.wanted.end() >= self.input.len()
     }
 
-    /// Returns the pass over a text without quotes and escapes.
+    /// Returns the same pass without quotes and escapes.
     pub(in crate::table) fn without_quotes(self) -> Self {
         Self { dialect: Dialect { quote: None, escape: None, ..self.dialect }, ..self }
     }
@@ -288,14 +289,14 @@ impl<'p> RecordPass<'p> {
         }
     }
 
-    /// Returns the record that is open where a block begins, up to its end, which is in the block.
+    /// Returns the record that is open at the start of a block, up to its end in the block.
     fn head(&self, block: Block<'_>, before: &[u8]) -> Vec<u8> {
         let mut len = 64 << 10;
         loop {
             let some = &block.bytes[..block.bytes.len().min(len)];
             let mut head = [before, some].concat();
             let end = RecordText { text: &head, dialect: self.dialect, layout: None }.end(0);
-            // An end at the last byte known may be one only because nothing is known to follow.
+            // An end at the last known byte may be an artefact of the cut.
             match end.filter(|&end| end < head.len() || some.len() == block.bytes.len()) {
                 Some(end) => {
                     head.truncate(end);
@@ -307,13 +308,13 @@ impl<'p> RecordPass<'p> {
         }
     }
 
-    /// Reads some bytes of the text.
+    /// Reads a part of the text.
     pub(in crate::table) fn text(&self, from: u64, to: u64) -> Result<swath::Buffer> {
         let read = ReadOptions::new().with_workers(1).with_offset(from).with_len(to - from);
         Ok(read.read(self.input.source())?.buffer)
     }
 
-    /// Cuts off records that are not wanted.
+    /// Removes records that are not wanted.
     fn trimmed<'b>(&self, part: RecordPart<'b>) -> Option<RecordPart<'b>> {
         let (from, to) = (self.wanted.offset(), self.wanted.end());
         if from <= part.offset && part.end() <= to {
@@ -354,7 +355,7 @@ impl<'p> RecordPass<'p> {
         }
     }
 
-    /// Returns the error for a quote that is not closed, in the record that begins at `record`.
+    /// Returns the error for an open quote in the record at `record`.
     fn unclosed(&self, record: u64) -> Result<Error> {
         const LOOK: u64 = 1 << 20;
         let (mut at, mut state, mut quote) = (record, LineState::Start, record);
@@ -379,8 +380,8 @@ impl<'p> RecordPass<'p> {
         Ok(self.before(record, quote)?.into_error(self.input, self.origin))
     }
 
-    /// Returns the fault of the record at `record` in which the quote at `quote` is not closed: it may
-    /// have another one before that quote. A record that is very long is not searched.
+    /// Returns the fault of the record at `record` with an open quote at `quote`: it may have
+    /// another fault before that. Does not search a very long record.
     fn before(&self, record: u64, quote: u64) -> Result<Problem> {
         const LONGEST: u64 = 64 << 20;
         if quote - record <= LONGEST {
@@ -394,7 +395,7 @@ impl<'p> RecordPass<'p> {
     }
 }
 
-/// Returns the bytes of a block from `at` on, to be kept until the record ends.
+/// Returns the bytes of a block starting at `at`, kept until the record ends.
 fn kept(block: &Bytes, at: usize) -> Bytes {
     let rest = block.slice(at..);
     if rest.len() <= FEW { Bytes::copy_from_slice(&rest) } else { rest }

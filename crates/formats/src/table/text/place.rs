@@ -1,4 +1,4 @@
-//! Places in a text: where a field is, and what is wrong at which byte.
+//! Places in a text: of a field, and of a fault.
 
 /// The fault of a record, and its byte in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(in crate::table) enum RecordFault {
     LoneReturn(usize),
     /// Text outside of columns of fixed width.
     Outside(usize),
-    /// A byte that is not UTF-8, where characters have to be counted.
+    /// An invalid byte of UTF-8 where characters are counted.
     Encoding(usize),
 }
 
@@ -31,7 +31,7 @@ impl RecordFault {
     }
 }
 
-/// Where a field of a record begins and ends.
+/// The start and end of a field in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) struct FieldPlace {
     pub(in crate::table) start: usize,

@@ -1,15 +1,15 @@
-//! Where the fields of one column are.
+//! The places of the fields of one column.
 
 use crate::table::types::RawFields;
 
 /// Scratch memory for the fields of one column.
 #[derive(Debug, Default)]
 pub(in crate::table) struct Places {
-    /// The column of the rows whose fields these are.
+    /// The column, if the fields are those of one in the current rows.
     pub(super) column: Option<usize>,
     pub(super) starts: Vec<u32>,
     pub(super) ends: Vec<u32>,
-    /// Those of `starts` that are chosen.
+    /// The entries of `starts` for the chosen columns.
     pub(super) chosen: Vec<u32>,
 }
 
@@ -19,7 +19,7 @@ impl Places {
         self.column = None;
     }
 
-    /// Fields that are not there.
+    /// Returns fields that are all absent.
     pub(super) fn missing<'t>(&'t mut self, text: &'t [u8], rows: usize) -> RawFields<'t> {
         self.clear();
         for (places, at) in [(&mut self.starts, 1), (&mut self.ends, 0)] {

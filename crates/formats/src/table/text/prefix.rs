@@ -6,19 +6,19 @@ use crate::error::{Error, FormatReason, Result};
 use crate::input::InputText;
 use crate::memory::room_for;
 
-/// The first bytes of a text, as many as were needed so far.
+/// The first bytes of a text, read as needed.
 pub(in crate::table) struct Prefix<'t> {
     input: &'t InputText,
-    /// Where they begin in the text.
+    /// Their offset in the text.
     pub(in crate::table) base: u64,
     pub(in crate::table) bytes: Vec<u8>,
-    /// How many of the last records of the text are not part of the table.
+    /// The number of last records of the text to exclude.
     footer: usize,
 }
 
-/// Bytes to read first: enough for a sample after a header of usual length.
+/// Bytes to read first: enough for a sample after a header of ordinary length.
 const FIRST: u64 = (1 << 20) + (256 << 10);
-/// A first record of more bytes is searched for its end before it is read.
+/// The longest first record that is read without first searching for its end.
 pub(in crate::table) const LONG: usize = 64 << 20;
 
 impl<'t> Prefix<'t> {
@@ -41,33 +41,32 @@ impl<'t> Prefix<'t> {
         is_all
     }
 
-    /// Returns the bytes of a sample, which has none of the last records of the text but the first one.
+    /// Returns the bytes of a sample, without the records to exclude, except the first.
     pub(in crate::table) fn sample(&self, dialect: Dialect) -> &[u8] {
         if self.footer == 0 {
             return &self.bytes;
         }
-        // More records may follow: then these are not the last.
+        // More records may follow: then these are not the last ones.
         let records = RecordText { text: &self.bytes, dialect, layout: None };
         let last = records.last(self.footer.saturating_add(1));
         &self.bytes[..last.get(1).copied().unwrap_or(self.bytes.len())]
     }
 
-    /// Whether no more is read for a sample.
+    /// Whether the sample is large enough.
     pub(in crate::table) fn is_enough(&self) -> bool {
         self.is_all() || self.bytes.len() >= LONG
     }
 
-    /// Reads twice as much.
+    /// Reads as many bytes again.
     pub(in crate::table) fn grow(&mut self) -> Result<()> {
         let (from, known) = (self.base + self.bytes.len() as u64, self.bytes.len() as u64);
         self.check_room()?;
         self.input.add_some(from, known.max(FIRST), &mut self.bytes)
     }
 
-    /// Refuses a sample that there is no memory for: each of its fields takes more than its text if
-    /// that is short.
+    /// Refuses a sample for which there is no memory: a short field takes more than its text.
     fn check_room(&self) -> Result<()> {
-        /// Bytes for the place of a field, in memory that doubles.
+        /// Bytes for the place of a field, in memory that grows by doubling.
         const FIELD: usize = 48;
         if (self.bytes.len() as u64) < FIRST {
             return Ok(());

@@ -1,5 +1,5 @@
-//! Splits one record into its fields, byte by byte: exact for every dialect, and what the fast way
-//! falls back on.
+//! Splits one record into its fields, byte by byte: exact for every dialect, and the fallback of
+//! the fast way.
 //!
 //! ```text
 //! text      a,"b,""c"" ",d\r\n
@@ -27,7 +27,7 @@ pub(in crate::table) enum RecordKind {
 pub(in crate::table) struct RecordText<'t> {
     pub(in crate::table) text: &'t [u8],
     pub(in crate::table) dialect: Dialect,
-    /// Where columns of fixed width are; `None` in other forms, and where only lines matter.
+    /// The columns of fixed width; `None` in other forms, and if only lines matter.
     pub(in crate::table) layout: Option<&'t FixedLayout>,
 }
 
@@ -38,8 +38,8 @@ enum Next {
 }
 
 impl<'t> RecordText<'t> {
-    /// Splits the record that begins at `at`, which is before the end, and returns what it is and
-    /// where the next one begins.
+    /// Splits the record at `at`, which is before the end. Returns its kind, and the start of the
+    /// next one.
     pub(in crate::table) fn split(
         &self,
         at: usize,
@@ -66,12 +66,12 @@ impl<'t> RecordText<'t> {
         }
     }
 
-    /// Whether the line at `at` is a comment. Where blanks separate fields, there may be some before it.
+    /// Whether the line at `at` is a comment. If blanks separate fields, some may precede it.
     pub(in crate::table) fn is_comment(&self, at: usize) -> bool {
         self.dialect.begins_comment(&self.text[at..])
     }
 
-    /// If the line at `at` is empty or a comment, returns where the next one begins.
+    /// Returns the start of the next line, if the line at `at` is empty or a comment.
     pub(in crate::table) fn skipped(&self, at: usize) -> Result<Option<usize>, RecordFault> {
         if self.is_comment(at) {
             return self.comment(at).map(Some);
@@ -97,8 +97,8 @@ impl<'t> RecordText<'t> {
         }
     }
 
-    /// Returns where the record that begins at `at` ends, whatever its fields are; `None` if a quote
-    /// in it is not closed.
+    /// Returns the end of the record at `at`, whatever its fields are; `None` if it has an open
+    /// quote.
     pub(in crate::table) fn end(&self, at: usize) -> Option<usize> {
         match self.skipped(at) {
             Ok(None) => {}
@@ -130,8 +130,8 @@ impl<'t> RecordText<'t> {
         }
     }
 
-    /// Returns where the last records begin, whatever their fields are: `most` of them, or all. One whose
-    /// quote is not closed is the last.
+    /// Returns the starts of the last `most` records, or of all, whatever their fields are. A
+    /// record with an open quote is the last.
     pub(in crate::table) fn last(&self, most: usize) -> VecDeque<usize> {
         let (mut last, mut at) = (VecDeque::new(), 0);
         while at < self.text.len() {
@@ -153,7 +153,7 @@ impl<'t> RecordText<'t> {
         last
     }
 
-    /// Returns the end of the field that begins at `start`, and what follows it.
+    /// Returns the end of the field that begins at `start`, and the kind of byte after it.
     fn field(&self, start: usize) -> Result<(usize, Next), RecordFault> {
         let (text, dialect) = (self.text, self.dialect);
         let mut at = start;
@@ -166,7 +166,7 @@ impl<'t> RecordText<'t> {
         }
         loop {
             if let Between::Byte(delimiter) = dialect.between {
-                // Most bytes mean nothing.
+                // Most bytes have no special meaning.
                 let special = [delimiter, b'\n', b'\r', dialect.escape.unwrap_or(b'\n')];
                 let is_plain = |byte: &&u8| !special.contains(byte);
                 at += text.get(at..).map_or(0, |rest| rest.iter().take_while(is_plain).count());
@@ -204,7 +204,7 @@ impl<'t> RecordText<'t> {
         }
     }
 
-    /// Returns where the blanks end that begin at `at` and are not part of a delimiter.
+    /// Returns the end of the blanks at `at` that are not part of a delimiter.
     fn after_loose_blanks(&self, mut at: usize) -> usize {
         let is_blank = |&byte: &u8| self.dialect.is_blank(byte);
         while self.text.get(at).is_some_and(is_blank)
@@ -215,13 +215,13 @@ impl<'t> RecordText<'t> {
         at
     }
 
-    /// Whether more text may be all that is missing.
+    /// Whether more text may remove the fault.
     pub(in crate::table) fn may_end_later(&self, wrong: RecordFault) -> bool {
         let len = self.text.len();
         match wrong {
             RecordFault::OpenQuote(_) | RecordFault::OpenEscape(_) => true,
             RecordFault::LoneReturn(at) => at + 1 == len,
-            // A character may be cut, and so may a delimiter.
+            // A character or a delimiter may be cut.
             RecordFault::Encoding(at) => len - at < 4,
             RecordFault::AfterQuote(at) => self.closed(at).is_some_and(|at| {
                 let delimiter = self.dialect.delimiter_bytes();
@@ -237,7 +237,7 @@ impl<'t> RecordText<'t> {
         at + blanks.count()
     }
 
-    /// If a line ends at `at`, returns where its text ends and where the next line begins.
+    /// Returns the end of the line's text and the start of the next line, if a line ends at `at`.
     fn line_end(&self, at: usize) -> Option<(usize, usize)> {
         match &self.text[at..] {
             [] => Some((at, at)),

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! text      a,b¶¶c¶d,e,f¶          three columns, short records padded
-//! starts    0     5  7             where rows begin
-//! ends       1 3 2   6 …  8 10 12  where fields end, row by row; one that is not there ends
+//! starts    0     5  7             the start of each row
+//! ends       1 3 2   6 …  8 10 12  the end of each field, row by row; an absent one ends
 //!                                  before it begins
 //! ```
 
@@ -33,7 +33,7 @@ pub(in crate::table) enum RowFault {
         record: usize,
         fault: JsonFaultAt,
     },
-    /// The text is too long for positions of 32 bits.
+    /// The text is too long for offsets of 32 bits.
     TooLong,
 }
 
@@ -42,7 +42,7 @@ pub(in crate::table) enum RowFault {
 pub(in crate::table) struct RecordCounts {
     /// Lines that were skipped as comments.
     pub(in crate::table) comments: u64,
-    /// Records whose further fields were dropped.
+    /// Records with additional fields, which were dropped.
     pub(in crate::table) dropped: u64,
 }
 
@@ -53,7 +53,7 @@ impl AddAssign for RecordCounts {
     }
 }
 
-/// The fields of some rows; its memory is used again and again.
+/// The fields of some rows; the memory is reused.
 #[derive(Debug, Default)]
 pub(in crate::table) struct Rows {
     columns: usize,
@@ -61,39 +61,40 @@ pub(in crate::table) struct Rows {
     gap: u32,
     starts: Vec<u32>,
     ends: Vec<u32>,
-    /// Where fields begin, unless each begins after the end of the one before and a delimiter.
+    /// The start of each field; empty if each begins one delimiter after the end of the field
+    /// before.
     begins: Vec<u32>,
-    /// Where records begin that were set aside.
+    /// The starts of records that were set aside.
     pub(in crate::table) aside: Vec<usize>,
     pub(in crate::table) counts: RecordCounts,
     cuts: Cuts,
     words: WordPlaces,
     members: ObjectMembers,
-    /// Whether the ends of all fields are those in `cuts`.
+    /// Whether the ends of all fields are in `cuts`.
     is_plain: bool,
 }
 
-/// Bytes of text whose fields are found before the first of them is parsed, so that the text stays
-/// in the cache of the core.
+/// Bytes of text split into fields before the first of them is parsed, so that the text stays in
+/// the core's cache.
 const PIECE: usize = 128 << 10;
-/// Bytes that are searched after a comment misled the search.
+/// Bytes to search after a comment misled the search.
 const WINDOW: usize = 256;
-/// The most fields of them that are found byte by byte.
+/// The most fields found before they are parsed.
 const FIELDS: usize = 64 << 10;
 
 impl Rows {
-    /// Returns how many there are.
+    /// Returns the number of rows.
     pub(in crate::table) fn count(&self) -> usize {
         self.starts.len()
     }
 
-    /// Returns where a row begins.
+    /// Returns the start of a row.
     pub(in crate::table) fn start(&self, row: usize) -> usize {
         self.starts[row] as usize
     }
 
-    /// Splits the next records of `text` from `at` on, which are whole, and returns where the ones
-    /// after them begin.
+    /// Splits the next records of `text`, which are whole, starting at `at`. Returns the start of
+    /// the records after them.
     pub(in crate::table) fn fill(
         &mut self,
         text: &[u8],
@@ -103,7 +104,7 @@ impl Rows {
         self.fill_before(text, at, text.len().min(at.saturating_add(PIECE)), shape)
     }
 
-    /// Fills the table with records that begin before `end`, if there is any.
+    /// Splits records that begin before `end`, if any.
     pub(in crate::table) fn fill_before(
         &mut self,
         text: &[u8],
@@ -113,7 +114,7 @@ impl Rows {
     ) -> Result<usize, RowFault> {
         self.begin(shape);
         self.gap = short(shape.dialect.delimiter_bytes().len().max(1));
-        // Also where a field would begin that is not there.
+        // The start of an absent field must fit too.
         if u32::try_from(text.len().saturating_add(LONGEST_DELIMITER)).is_err() {
             return Err(RowFault::TooLong);
         }
@@ -137,9 +138,9 @@ impl Rows {
         Ok(at)
     }
 
-    /// Fills the table with lines that are records without quotes, escapes and comments, if each seems to have a
-    /// field of every column. Only counting tells whether they are as many records as lines, and only parsing
-    /// whether there is a carriage return in a field.
+    /// Splits lines that are records without quotes, escapes and comments, if each seems to have a
+    /// field for every column. Only counting tells whether there are as many records as lines, and
+    /// only parsing whether a field has a carriage return.
     pub(in crate::table) fn fill_plain(
         &mut self,
         text: &[u8],
@@ -170,7 +171,7 @@ impl Rows {
                 return None;
             }
             self.starts.push(start);
-            // It is in the text, so it is below the maximum.
+            // An offset in the text, so it is below the maximum.
             start = newline.wrapping_add(1);
         }
         Some(end)
@@ -186,8 +187,8 @@ impl Rows {
         self.is_plain = false;
     }
 
-    /// Adds records of words between blanks that begin from `at` on and before `end`, up to the first that
-    /// needs more care, and returns where that begins.
+    /// Adds records of words between blanks that begin at or after `at` and before `end`. Returns
+    /// the start of the first one that needs more care.
     fn add_words(&mut self, text: &[u8], at: usize, end: usize, shape: &RecordShape) -> usize {
         let Dialect { quote, escape, comment, .. } = shape.dialect;
         let last = end.saturating_sub(1).max(at);
@@ -223,7 +224,7 @@ impl Rows {
         line
     }
 
-    /// Adds the objects on lines that begin before `end`.
+    /// Adds the objects in lines that begin before `end`.
     fn add_objects(
         &mut self,
         text: &[u8],
@@ -267,7 +268,7 @@ impl Rows {
         fault.map_or(Ok(at), Err)
     }
 
-    /// Whether the line at `at`, which has this fault, is left out.
+    /// Whether the line at `at`, which has this fault, is set aside.
     fn is_aside(
         &self,
         text: &[u8],
@@ -275,17 +276,18 @@ impl Rows {
         fault: JsonFaultAt,
         shape: &RecordShape,
     ) -> bool {
-        // A new key says nothing about what follows it.
+        // A new key may be followed by another fault.
         let is_wrong = || !fault.is_new() || !self.members.is_object(text, at);
         shape.ragged == Ragged::SetAside && is_wrong()
     }
 
-    /// Returns the keys of objects that are not columns, and where each was first in the text.
+    /// Returns the keys of objects that are not columns, and the offset at which each first
+    /// appeared.
     pub(in crate::table) fn others(&self) -> impl Iterator<Item = (&[u8], usize)> {
         self.members.others()
     }
 
-    /// Whether they are forgotten when the next records are split.
+    /// Whether splitting the next records forgets these keys.
     pub(in crate::table) fn has_many_others(&self) -> bool {
         self.members.has_many_others()
     }
@@ -295,15 +297,15 @@ impl Rows {
         self.members.forget();
     }
 
-    /// Returns the fields of a row, of which those that are not there end before they begin.
+    /// Returns the fields of a row; an absent one ends before it begins.
     pub(in crate::table) fn row(&self, row: usize) -> impl Iterator<Item = FieldPlace> {
         let fields = row * self.columns..(row + 1) * self.columns;
         let places = self.begins[fields.clone()].iter().zip(&self.ends[fields]);
         places.map(|(&start, &end)| FieldPlace { start: start as usize, end: end as usize })
     }
 
-    /// Adds records that begin from `at` on and before `end`, at least one, and returns where the
-    /// next one begins.
+    /// Adds at least one record, and those that begin before `end`. Returns the start of the next
+    /// one.
     fn add_many(
         &mut self,
         text: &[u8],
@@ -318,15 +320,15 @@ impl Rows {
         let found = self.take(text, at, &mut cuts, searched.has_returns, shape);
         self.cuts = cuts;
         let (next, is_misled) = found?;
-        // Else each such comment would have the whole piece searched once more.
+        // Otherwise each such comment would cause another search of the whole piece.
         *window = if is_misled { WINDOW } else { window.saturating_mul(2) };
-        // A record that is longer than what was searched, or that the search does not pass.
+        // The record is longer than the searched text, or the search stopped at it.
         let is_left = next == at || (searched.is_stopped && next < end);
         if is_left { self.add(text, next, shape) } else { Ok(next) }
     }
 
-    /// Takes the records that were found, and returns where the one after them begins, and whether the search
-    /// was misled: it looks for quotes and escapes in comments too.
+    /// Takes the records found. Returns the start of the record after them, and whether the search
+    /// was misled: it finds quotes and escapes in comments too.
     fn take(
         &mut self,
         text: &[u8],
@@ -345,7 +347,7 @@ impl Rows {
                 newlines.iter().zip(lasts).take_while(|(newline, end)| newline == end).count();
             first = line * columns;
             self.starts.push(short(at));
-            // A newline is a position in a text, so it is below the maximum.
+            // A newline is an offset in the text, so it is below the maximum.
             self.starts.extend(newlines[..line].iter().map(|newline| newline.wrapping_add(1)));
             start = self.starts.pop().map_or(at, |start| start as usize);
         }
@@ -398,7 +400,7 @@ impl Rows {
         Ok((start, false))
     }
 
-    /// Adds the record that begins at `at`, and returns where the next one begins.
+    /// Adds the record at `at`; returns the start of the next one.
     fn add(&mut self, text: &[u8], at: usize, shape: &RecordShape) -> Result<usize, RowFault> {
         let records = shape.records(text);
         let has_begins = matches!(shape.dialect.between, Between::Blanks | Between::Fixed);
@@ -443,7 +445,7 @@ impl Rows {
         Ok(next)
     }
 
-    /// Leaves out the record at `at`, before whose fields there were `before` others.
+    /// Sets aside the record at `at`; `before` is the number of fields before it.
     fn set_aside(&mut self, at: usize, before: usize, has_begins: bool) {
         self.ends.truncate(before);
         self.begins.truncate(if has_begins { before } else { 0 });
@@ -451,12 +453,13 @@ impl Rows {
     }
 }
 
-/// A position in a text that was found to be short enough.
+/// Converts an offset into a text already known to be short enough.
 fn short(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-/// Returns where the line ends that is open at `end`, if that is after `at` and the line is not too long.
+/// Returns the end of the line that is open at `end`, if `end` is after `at` and the line is not
+/// too long.
 fn whole_lines(text: &[u8], at: usize, end: usize) -> usize {
     let is_inside = end > at && text[end - 1] != b'\n';
     let more = &text[end..text.len().min(end.saturating_add(PIECE))];

@@ -1,4 +1,4 @@
-//! How the records of a file become rows.
+//! The shape of a file's records, which turns them into rows.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::record::RecordText;
 use crate::table::json::Keys;
 use crate::table::options::choices::Ragged;
 
-/// How the records of a file become rows.
+/// The shape of a file's records.
 #[derive(Clone, Debug)]
 pub(in crate::table) struct RecordShape {
     pub(in crate::table) dialect: Dialect,
@@ -19,15 +19,15 @@ pub(in crate::table) struct RecordShape {
     pub(in crate::table) ragged: Ragged,
     /// The columns of JSON.
     pub(in crate::table) keys: Option<Arc<Keys>>,
-    /// Where columns of fixed width are.
+    /// The places of columns of fixed width.
     pub(in crate::table) layout: Option<Arc<FixedLayout>>,
-    /// Whether the first record after the names has one field more than they are.
+    /// Whether the first record after the names has one field more than there are names.
     pub(in crate::table) lacks_name: bool,
-    /// Which column each field is of, if columns of files are united by name.
+    /// The column of each field, if columns of files are united by name.
     pub(in crate::table) fields: Option<ShapeFields>,
 }
 
-/// Columns and their fields in a file, by column; those that the file lacks are not there.
+/// Columns and their fields in a file, by column, without those that the file lacks.
 #[derive(Clone, Debug)]
 pub(in crate::table) struct ShapeFields(Vec<(usize, usize)>);
 
@@ -46,7 +46,7 @@ impl ShapeFields {
 }
 
 impl RecordShape {
-    /// Returns which field of a record is of a column, if the file has it.
+    /// Returns the index of a column's field in a record, if the file has it.
     pub(in crate::table) fn field(&self, column: usize) -> Option<usize> {
         self.fields.as_ref().map_or(Some(column), |fields| fields.of(column))
     }
@@ -56,7 +56,7 @@ impl RecordShape {
         RecordText { text, dialect: self.dialect, layout: self.layout.as_deref() }
     }
 
-    /// The bytes that mean something.
+    /// Returns the bytes with a special meaning.
     pub(in crate::table) fn marks(&self) -> CutMarks<'_> {
         let Dialect { quote, escape, .. } = self.dialect;
         CutMarks { delimiter: self.dialect.delimiter_bytes(), quote, escape }
@@ -67,7 +67,7 @@ impl RecordShape {
         self.columns == 1 || self.dialect.comment.is_some()
     }
 
-    /// Whether a line is not a row although it may have as many fields as one.
+    /// Whether a line is not a row although it may have the fields of one.
     #[inline]
     pub(in crate::table) fn is_odd(&self, text: &[u8], start: usize, newline: usize) -> bool {
         let line = &text[start..newline];

@@ -1,32 +1,32 @@
-//! Whether a block of lines begins with a record, or in the middle of one.
+//! Finds whether a block of lines begins with a record, or in the middle of one.
 //!
 //! ```text
 //! lines     a,"b¶  |  c",d¶e¶  |  f¶        cut at newlines, wherever quotes are
 //! begins    Start     Quoted      Start
 //! ```
 //!
-//! A newline inside quotes does not end a record. Which newlines those are depends on everything
-//! before, but only through the state where a block begins. There are at most three, so each
-//! worker follows all that are possible, and passes on the one that is true when the blocks before
-//! are known. Only quotes and escapes are looked at.
+//! A newline inside quotes does not end a record. Whether it is inside depends on all text before,
+//! but only through the state at the start of a block. There are at most three states, so each
+//! worker follows all that are possible, and passes on the true one when the blocks before are
+//! known. Only quotes and escapes are examined.
 
 use swath_simd::{CutMarks, Positions, Quoting};
 
 use super::dialect::{Between, Dialect};
 
-/// Where a line begins.
+/// The state at the start of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::table) enum LineState {
-    /// With a record.
+    /// A record begins.
     #[default]
     Start,
-    /// In a field that is not quoted, after a newline that is escaped.
+    /// In an unquoted field, after an escaped newline.
     Plain,
     /// Inside quotes.
     Quoted,
 }
 
-/// Lines whose state at their first byte is known, or supposed.
+/// Lines with a known or assumed state at their first byte.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::table) struct Lines<'t> {
     pub(in crate::table) text: &'t [u8],
@@ -34,16 +34,16 @@ pub(in crate::table) struct Lines<'t> {
     pub(in crate::table) state: LineState,
 }
 
-/// The lines met on the way.
+/// The progress of a walk over the lines.
 struct LineWalk {
     state: LineState,
-    /// Everything before this byte has been looked at.
+    /// Everything before this byte has been examined.
     at: usize,
     /// The last byte that was escaped.
     literal: Option<usize>,
-    /// Where the field that is open began.
+    /// The start of the open quoted field.
     quote: Option<usize>,
-    /// Where the last record began, if it began here; only known if it is searched.
+    /// The start of the last record, if it is in this text; only known in a search for it.
     record: Option<usize>,
 }
 
@@ -58,7 +58,7 @@ impl Lines<'_> {
         self.walk(false).quote
     }
 
-    /// Returns where the last record begins that begins here, if the state at the end is not
+    /// Returns the start of the last record in this text, if the state at the end is not
     /// [`LineState::Start`].
     pub(in crate::table) fn last_record(&self) -> Option<usize> {
         self.walk(true).record
@@ -87,7 +87,7 @@ impl Lines<'_> {
         walk
     }
 
-    /// A quote or an escape.
+    /// Handles a quote or an escape.
     fn meet(&self, at: usize, walk: &mut LineWalk, is_searching: bool) {
         if at < walk.at {
             return;
@@ -105,7 +105,7 @@ impl Lines<'_> {
         }
         let needs_line = is_searching || self.dialect.comment.is_some();
         if needs_line && self.pass_lines(at, walk) {
-            // In a comment.
+            // It is in a comment.
             return;
         }
         if Some(byte) == self.dialect.escape {
@@ -129,7 +129,7 @@ impl Lines<'_> {
         }
     }
 
-    /// Whether a text, which begins where no delimiter goes on, ends with one.
+    /// Whether a text ends with a delimiter; it does not begin inside of one.
     fn ends_with_separator(&self, text: &[u8]) -> bool {
         let delimiter = self.dialect.delimiter_bytes();
         let len = delimiter.len();
@@ -137,7 +137,7 @@ impl Lines<'_> {
             return self.dialect.separator(&text[text.len() - 1..]) > 0;
         }
         let begins = |&at: &usize| text[at..].starts_with(delimiter);
-        // Of those that overlap, the first one counts, and then the next one after its end.
+        // Of overlapping delimiters, the first counts, then the next one after its end.
         let mut at = text.len() - len;
         while let Some(before) = (at.saturating_sub(len - 1)..at).find(begins) {
             at = before;
@@ -148,8 +148,8 @@ impl Lines<'_> {
         at == text.len()
     }
 
-    /// Finds the last newline between what has been looked at and `at`, and returns whether the line
-    /// after it is a comment.
+    /// Finds the last newline between the examined bytes and `at`. Returns whether the line after
+    /// it is a comment.
     fn pass_lines(&self, at: usize, walk: &mut LineWalk) -> bool {
         let passed = &self.text[walk.at.min(at)..at];
         if let Some(newline) = passed.iter().rposition(|&byte| byte == b'\n') {
@@ -166,7 +166,7 @@ impl Lines<'_> {
         }
         let len = self.text.len();
         if is_searching {
-            // The last newline counts only if it is escaped: then the record goes on.
+            // The last newline counts only if it is escaped: then the record continues.
             self.pass_lines(len.saturating_sub(1), walk);
         }
         let is_escaped = walk.literal.is_some_and(|literal| literal + 1 == len);
@@ -178,7 +178,7 @@ impl Lines<'_> {
     }
 }
 
-/// Returns the states to which those lead in which a block may begin, as far as vectors can tell.
+/// Returns the end state for each possible state at the start, if vectors can find it.
 pub(in crate::table) fn ends(text: &[u8], dialect: Dialect) -> Vec<Option<LineState>> {
     if let Between::Blanks | Between::Text(_) = dialect.between {
         return slow_ends(text, dialect);
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
     use crate::table::options::choices::LongDelimiter;
 
-    /// Draws texts of few different bytes, and compares with the way record by record.
+    /// Draws texts of a few different bytes, and compares with the record-by-record way.
     #[test]
     fn states_are_those_of_the_way_record_by_record() {
         let mut bits = swath_reference::splitmix(1);
@@ -258,7 +258,7 @@ mod tests {
                     }
                 }
             }
-            // Cut after any newline: the second part begins in the state that the first ends in.
+            // Cut after any newline: the second part begins in the end state of the first.
             let ends: Vec<usize> =
                 (0..text.len()).filter(|&at| text[at] == b'\n').map(|at| at + 1).collect();
             let cut = ends[usize::try_from(bits()).unwrap_or(0) % ends.len()];

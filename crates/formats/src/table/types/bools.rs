@@ -19,7 +19,7 @@ pub(super) fn column(capacity: usize) -> impl Fill {
     })
 }
 
-/// How booleans are parsed.
+/// Parses booleans.
 struct ParseBools;
 
 impl Parse for ParseBools {

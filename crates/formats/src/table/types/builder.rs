@@ -22,12 +22,12 @@ impl Builder {
         Self { values, validity: Validity::default() }
     }
 
-    /// Takes the type of nested values, if nothing else is kept of them.
+    /// Takes the type of nested values, if only that is kept of them.
     pub(in crate::table) fn nested(&mut self) -> Option<NestedType> {
         self.values.nested()
     }
 
-    /// Returns the number of values, with missing ones.
+    /// Returns the number of values, missing ones included.
     pub(in crate::table) fn len(&self) -> usize {
         self.validity.len()
     }
@@ -38,11 +38,12 @@ impl Builder {
         self.validity.push(false);
     }
 
-    /// Appends the value of a field, or a missing one. Notes, with index 0, values that are not what their text says.
+    /// Appends the value of a field, or a missing one. Notes, with index 0, a value that does
+    /// not match its text.
     ///
     /// # Errors
     ///
-    /// Says why the field is not a value of this type; nothing is appended then.
+    /// Returns why the field is not a value of this type; then nothing is appended.
     pub(in crate::table) fn push(
         &mut self,
         field: TextField<'_>,
@@ -56,12 +57,13 @@ impl Builder {
         Ok(())
     }
 
-    /// Appends the values of fields: the same as [`push`](Self::push) for each, but fast. Notes values
-    /// that are not what their text says.
+    /// Appends the values of fields: the same as [`push`](Self::push) for each field, but
+    /// faster. Notes values that do not match their text.
     ///
     /// # Errors
     ///
-    /// The first that is not a value of this type, and why. Those before it have been appended.
+    /// The first field that is not a value of this type, and why. The fields before it have
+    /// been appended.
     pub(in crate::table) fn push_all(
         &mut self,
         fields: RawFields<'_>,

@@ -47,17 +47,19 @@ pub enum ColumnType {
     F64,
     /// `date`: days since 1970.
     Date,
-    /// `timestamp[s]`, `[ms]`, `[us]`, `[ns]`: the time since 1970, of no time zone.
+    /// `timestamp[s]`, `[ms]`, `[us]`, `[ns]`: the time since 1970, without a time zone.
     Timestamp(TimeUnit),
     /// `timestamp[s, UTC]` and so on: the time since 1970 in UTC.
     Zoned(TimeUnit),
     /// `text`: UTF-8, Arrow's `LargeUtf8`.
     Text,
-    /// `dictionary`: UTF-8, each different text stored once.
+    /// `dictionary`: UTF-8, each distinct text stored once.
     Dictionary,
-    /// `struct`: objects of JSON, whose fields the schema has. It is found, and cannot be given.
+    /// `struct`: objects of JSON, with fields from the schema. It is inferred and cannot be
+    /// requested.
     Struct,
-    /// `list`: arrays of JSON, the type of whose items the schema has. It is found, and cannot be given.
+    /// `list`: arrays of JSON, with an item type from the schema. It is inferred and cannot be
+    /// requested.
     List,
 }
 
@@ -95,7 +97,7 @@ impl ColumnType {
         plain.chain(units().map(Self::Timestamp)).chain(units().map(Self::Zoned))
     }
 
-    /// Returns Arrow's name of the type; of a struct one without fields, and of a list one of missing items.
+    /// Returns the Arrow type: a struct has no fields, and a list has missing items.
     #[must_use]
     pub fn data_type(self) -> DataType {
         match self {
@@ -123,7 +125,8 @@ impl ColumnType {
         }
     }
 
-    /// Returns the word for a type of Arrow: that of the column type, or Arrow's own name where there is none.
+    /// Returns the word for an Arrow type: that of the column type, or Arrow's own name if
+    /// there is none.
     ///
     /// ```
     /// use arrow_schema::DataType;
@@ -142,7 +145,7 @@ impl ColumnType {
         same.map_or_else(|| kind.to_string(), |it| it.to_string())
     }
 
-    /// Whether fields keep their blanks, and a quoted word for a missing value is itself.
+    /// Whether fields keep their blanks, and a quoted word for a missing value is a text.
     pub(in crate::table) fn is_text(self) -> bool {
         matches!(self, Self::Text | Self::Dictionary)
     }

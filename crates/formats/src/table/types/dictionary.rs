@@ -1,4 +1,4 @@
-//! Columns of texts of which each different one is stored once.
+//! Columns of texts that store each distinct text once.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::flags::{Note, note_nested};
 use super::misfit::{FieldFit, Misfit};
 use super::rules::FieldRules;
 
-/// Different texts, and the index of one for each value.
+/// Distinct texts, and an index into them for each value.
 pub(super) struct TextDictionary(StringDictionaryBuilder<Int32Type>);
 
 impl TextDictionary {

@@ -3,14 +3,14 @@
 use arrow_schema::TimeUnit;
 use swath_simd::Moment;
 
-/// The unit of such a number.
+/// The unit of the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Epoch(pub(super) TimeUnit);
 
 const SECOND: i128 = 1_000_000_000;
 
 impl Epoch {
-    /// Returns the one of this name.
+    /// Returns the unit with this name.
     pub(super) fn named(name: &str) -> Option<Self> {
         match name {
             "epoch_s" => Some(Self(TimeUnit::Second)),
@@ -21,7 +21,7 @@ impl Epoch {
         }
     }
 
-    /// Returns the moment that a number is; `None` if it is not one of whole nanoseconds.
+    /// Returns the moment of a number; `None` if it is not a whole number of nanoseconds.
     pub(super) fn moment(self, token: &[u8], is_zoned: bool) -> Option<Moment> {
         let (nanos, places) = match self.0 {
             TimeUnit::Second => (SECOND, 9),
@@ -43,13 +43,13 @@ impl Epoch {
         }
         let (seconds, rest) =
             ((sign * value).div_euclid(SECOND), (sign * value).rem_euclid(SECOND));
-        // One that is too large is in no year.
+        // A number that is too large is in no year.
         let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
         Some(Moment { seconds, nanos: u32::try_from(rest).ok()?, digits: 0, is_zoned })
     }
 }
 
-/// The number of one or more digits.
+/// Parses one or more digits.
 fn digits(text: &[u8]) -> Option<i128> {
     let is_number = !text.is_empty() && text.iter().all(u8::is_ascii_digit);
     let add = |value: i128, digit: &u8| {

@@ -1,4 +1,4 @@
-//! Fields: as they are in the text, and without their quotes.
+//! Fields, as they are in the text and without their quotes.
 
 use swath_simd::Tokens;
 
@@ -9,30 +9,30 @@ use crate::table::json::{decode, unquoted};
 pub(in crate::table) struct TextField<'t> {
     pub(in crate::table) bytes: &'t [u8],
     pub(in crate::table) is_quoted: bool,
-    /// With its quotes and escapes: an unquoted word for a missing value is compared with this.
+    /// With quotes and escapes: compared with the words for missing values if unquoted.
     pub(in crate::table) raw: &'t [u8],
 }
 
 impl<'t> TextField<'t> {
-    /// Returns the bytes without the blanks around them, unless they are quoted.
+    /// Returns the bytes; those of an unquoted field without the blanks around them.
     pub(in crate::table) fn trimmed(self) -> &'t [u8] {
         if self.is_quoted { self.bytes } else { trim(self.bytes) }
     }
 }
 
-/// Which bytes quote and escape.
+/// The bytes that quote and escape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::table) struct QuoteBytes {
     pub(in crate::table) quote: Option<u8>,
     pub(in crate::table) escape: Option<u8>,
-    /// Fields are values of JSON, and quoted if they are strings.
+    /// Fields are values of JSON: strings are quoted.
     pub(in crate::table) is_json: bool,
 }
 
 impl QuoteBytes {
-    /// Returns the field that a raw one stands for; `scratch` holds it if bytes had to be removed.
+    /// Returns the field of a raw one; `scratch` holds its bytes if some had to be removed.
     ///
-    /// The reader has checked that a quoted field is closed, and that blanks follow at most.
+    /// The reader has checked that a quoted field is closed and followed by blanks only.
     pub(in crate::table) fn field<'t>(
         self,
         raw: &'t [u8],
@@ -56,7 +56,7 @@ impl QuoteBytes {
         TextField { bytes: scratch, is_quoted, raw }
     }
 
-    /// Copies what is inside the quotes, or all.
+    /// Copies the bytes inside the quotes, or all bytes of an unquoted field.
     #[cold]
     fn unescape(self, inner: &[u8], is_quoted: bool, scratch: &mut Vec<u8>) {
         scratch.clear();
@@ -79,7 +79,7 @@ impl QuoteBytes {
     }
 }
 
-/// Appends what is in quotes, with one quote for two.
+/// Appends quoted bytes, with one quote for each doubled one.
 fn undouble(inner: &[u8], quote: u8, scratch: &mut Vec<u8>) {
     let mut rest = inner;
     while let Some(at) = rest.iter().position(|&byte| byte == quote) {
@@ -93,7 +93,7 @@ fn undouble(inner: &[u8], quote: u8, scratch: &mut Vec<u8>) {
     scratch.extend_from_slice(rest);
 }
 
-/// Returns what a value of JSON is.
+/// Returns the field of a value of JSON.
 fn json<'t>(raw: &'t [u8], scratch: &'t mut Vec<u8>) -> TextField<'t> {
     let Some(inner) = unquoted(raw) else {
         return TextField { bytes: raw, is_quoted: false, raw };
@@ -107,7 +107,7 @@ fn json<'t>(raw: &'t [u8], scratch: &'t mut Vec<u8>) -> TextField<'t> {
 }
 
 /// Fields of one column in a text, in the order of rows: the bytes from `starts[i]` up to
-/// `ends[i]`, with their quotes. One that starts past its end is not there at all, thus missing.
+/// `ends[i]`, with their quotes. A field that starts past its end is absent, thus missing.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::table) struct RawFields<'t> {
     pub(in crate::table) text: &'t [u8],
@@ -116,35 +116,35 @@ pub(in crate::table) struct RawFields<'t> {
 }
 
 impl<'t> RawFields<'t> {
-    /// Returns how many there are.
+    /// Returns the number of fields.
     pub(in crate::table) fn len(&self) -> usize {
         self.starts.len().min(self.ends.len())
     }
 
-    /// Returns the number of their bytes.
+    /// Returns the number of bytes in all fields.
     pub(super) fn bytes(&self) -> usize {
         let lens = self.starts.iter().zip(self.ends);
         lens.map(|(&start, &end)| end.saturating_sub(start) as usize).sum()
     }
 
-    /// Returns them as tokens.
+    /// Returns the fields as tokens.
     pub(super) fn tokens(&self) -> Tokens<'t> {
         Tokens { text: self.text, starts: self.starts, ends: self.ends }
     }
 
-    /// Returns those from `first` on, at most `count`.
+    /// Returns at most `count` fields, starting with `first`.
     pub(super) fn some(&self, first: usize, count: usize) -> Self {
         let end = self.len().min(first + count);
         let some = |places: &'t [u32]| &places[first.min(end)..end];
         Self { text: self.text, starts: some(self.starts), ends: some(self.ends) }
     }
 
-    /// Returns all of them, some at a time.
+    /// Returns all fields in batches of `size`.
     pub(super) fn batches(self, size: usize) -> impl Iterator<Item = Self> {
         (0..self.len()).step_by(size).map(move |first| self.some(first, size))
     }
 
-    /// Returns the bytes of one; `None` if it is not there.
+    /// Returns the bytes of a field; `None` if it is absent.
     pub(super) fn raw(&self, index: usize) -> Option<&'t [u8]> {
         self.text.get(self.starts[index] as usize..self.ends[index] as usize)
     }
@@ -155,7 +155,7 @@ pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// Cuts off blanks.
+/// Trims blanks at both ends.
 pub(super) fn trim(mut bytes: &[u8]) -> &[u8] {
     while let Some((_, rest)) = bytes.split_first().filter(|(byte, _)| is_blank(**byte)) {
         bytes = rest;

@@ -1,4 +1,4 @@
-//! The part that the columns of every type share.
+//! The code that columns of every type share.
 
 use arrow_array::ArrayRef;
 use arrow_buffer::NullBuffer;
@@ -11,14 +11,15 @@ use super::nested::NestedType;
 use super::rules::FieldRules;
 use super::validity::Validity;
 
-/// Values of one type, whose validity is kept beside them.
+/// Values of one type, without their validity.
 pub(super) trait Fill: Send {
     /// Whether a quoted word for a missing value is a value.
     fn is_text(&self) -> bool {
         false
     }
 
-    /// Appends a field that is not missing, and notes values in it that are not what their text says, with index 0.
+    /// Appends a field that is not missing. Notes, with index 0, a value that does not match
+    /// its text.
     fn push(
         &mut self,
         field: TextField<'_>,
@@ -29,7 +30,7 @@ pub(super) trait Fill: Send {
     /// Appends a missing value.
     fn push_missing(&mut self);
 
-    /// Appends fields and their validity, and notes values that are not what their text says.
+    /// Appends fields and their validity. Notes values that do not match their text.
     fn push_all(
         &mut self,
         fields: RawFields<'_>,
@@ -60,16 +61,16 @@ pub(super) trait Fill: Send {
     /// Returns the column.
     fn finish(&mut self, nulls: Option<NullBuffer>) -> ArrayRef;
 
-    /// Takes the type of nested values, if nothing else is kept of them.
+    /// Takes the type of nested values, if only that is kept of them.
     fn nested(&mut self) -> Option<NestedType> {
         None
     }
 }
 
-/// The array of values, and of which are missing.
+/// Builds the array from values and validity.
 type Finish<P> = fn(&P, Vec<<P as Parse>::Value>, Option<NullBuffer>) -> ArrayRef;
 
-/// A column of values of a fixed size, which a [`Parse`] reads.
+/// A column of fixed-size values, read by a [`Parse`].
 pub(super) struct ValuesFill<P: Parse> {
     values: Vec<P::Value>,
     parse: P,
@@ -130,7 +131,7 @@ pub(super) fn push_or_missing<F: Fill + ?Sized>(
     values.push(field, rules, note).map(Some)
 }
 
-/// Takes the values out of a column, and frees memory that was kept for more of them.
+/// Takes the values out of a column and frees spare capacity.
 pub(super) fn taken<T>(values: &mut Vec<T>) -> Vec<T> {
     let mut values = std::mem::take(values);
     if values.capacity() - values.len() > values.len() / 8 {

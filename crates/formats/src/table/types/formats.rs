@@ -1,6 +1,7 @@
-//! Dates and timestamps in other forms, by the directives of `strftime` as `chrono` reads them.
+//! Dates and timestamps in the caller's formats: directives of `strftime`, as `chrono` reads
+//! them.
 //!
-//! `chrono` because Arrow's arrays depend on it anyway.
+//! `chrono`, because Arrow's arrays depend on it anyway.
 
 use std::borrow::Cow;
 
@@ -14,41 +15,41 @@ use super::epoch::Epoch;
 use super::layout::FormatLayout;
 use super::time;
 
-/// A form that dates or timestamps are written in.
+/// The format of dates or timestamps.
 #[derive(Clone, Debug)]
 pub(in crate::table) struct MomentFormat {
-    /// If it is a number since 1970; then there are no items.
+    /// Set for a number since 1970; then there are no items.
     epoch: Option<Epoch>,
     items: Vec<Item<'static>>,
-    /// If all parts have a fixed width.
+    /// Set if all parts have a fixed width.
     layout: Option<FormatLayout>,
     has_time: bool,
     has_zone: bool,
     fraction: Fraction,
 }
 
-/// The separator between seconds and their digits.
+/// The separator between the seconds and their fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fraction {
-    /// There are none, or a point does.
+    /// A point, or there is no fraction.
     Point,
-    /// A comma, which becomes a point.
+    /// A comma, replaced by a point before parsing.
     Comma,
 }
 
-/// `+0100`, `+01:00`, `+01` and `Z`; `chrono` writes none of them.
+/// Reads `+0100`, `+01:00`, `+01` and `Z`; `chrono` writes none of them.
 const ANY_ZONE: &str = "%#z";
 
-/// Digits of a fraction that a time can have.
+/// The most digits of a fraction of a second.
 const DIGITS: usize = 9;
 
 impl MomentFormat {
-    /// Reads directives such as `%d.%m.%Y`, or `epoch_ms`. As in most languages, `%f` after a point or a
-    /// comma is a fraction: `.5` is half a second.
+    /// Parses directives such as `%d.%m.%Y`, or `epoch_ms`. As in most languages, `%f` after a
+    /// point or a comma is a fraction: `.5` is half a second.
     ///
     /// # Errors
     ///
-    /// Says what is wrong with them.
+    /// Describes the mistake in the directives.
     pub(in crate::table) fn new(text: &str) -> Result<Self, String> {
         if let Some(epoch) = Epoch::named(text) {
             let (items, fraction) = (Vec::new(), Fraction::Point);
@@ -78,12 +79,12 @@ impl MomentFormat {
         Ok(Self { epoch: None, items, layout, has_time, has_zone, fraction })
     }
 
-    /// Returns the form for a column of this type, which it suits.
+    /// Returns the format for a column of this type, which it suits.
     pub(in crate::table) fn of(self, kind: ColumnType) -> Self {
         Self { has_zone: matches!(kind, ColumnType::Zoned(_)), ..self }
     }
 
-    /// Returns the type of a column in this form.
+    /// Returns the type of a column in this format.
     pub(in crate::table) fn column_type(&self) -> ColumnType {
         if self.epoch == Some(Epoch(TimeUnit::Nanosecond)) {
             return ColumnType::Zoned(TimeUnit::Nanosecond);
@@ -95,7 +96,7 @@ impl MomentFormat {
         }
     }
 
-    /// Whether fields in this form can be values of `wanted`.
+    /// Whether fields in this format can be values of `wanted`.
     pub(in crate::table) fn suits(&self, wanted: ColumnType) -> bool {
         match wanted {
             ColumnType::Date => !self.has_time && !self.has_zone,
@@ -105,8 +106,9 @@ impl MomentFormat {
         }
     }
 
-    /// Calls `take` with the moment of each token that is not empty; returns how many tokens precede the
-    /// first that does not have the layout, or that `take` refuses by `false`.
+    /// Calls `take` with the moment of each token that is not empty. Returns the number of
+    /// tokens before the first one that does not have the layout, or for which `take` returns
+    /// `false`.
     pub(super) fn plain(
         &self,
         tokens: Tokens<'_>,
@@ -125,7 +127,7 @@ impl MomentFormat {
         places.enumerate().position(|place| !is_taken(place)).unwrap_or(count)
     }
 
-    /// Returns the moment that a token is, at midnight if there is no time.
+    /// Returns the moment of a token, at midnight if it has no time.
     pub(super) fn moment(&self, token: &[u8]) -> Option<Moment> {
         if let Some(epoch) = self.epoch {
             return epoch.moment(token, self.has_zone);
@@ -133,7 +135,7 @@ impl MomentFormat {
         let text = self.with_point(std::str::from_utf8(token).ok()?)?;
         let mut parsed = Parsed::new();
         parse(&mut parsed, &text, self.items.iter()).ok()?;
-        // POSIX has 69 as the first year of the last century; this one year is another one there.
+        // POSIX maps 69 to 1969, `chrono` to 2069.
         if parsed.year_mod_100() == Some(69) && parsed.year_div_100().is_none() {
             let _ = parsed.set_year_div_100(19);
         }
@@ -146,7 +148,7 @@ impl MomentFormat {
             false => parsed.to_naive_date().ok()?.and_hms_opt(0, 0, 0)?,
         };
         date(local.date())?;
-        // A leap second, which Arrow does not have.
+        // Arrow has no leap seconds.
         (local.nanosecond() < 1_000_000_000).then_some(())?;
         let offset = match self.has_zone {
             true => i64::from(parsed.to_fixed_offset().ok()?.local_minus_utc()),
@@ -159,7 +161,8 @@ impl MomentFormat {
 }
 
 impl MomentFormat {
-    /// Replaces the comma before a fraction by a point; `None` if the fraction has too many digits.
+    /// Replaces the comma before a fraction with a point; `None` if the fraction has too many
+    /// digits.
     fn with_point<'t>(&self, text: &'t str) -> Option<Cow<'t, str>> {
         let text = match (self.fraction, text.rfind(',')) {
             (Fraction::Comma, Some(at)) => {
@@ -173,7 +176,7 @@ impl MomentFormat {
         (digits <= DIGITS).then_some(text)
     }
 
-    /// Whether a date has a year from 1 to 9999, and four digits of it if that is the form.
+    /// Whether the year is from 1 to 9999, with four digits if the format requires them.
     fn has_year(&self, date: NaiveDate, text: &str) -> bool {
         let is_long = |item: &Item<'_>| matches!(item, Item::Numeric(Numeric::Year, _));
         match date.year() {
@@ -186,8 +189,8 @@ impl MomentFormat {
     }
 }
 
-/// Makes a fraction of each `%f`, which would be a number of nanoseconds. `None` if nothing separates
-/// it from the seconds.
+/// Turns each `%f`, which `chrono` reads as a number of nanoseconds, into a fraction. `None` if
+/// nothing separates it from the seconds.
 fn fraction(items: &mut [Item<'static>]) -> Option<Fraction> {
     let is_number = |item: &Item<'_>| matches!(item, Item::Numeric(Numeric::Nanosecond, _));
     let Some(at) = items.iter().position(is_number) else { return Some(Fraction::Point) };

@@ -1,4 +1,4 @@
-//! The tokens of some fields: those that are there, without blanks and quotes.
+//! Gathers the tokens of present fields, without blanks and quotes.
 
 use std::ops::Range;
 
@@ -9,11 +9,11 @@ use super::number::usual_form;
 use super::rules::{ByteSet, FieldRules};
 use crate::table::json::unquoted as unquoted_json;
 
-/// Fields that are gathered at a time: as many as a word of the validity has bits.
+/// Fields gathered at a time: the bits of a word of the validity.
 pub(super) const BATCH: usize = 64;
-/// Bytes before the first rewritten token, since vector loads end where tokens do.
+/// Bytes before the first rewritten token: vector loads end where tokens do.
 const CONTEXT: usize = 64;
-/// Bytes that are copied for a short token.
+/// Bytes copied for a short token.
 const CHUNK: usize = 32;
 
 /// Tokens in the order of their rows.
@@ -22,7 +22,7 @@ pub(super) struct Gathered {
     ends: [u32; BATCH],
     rows: [u8; BATCH],
     count: usize,
-    /// The tokens in their usual form, if that is not how they are written.
+    /// The tokens in their usual form, if they are written in another one.
     rewritten: Option<Vec<u8>>,
     special: ByteSet,
 }
@@ -39,7 +39,7 @@ impl Gathered {
         }
     }
 
-    /// Returns the tokens from `first` on, in `text` unless they are rewritten.
+    /// Returns the tokens starting with `first`, in `text` unless they are rewritten.
     pub(super) fn tokens<'g>(&'g self, text: &'g [u8], first: usize) -> Tokens<'g> {
         Tokens {
             text: self.rewritten.as_deref().unwrap_or(text),
@@ -53,12 +53,12 @@ impl Gathered {
         &self.rows[..self.count]
     }
 
-    /// Gathers the fields that are not missing, without blanks and quotes. Returns their bits, and
-    /// whether a field was more than a plain token.
+    /// Gathers the fields that are not missing, without blanks and quotes. Returns their bits,
+    /// and whether any field was more than a plain token.
     ///
-    /// A field with an escape or a doubled quote is gathered with it: no parser takes it.
+    /// A field with an escape or a doubled quote keeps it: no parser accepts such a token.
     ///
-    /// Strings of JSON are not gathered if they cannot be values.
+    /// Strings of JSON are gathered only if they can be values.
     pub(super) fn carefully(
         &mut self,
         fields: RawFields<'_>,
@@ -102,7 +102,7 @@ impl Gathered {
     }
 
     fn add(&mut self, place: Range<usize>, row: u8) {
-        // Offsets in a text that 32 bits address.
+        // The text has offsets of 32 bits.
         let [start, end] =
             [place.start, place.end].map(|at| u32::try_from(at).unwrap_or(u32::MAX));
         let at = self.count;
@@ -110,8 +110,8 @@ impl Gathered {
         self.count += 1;
     }
 
-    /// Appends the usual form of a token, and something that ends it, if tokens are rewritten.
-    /// Returns its place; one that has no usual form becomes empty, which no parser takes.
+    /// Appends the usual form of a token and a byte that ends it, if tokens are rewritten.
+    /// Returns its place; a token without a usual form becomes empty, which no parser accepts.
     fn rewritten(
         &mut self,
         text: &[u8],
@@ -137,7 +137,7 @@ impl Gathered {
     }
 }
 
-/// Replaces the decimal point of a column by the usual one, and that by a byte which no number has.
+/// Replaces the column's decimal point with `.`, and `.` with a byte that no number has.
 fn with_point(chunk: &[u8; CHUNK], decimal: u8) -> [u8; CHUNK] {
     chunk.map(|byte| match byte {
         _ if byte == decimal => b'.',
@@ -146,7 +146,7 @@ fn with_point(chunk: &[u8; CHUNK], decimal: u8) -> [u8; CHUNK] {
     })
 }
 
-/// Returns where a field begins and ends without its blanks or its quotes.
+/// Returns where a field begins and ends without its blanks or quotes.
 fn bare(raw: &[u8], rules: &FieldRules) -> (usize, usize) {
     let is_quoted =
         rules.quoting.quote.is_some() && raw.first() == rules.quoting.quote.as_ref();
@@ -155,8 +155,8 @@ fn bare(raw: &[u8], rules: &FieldRules) -> (usize, usize) {
     (start, start + inner.len())
 }
 
-/// Returns where a value of JSON begins and ends without its quotes. It is empty, so that no parser
-/// takes it, if it has escapes, or cannot be a value.
+/// Returns where a value of JSON begins and ends without its quotes. The range is empty, so
+/// that no parser accepts it, if the value has escapes or is a string where none is accepted.
 fn bare_json(raw: &[u8], takes_strings: bool) -> (usize, usize) {
     match unquoted_json(raw) {
         None => (0, raw.len()),
@@ -165,7 +165,7 @@ fn bare_json(raw: &[u8], takes_strings: bool) -> (usize, usize) {
     }
 }
 
-/// Returns what is in quotes; all if the last byte is not a quote.
+/// Returns the bytes inside the quotes; all bytes if the last one is not a quote.
 fn unquoted<'r>(raw: &'r [u8], rules: &FieldRules) -> &'r [u8] {
     match trim(raw) {
         [_, inner @ .., last] if Some(*last) == rules.quoting.quote => inner,

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! 1              i64, u64, long, f64             the types that hold the field
-//! 1, -1          i64,      long, f64             those that hold both
+//! 1, -1          i64,      long, f64             the types that hold both
 //! 1, -1, 0.5                     f64
 //! 2^53 + 1, 0.5                                  none is left: text
 //! ```
 //!
-//! The type of a column is the first one that holds all fields. *Long* are whole numbers of any length:
-//! where no integer type holds them, they are text.
+//! The type of a column is the first one that holds all fields. *Long* are whole numbers of any
+//! length: if no integer type holds them, they are text.
 
 use std::ops::{BitOr, BitOrAssign};
 
@@ -21,10 +21,10 @@ use super::number::{Number, is_number};
 use super::rules::FieldRules;
 use super::time;
 
-/// The possible kinds of some fields. [`join`](Self::join) gives what more of them can be.
+/// The possible kinds of some fields. [`join`](Self::join) combines those of several groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) struct Kinds {
-    /// The types that hold all fields; any text does in addition.
+    /// The types that hold all fields, besides text, which holds any.
     types: u16,
     /// The kinds that occurred.
     seen: u8,
@@ -43,21 +43,22 @@ const ZONED_NANOS: u16 = 256;
 const LONG: u16 = 512;
 const OBJECT: u16 = 1024;
 const ARRAY: u16 = 2048;
-/// Objects and arrays that are only text.
+/// Objects and arrays that stay text.
 const NESTED_TEXT: u16 = 4096;
 const ALL: u16 = 8191;
 
-/// A value, so not all are missing.
+/// A value: not all fields are missing.
 const VALUE: u8 = 1;
-/// A quoted word for a missing value, which in a text is itself.
+/// A quoted word for a missing value, which is a value in a column of texts.
 const QUOTED: u8 = 2;
 
-/// The state of a column so far. Two that become text may still differ in what they can become.
+/// The inferred state of a column. Two states that lead to text may still differ in what can
+/// follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) enum ColumnState {
     /// All fields are missing.
     Missing,
-    /// All fields are missing, some of them only unless this is a text.
+    /// All fields are missing; some would be values in a column of texts.
     Quoted,
     /// Whole numbers that no integer type holds.
     Long,
@@ -73,7 +74,7 @@ impl Kinds {
     /// The kinds of numbers that are not whole.
     pub(super) const DECIMAL: Self = Self { types: F64, seen: VALUE };
 
-    /// Returns what a field can be, if the type of its column is not told.
+    /// Returns the possible kinds of a field in a column without a given type.
     pub(in crate::table) fn of(field: TextField<'_>, rules: &FieldRules) -> Self {
         if rules.is_missing(field) {
             let is_open = field.is_quoted && !rules.quoting.is_json;
@@ -123,7 +124,7 @@ impl Kinds {
         Self { types, seen: VALUE }
     }
 
-    /// Returns what all fields of both can be.
+    /// Returns the kinds that the fields of both can be.
     pub(in crate::table) fn join(self, other: Self) -> Self {
         Self { types: self.types & other.types, seen: self.seen | other.seen }
     }
@@ -137,8 +138,7 @@ impl Kinds {
         }
     }
 
-    /// Returns what the column is so far. A line after which this is what it is after the last one
-    /// has decided the type.
+    /// The inferred state. The first line at which it equals the final state decided the type.
     pub(in crate::table) fn state(self) -> ColumnState {
         const IN_ORDER: [(u16, ColumnType); 12] = [
             (BOOL, ColumnType::Bool),
@@ -165,7 +165,7 @@ impl Kinds {
         }
     }
 
-    /// Whether all fields are objects or arrays, or missing, and are only text.
+    /// Whether every field is missing, or an object or array that stays text.
     pub(in crate::table) fn are_objects_or_arrays(self) -> bool {
         self.types & NESTED_TEXT != 0
     }
@@ -183,14 +183,14 @@ pub(in crate::table) fn is_value(text: &[u8]) -> bool {
     Kinds::of(field, &rules).column_type() != ColumnType::Text || is_number(field, &rules)
 }
 
-/// Doubles, if one of them is the number.
+/// The bit of doubles, if a double is exactly the number.
 fn if_exact(number: i128) -> u16 {
     #[expect(clippy::cast_possible_truncation, reason = "compared")]
     let back = (number as f64) as i128;
     if back == number { F64 } else { 0 }
 }
 
-/// The type in nanoseconds, if it holds the moment.
+/// The bit of nanoseconds, if they hold the moment.
 fn with_nanos(moment: Moment, nanos: u16) -> u16 {
     if time::exactly(moment, TimeUnit::Nanosecond).is_ok() { nanos } else { 0 }
 }

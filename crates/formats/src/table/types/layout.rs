@@ -5,12 +5,12 @@
 //! usual form            2024-02-29T23:59:00       digits moved to their places
 //! ```
 //!
-//! Whatever does not fit the layout is left to the library that reads all formats.
+//! A format without such a layout is left to the library that reads all formats.
 
 use chrono::format::{Item, Numeric, Pad};
 use swath_simd::{Moment, parse_moment};
 
-/// The usual form, in which parts that a format lacks are zero.
+/// The usual form; parts that a format lacks are zero.
 const USUAL: [u8; 19] = *b"0000-00-00T00:00:00";
 const DATE: usize = 10;
 
@@ -18,7 +18,7 @@ const DATE: usize = 10;
 #[derive(Clone, Debug)]
 pub(super) struct FormatLayout {
     bytes: Vec<Byte>,
-    /// Bytes of the usual form that are used.
+    /// Bytes used of the usual form.
     usual: usize,
 }
 
@@ -31,8 +31,8 @@ enum Byte {
 }
 
 impl FormatLayout {
-    /// Returns the layout of a format; `None` if a part has not a fixed width, or is not one of the
-    /// usual form, or if there is no full date.
+    /// Returns the layout of a format. `None` if a part has no fixed width or no place in the
+    /// usual form, or if the date is incomplete.
     pub(super) fn new(items: &[Item<'_>]) -> Option<Self> {
         let mut bytes = Vec::new();
         for item in items {
@@ -50,13 +50,13 @@ impl FormatLayout {
         let firsts = [0, 5, 8, 11, 14, 17].map(count);
         let has_date = firsts[..3] == [1; 3] && firsts.iter().all(|&count| count < 2);
         let usual = if firsts[3..] == [0; 3] { DATE } else { USUAL.len() };
-        // Minutes without hours are no time.
+        // Minutes without hours are not a time.
         let has_hours = usual == DATE || firsts[3] == 1;
         let has_minutes = firsts[5] == 0 || firsts[4] == 1;
         (has_date && has_hours && has_minutes).then_some(Self { bytes, usual })
     }
 
-    /// Returns the moment that a token is.
+    /// Returns the moment of a token.
     pub(super) fn moment(&self, token: &[u8]) -> Option<Moment> {
         if token.len() != self.bytes.len() {
             return None;
@@ -77,7 +77,7 @@ fn literal(text: &str, bytes: &mut Vec<Byte>) {
     bytes.extend(text.bytes().map(Byte::Literal));
 }
 
-/// Where a part begins in the usual form, and how many digits it has.
+/// The offset of a part in the usual form, and its number of digits.
 fn place(part: &Numeric) -> Option<(usize, usize)> {
     match part {
         Numeric::Year => Some((0, 4)),

@@ -1,14 +1,14 @@
-//! Columns of values that have a fixed size, many fields at a time.
+//! Columns of fixed-size values, parsed many fields at a time.
 //!
 //! ```text
 //! fields     1.5,,NA,"2", 3         up to 64 of one column
-//! plain      1.5 -   refused        all are parsed as they are; one that is empty is zero
+//! plain      1.5 -   refused        all are parsed as they are; an empty one becomes zero
 //! careful    1.5 - - 2 3            if one is refused: without blanks and quotes, words compared
-//! alone      …                      if one is refused again: with every rule, or it is a misfit
+//! alone      …                      if one is refused again: with every rule, or a misfit
 //! ```
 //!
-//! Most columns never get beyond the first step, in which no field is looked at before it is
-//! parsed.
+//! Most columns never get beyond the first step, which parses fields without examining them
+//! first.
 
 use swath_simd::{Tokens, not_empty};
 
@@ -19,14 +19,14 @@ use super::misfit::{Misfit, MisfitAt};
 use super::rules::FieldRules;
 use super::validity::Validity;
 
-/// How values of one type are parsed.
+/// Parses values of one type.
 pub(super) trait Parse {
     type Value: Copy + Default;
 
-    /// Whether tokens may be parsed as they are, before anything else is asked about them.
+    /// Whether tokens may be parsed as they are, without any check.
     fn is_plain(&self, rules: &FieldRules) -> bool;
 
-    /// Whether tokens have to be [brought into the usual form](super::number::usual_form) first.
+    /// Whether tokens must first be [brought into the usual form](super::number::usual_form).
     fn is_rewritten(&self, _: &FieldRules) -> bool {
         false
     }
@@ -36,8 +36,8 @@ pub(super) trait Parse {
         true
     }
 
-    /// Parses plain tokens, and empty ones to the default value; returns how many precede the first
-    /// that is neither, and flags those that are not what their text says.
+    /// Parses plain tokens, and empty ones to the default value. Returns how many precede the
+    /// first that is neither; flags values that do not match their text.
     fn many(
         &self,
         tokens: Tokens<'_>,
@@ -46,7 +46,7 @@ pub(super) trait Parse {
         flags: &mut Flags,
     ) -> usize;
 
-    /// Parses a field that is not missing, of which the flags are the lowest.
+    /// Parses a field that is not missing; its flags are the lowest bits.
     fn one(
         &self,
         field: TextField<'_>,
@@ -87,7 +87,8 @@ pub(super) fn push_all<P: Parse>(
     Ok(())
 }
 
-/// Parses fields into `out`, which is as long. `missing` has the value of a missing one, by its index.
+/// Parses fields into `out`, which has the same length. `missing` returns the value of a
+/// missing field by its index.
 pub(super) fn fill<P: Parse>(
     parse: &P,
     fields: RawFields<'_>,
@@ -116,25 +117,25 @@ pub(super) fn fill<P: Parse>(
     Ok(())
 }
 
-/// The steps of one column, and what it needed so far.
+/// The steps of one column, and whether it needs care.
 struct Steps<'p, P: Parse> {
     parse: &'p P,
     rules: &'p FieldRules,
     gathered: Gathered,
     parsed: [P::Value; BATCH],
-    /// Whether the next fields are treated with care; `None` if all are.
+    /// Whether the next fields are gathered with care; `None` to do so for all.
     is_careful: Option<bool>,
-    /// The flags of the batch at hand.
+    /// The flags of the current batch.
     flags: Flags,
 }
 
-/// Bits of the fields that are there; on errors, of those before the misfit.
+/// The bits of present fields; in an error, of those before the misfit.
 type There = Result<u64, (u64, MisfitAt)>;
 
 impl<'p, P: Parse> Steps<'p, P> {
     fn new(parse: &'p P, rules: &'p FieldRules) -> Self {
         let is_json = rules.quoting.is_json;
-        // No field of JSON is empty, but a format may have quotes.
+        // No field of JSON is empty, but values of a format may have quotes.
         let may_be_plain = parse.is_plain(rules)
             && if is_json { rules.format.is_none() } else { rules.nulls.has_empty() };
         let gathered = Gathered::new(rules, parse.is_rewritten(rules));
@@ -149,7 +150,7 @@ impl<'p, P: Parse> Steps<'p, P> {
         }
     }
 
-    /// Parses a batch into `out`, which has the default value for all.
+    /// Parses a batch into `out`, which is filled with the default value.
     fn take(&mut self, batch: RawFields<'_>, out: &mut [P::Value]) -> There {
         self.flags = Flags::default();
         if self.is_careful == Some(false) {
@@ -168,20 +169,20 @@ impl<'p, P: Parse> Steps<'p, P> {
         there
     }
 
-    /// `None` if there is more than plain tokens and empty fields.
+    /// Parses the batch as plain tokens; `None` if it has others than plain and empty ones.
     fn plain(&mut self, batch: RawFields<'_>, out: &mut [P::Value]) -> Option<u64> {
         let count = self.parse.many(batch.tokens(), self.rules, out, &mut self.flags);
         (count == out.len()).then(|| not_empty(batch.starts, batch.ends))
     }
 
-    /// Parses gathered tokens; those that are refused are read as fields, one by one.
+    /// Parses gathered tokens; reads refused ones as fields, one by one.
     fn careful(&mut self, batch: RawFields<'_>, mut there: u64, out: &mut [P::Value]) -> There {
         let mut done = 0;
         let mut scratch = Vec::new();
         loop {
             let tokens = self.gathered.tokens(batch.text, done);
             let count = tokens.starts.len();
-            // An empty one, such as a token that has no usual form, is not missing here.
+            // Here an empty token, such as one without a usual form, is not missing.
             let full = not_empty(tokens.starts, tokens.ends).trailing_ones() as usize;
             let tokens =
                 Tokens { starts: &tokens.starts[..full], ends: &tokens.ends[..full], ..tokens };

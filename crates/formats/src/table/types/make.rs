@@ -1,4 +1,4 @@
-//! Which builder a column of a type has.
+//! The builder for each type of column.
 
 use arrow_array::ArrayRef;
 use arrow_array::types::{
@@ -26,7 +26,7 @@ impl Builder {
         Self::of(values(column_type, capacity))
     }
 
-    /// Returns an empty column that also keeps the values of objects or arrays whose type is known.
+    /// Returns an empty column that also keeps the values of objects or arrays of a known type.
     pub(in crate::table) fn with(
         nested: Option<&NestedType>,
         column_type: ColumnType,

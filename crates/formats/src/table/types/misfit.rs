@@ -6,24 +6,24 @@ pub(super) type FieldFit = Result<(), Misfit>;
 /// Why a field is not a value of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) enum Misfit {
-    /// It has not the form of the type.
+    /// It does not have the form of the type.
     Form,
     /// It is a number, or a point in time, out of the type's range.
     Range,
-    /// It is a whole number, and no value of the type is that number.
+    /// It is a whole number that no value of the type equals.
     Between,
-    /// It has more digits after the second than the unit.
+    /// It has more digits after the second than the unit holds.
     Inexact,
     /// It is text, but not UTF-8.
     Encoding,
-    /// Arrow's limits leave no room for it.
+    /// It does not fit into the limits of Arrow.
     Room,
-    /// It is missing, and nothing stands for a missing value.
+    /// It is missing, and the column has no substitute.
     Missing,
 }
 
 impl Misfit {
-    /// Says why bytes are not a value, if it is not for their range.
+    /// Returns why bytes are not a value, if it is not for their range.
     #[cold]
     pub(super) fn of(bytes: &[u8]) -> Self {
         if std::str::from_utf8(bytes).is_err() { Self::Encoding } else { Self::Form }

@@ -25,7 +25,7 @@ pub(super) fn dates(capacity: usize) -> impl Fill {
     })
 }
 
-/// How dates are parsed.
+/// Parses dates.
 struct ParseDates;
 
 impl Parse for ParseDates {
@@ -91,7 +91,7 @@ pub(super) fn moments(unit: TimeUnit, is_zoned: bool, capacity: usize) -> impl F
     })
 }
 
-/// How timestamps are parsed.
+/// Parses timestamps.
 #[derive(Clone, Copy)]
 struct ParseMoments {
     unit: TimeUnit,
@@ -102,7 +102,7 @@ impl ParseMoments {
     /// Returns the value of a moment in this column.
     #[inline]
     fn value(self, moment: Moment, rules: &FieldRules) -> Result<i64, Misfit> {
-        // Seven digits of which the last is a zero make a column of nanoseconds.
+        // A seventh digit, even a zero, makes a column of nanoseconds.
         let most = if self.unit == TimeUnit::Nanosecond || rules.is_told { 9 } else { 6 };
         if moment.is_zoned != self.is_zoned {
             Err(Misfit::Form)

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! values    {"x": 1}   {"y": [2, 0.5]}        as they stand in the text
-//! type      struct<x: i64, y: list<f64>>      of each field the join, in the order of first appearance
+//! type      struct<x: i64, y: list<f64>>      each field joined, in order of first appearance
 //! columns   x: 1 -     y: - [2, 0.5]          each by the builder of its type
 //! ```
 //!
-//! The type is found first, and the values are parsed once that of the whole column is known.
-//! Fields and items are read by the rules of their column. A column that has too many fields, or is too
-//! deep, is text.
+//! The type is found first; the values are parsed once the type of the whole column is known.
+//! Fields and items follow the rules of their column. A column with too many fields or levels
+//! is text.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,12 +20,13 @@ use super::kinds::Kinds;
 use super::rules::FieldRules;
 use crate::table::json::Parts;
 
-/// Levels of objects and arrays: Arrow's readers take 64 of structs and lists.
+/// The most levels of objects and arrays: Arrow's readers take 64 of structs and lists.
 const DEEPEST: usize = 32;
-/// Fields and items of a column on all levels: every value has a place for each of them.
+/// The most fields and items of a column on all levels: every value has a place for each of
+/// them.
 const MOST: usize = 1000;
 
-/// Where a key is first: the file, the block, and how many keys of the block are new before it.
+/// The first appearance of a key: the file, the block, and the new keys before it in the block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct First {
     file: usize,
@@ -33,7 +34,7 @@ struct First {
     index: usize,
 }
 
-/// The type of the values of a column, and of the values in them.
+/// The type of a column's values, and of the values in them.
 #[derive(Clone, Debug)]
 pub(in crate::table) struct NestedType {
     kinds: Kinds,
@@ -41,7 +42,7 @@ pub(in crate::table) struct NestedType {
     fields: HashMap<Vec<u8>, NestedType>,
     /// `None` if all arrays are empty.
     item: Option<Box<NestedType>>,
-    /// How many items all arrays have.
+    /// The number of items in all arrays.
     items: u64,
 }
 
@@ -53,7 +54,7 @@ impl Default for NestedType {
 }
 
 impl NestedType {
-    /// Adds a value, below as many levels as `depth`. `keys` counts fields and items so far.
+    /// Adds a value at level `depth`. `keys` counts the fields and items added.
     pub(super) fn add(
         &mut self,
         raw: &[u8],
@@ -95,7 +96,7 @@ impl NestedType {
         Self { first: First { index: *keys, ..First::default() }, ..Self::default() }
     }
 
-    /// Adds a value that is in a block of a file.
+    /// Sets the file and block of every first appearance.
     pub(in crate::table) fn of_block(mut self, file: usize, block: u64) -> Self {
         self.place(file, block);
         self
@@ -130,8 +131,8 @@ impl NestedType {
         self.keys(0) > MOST
     }
 
-    /// Counts fields and items; too many for a level that is too deep, and for a key that Arrow's C interface
-    /// cannot hand over.
+    /// Counts fields and items. Returns too many if a level is too deep, or a key does not fit
+    /// into Arrow's C interface.
     fn keys(&self, depth: usize) -> usize {
         if depth > DEEPEST || self.fields.keys().any(|key| key.contains(&0)) {
             return MOST + 1;
@@ -152,7 +153,7 @@ impl NestedType {
         rows.saturating_add(inner)
     }
 
-    /// Returns Arrow's name of the type.
+    /// Returns the Arrow type.
     pub(in crate::table) fn data_type(&self) -> DataType {
         match self.column_type() {
             ColumnType::Struct => {

@@ -1,5 +1,5 @@
-//! Numbers, in the strict form that makes a column one of numbers, and in the form that a column
-//! whose type the caller gave accepts in addition.
+//! Numbers: in the strict form that makes a column one of numbers, and in the forms that a
+//! column with a given type accepts in addition.
 
 use swath_simd::Tokens;
 
@@ -15,7 +15,7 @@ use crate::table::value::sealed::SealedNumber;
 /// Bytes of a number that are copied to the stack.
 const SHORT: usize = 64;
 
-/// The kind of number that a text is.
+/// The kind of a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Number {
     /// A whole number that an `i64` holds.
@@ -29,7 +29,7 @@ pub(super) enum Number {
 }
 
 impl Number {
-    /// Returns what a token is; `None` if it makes a column text.
+    /// Returns the kind of the number in a token; `None` if it makes a column text.
     pub(super) fn of(token: &[u8], rules: &FieldRules) -> Option<Self> {
         with_point(token, rules, |token| {
             (!is_padded(token)).then_some(())?;
@@ -47,15 +47,15 @@ impl Number {
     }
 }
 
-/// Which numbers a column has.
+/// The numbers that a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NumberForm {
     Whole,
     Any,
 }
 
-/// Parses a token with `parse`, which gets the usual form of it: with a point and without
-/// separators between thousands. Also checks, unless the caller gave the type, that the form is strict.
+/// Parses a token with `parse`, which gets its usual form: with a point and without separators
+/// between thousands. Also checks that the form is strict, unless the caller gave the type.
 pub(super) fn parse<T>(
     token: &[u8],
     rules: &FieldRules,
@@ -63,27 +63,27 @@ pub(super) fn parse<T>(
     parse: impl FnOnce(&[u8]) -> Option<T>,
 ) -> Option<T> {
     with_point(token, rules, |token| {
-        // `-0` is a double, and so is `8.0` where no integer was asked for.
+        // `-0` is a double; so is `8.0`, unless an integer was requested.
         let fits = form == NumberForm::Any || (is_whole(token) && token != b"-0");
         (rules.is_told || (!is_padded(token) && fits)).then_some(())?;
         parse(token)
     })
 }
 
-/// Whether a field is a number of any form, even one that no type holds, and not missing.
+/// Whether a field is present and a number of any form, even one that no type holds.
 pub(in crate::table) fn is_number(field: TextField<'_>, rules: &FieldRules) -> bool {
     // The standard library accepts the same forms.
     let is_one = |token: &[u8]| std::str::from_utf8(token).ok()?.parse::<f64>().ok();
     !rules.is_missing(field) && with_point(field.trimmed(), rules, is_one).is_some()
 }
 
-/// Returns the whole number that a field is, of up to 128 bits.
+/// Returns the whole number in a field, of up to 128 bits.
 pub(in crate::table) fn whole(field: TextField<'_>, rules: &FieldRules) -> Option<i128> {
     let whole = |token: &[u8]| std::str::from_utf8(token).ok()?.parse().ok();
     with_point(field.trimmed(), rules, whole)
 }
 
-/// Says why [`parse`] refused a token as a number of this type.
+/// Returns why [`parse`] refused a token as a number of this type.
 #[cold]
 pub(super) fn refusal(token: &[u8], rules: &FieldRules, type_name: &str) -> Misfit {
     let reason =
@@ -95,7 +95,7 @@ pub(super) fn refusal(token: &[u8], rules: &FieldRules, type_name: &str) -> Misf
     }
 }
 
-/// Returns the bits of the tokens that lost something as these values.
+/// Returns the bits of the tokens that lost digits or signs as these values.
 pub(super) fn bits_of_lost<T: SealedNumber>(tokens: Tokens<'_>, values: &[T]) -> u64 {
     let places = tokens.starts.iter().zip(tokens.ends).zip(values);
     (0..).zip(places).fold(0, |bits, (index, ((&start, &end), &value))| {
@@ -104,12 +104,12 @@ pub(super) fn bits_of_lost<T: SealedNumber>(tokens: Tokens<'_>, values: &[T]) ->
     })
 }
 
-/// Whether a token lost zeros or a plus, or is a whole zero that lost a minus.
+/// Whether a token lost leading zeros or a plus, or the minus of a whole zero.
 pub(super) fn has_lost<T: SealedNumber>(token: &[u8], value: T) -> bool {
     is_padded(token) || is_minus_zero(token, value)
 }
 
-/// Whether a token is a zero with a minus, which whole numbers do not have.
+/// Whether a token is a whole zero with a minus, which whole numbers do not have.
 pub(super) fn is_minus_zero<T: SealedNumber>(token: &[u8], value: T) -> bool {
     T::IS_WHOLE && value == T::default() && token.first() == Some(&b'-')
 }
@@ -134,12 +134,12 @@ fn with_point<T>(
     parse(&copy[..len])
 }
 
-/// Writes the usual form of a token and returns its length; `None` if it has a point that is not one
-/// here, or groups of thousands that do not have three digits.
+/// Writes the usual form of a token and returns its length; `None` if its point is not the
+/// column's, or a group of thousands does not have three digits.
 pub(super) fn usual_form(token: &[u8], rules: &FieldRules, copy: &mut [u8]) -> Option<usize> {
     let mut len = 0;
-    // Digits since the start or a separator; whether there was a separator; whether the whole
-    // part goes on.
+    // Digits since the start or a separator; whether there was a separator; whether this is the
+    // whole part.
     let (mut digits, mut is_grouped, mut is_whole) = (0, false, true);
     for &byte in token {
         if is_whole && Some(byte) == rules.thousands {

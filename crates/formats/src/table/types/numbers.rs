@@ -24,7 +24,8 @@ pub(super) fn column<T: ArrowPrimitiveType<Native: SealedNumber>>(
     })
 }
 
-/// Parses fields into `out`, which is as long. `missing` has the value of a missing one, by its index.
+/// Parses fields into `out`, which has the same length. `missing` returns the value of a
+/// missing field by its index.
 pub(in crate::table) fn fill<T: SealedNumber>(
     fields: RawFields<'_>,
     rules: &FieldRules,
@@ -35,7 +36,7 @@ pub(in crate::table) fn fill<T: SealedNumber>(
     loops::fill(&ParseNumbers::<T>::NEW, fields, rules, out, missing, note)
 }
 
-/// How the numbers of one type are parsed.
+/// Parses numbers of one type.
 struct ParseNumbers<T>(std::marker::PhantomData<T>);
 
 impl<T: SealedNumber> ParseNumbers<T> {
@@ -104,7 +105,7 @@ impl<T: SealedNumber> Parse for ParseNumbers<T> {
     }
 }
 
-/// Returns how many values precede the first that was `-0`, which unsigned types refuse.
+/// Returns the number of values before the first `-0`, which unsigned types refuse.
 fn without_minus_zero<T: SealedNumber>(tokens: Tokens<'_>, values: &[T]) -> usize {
     if !T::IS_UNSIGNED || !values.contains(&T::default()) {
         return values.len();

@@ -4,10 +4,10 @@ use super::field::{QuoteBytes, TextField, trim};
 use super::formats::MomentFormat;
 use crate::number::parse::double;
 
-/// How the fields of a column are read.
+/// The rules by which the fields of a column are read.
 #[derive(Clone, Debug)]
 pub(in crate::table) struct FieldRules {
-    /// Words for missing values; the empty field is one of them if it is here.
+    /// Words for missing values, among them the empty one if empty fields are missing.
     pub(in crate::table) nulls: WordSet,
     pub(in crate::table) trues: WordSet,
     pub(in crate::table) falses: WordSet,
@@ -15,11 +15,11 @@ pub(in crate::table) struct FieldRules {
     /// The decimal point.
     pub(in crate::table) decimal: u8,
     pub(in crate::table) thousands: Option<u8>,
-    /// How dates and timestamps are written, instead of the usual form.
+    /// The format of dates and timestamps, if not the usual one.
     pub(in crate::table) format: Option<MomentFormat>,
     /// Whether the caller gave the type: then leading zeros and `+` may precede whole numbers.
     pub(in crate::table) is_told: bool,
-    /// Whether objects and arrays are more than text.
+    /// Whether objects and arrays are read as more than text.
     pub(in crate::table) is_nested: bool,
 }
 
@@ -45,7 +45,8 @@ impl FieldRules {
         self.decimal == b'.' && self.thousands.is_none()
     }
 
-    /// Whether a field is missing in all types, or, if it is quoted and not of JSON, in all but text.
+    /// Whether a field is missing in all types, or in all but text if it is quoted and not
+    /// JSON.
     #[inline]
     pub(in crate::table) fn is_missing(&self, field: TextField<'_>) -> bool {
         if self.quoting.is_json && !field.is_quoted && field.raw == b"null" {
@@ -55,7 +56,7 @@ impl FieldRules {
         self.nulls.has(word)
     }
 
-    /// Returns the bytes that a field which is not just its own text may begin with.
+    /// Returns the first bytes of fields that are not simply their own text.
     pub(super) fn special_firsts(&self) -> ByteSet {
         if self.quoting.escape.is_some() {
             return ByteSet::ALL;
@@ -73,13 +74,13 @@ impl FieldRules {
         self.nulls.has_values() || self.has_odd_booleans()
     }
 
-    /// Whether a boolean looks like a number or a date. If the caller gave the type of the column, it is
-    /// that.
+    /// Whether a boolean looks like a number or a date. In a column with a given type it is a
+    /// value of that type.
     pub(super) fn has_odd_booleans(&self) -> bool {
         !self.is_told && (self.trues.has_values() || self.falses.has_values())
     }
 
-    /// Whether a column of another type cannot have this field, since it is a boolean.
+    /// Whether a field is a boolean, which a column of another type refuses.
     pub(super) fn is_refused(&self, field: TextField<'_>) -> bool {
         self.has_odd_booleans() && self.boolean(field).is_some()
     }
@@ -90,7 +91,7 @@ impl FieldRules {
         self.quoting.is_json && matches!(raw.first(), Some(b'{' | b'['))
     }
 
-    /// Returns the boolean that a field is.
+    /// Returns the boolean of a field.
     pub(super) fn boolean(&self, field: TextField<'_>) -> Option<bool> {
         let word = field.trimmed();
         if self.quoting.is_json && !field.is_quoted {
@@ -121,11 +122,11 @@ impl ByteSet {
     }
 }
 
-/// A set of words, which mostly does not have what is asked.
+/// A set of words, tuned for words that it does not have.
 #[derive(Clone, Debug)]
 pub(in crate::table) struct WordSet {
     words: Vec<Vec<u8>>,
-    /// The short ones, as [`key`] gives them.
+    /// The keys of the short words, see [`key`].
     keys: Vec<u64>,
     firsts: ByteSet,
     has_empty: bool,
@@ -183,10 +184,11 @@ impl WordSet {
     }
 }
 
-/// The most bytes of a word that fit a word of the machine together with their number.
+/// The most bytes of a word that fit into a machine word together with their number.
 const SHORT: usize = 7;
 
-/// Returns the bytes between two offsets and their number, if they are few, and more follow.
+/// Returns the bytes between two offsets and their number, if they are few and more bytes
+/// follow.
 #[inline]
 fn key(text: &[u8], start: usize, end: usize) -> Option<u64> {
     let len = end - start;

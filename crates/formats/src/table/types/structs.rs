@@ -16,7 +16,7 @@ use super::nested::NestedType;
 use super::rules::FieldRules;
 use crate::table::json::Parts;
 
-/// Objects or arrays of which only the type is wanted.
+/// Objects or arrays of which only the type is needed.
 pub(super) struct Outlines {
     /// The bracket that opens each of them.
     open: u8,
@@ -31,7 +31,7 @@ impl Outlines {
     }
 }
 
-/// Refuses what does not begin with this bracket.
+/// Refuses a field that does not begin with this bracket.
 fn check(field: TextField<'_>, open: u8) -> Result<(), Misfit> {
     let is_one = !field.is_quoted && field.raw.first() == Some(&open);
     if is_one && std::str::from_utf8(field.raw).is_ok() {
@@ -52,7 +52,7 @@ impl Fill for Outlines {
         self.len += 1;
     }
 
-    /// Only its length and its missing values mean something.
+    /// Only the length and the validity have a meaning.
     fn finish(&mut self, nulls: Option<NullBuffer>) -> ArrayRef {
         Arc::new(StructArray::new_empty_fields(self.len, nulls))
     }
@@ -77,7 +77,7 @@ impl StructFill {
         Self { names: names.zip(0..).collect(), fields, columns, len: 0 }
     }
 
-    /// Makes all columns as long as this one.
+    /// Extends all columns to the length of this one.
     fn fill(&mut self) {
         self.len += 1;
         let short = self.columns.iter_mut().filter(|column| column.len() < self.len);
@@ -86,7 +86,7 @@ impl StructFill {
 }
 
 impl Fill for StructFill {
-    /// After an error the columns are of no use.
+    /// After an error the columns are unusable.
     fn push(
         &mut self,
         field: TextField<'_>,
@@ -118,7 +118,7 @@ impl Fill for StructFill {
     }
 }
 
-/// Arrays whose items are of one type.
+/// Arrays with items of one type.
 pub(super) struct ListFill {
     field: FieldRef,
     item: Builder,
@@ -132,7 +132,7 @@ impl ListFill {
 }
 
 impl Fill for ListFill {
-    /// After an error the items are of no use.
+    /// After an error the items are unusable.
     fn push(
         &mut self,
         field: TextField<'_>,

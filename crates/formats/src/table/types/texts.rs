@@ -2,16 +2,17 @@
 //!
 //! ```text
 //! text      a,"b ""c""",NA,d        the fields of a block
-//! values    ab "c"d                 their bytes one after the other, quotes undone
-//! offsets   0 1 6 6 7               where each begins, and where the last one ends
+//! values    ab "c"d                 their bytes, concatenated, without quotes
+//! offsets   0 1 6 6 7               the start of each, and the end of the last
 //! ```
 //!
 //! Most fields are short: 32 bytes are copied whatever the length, which is faster than copying
-//! only some, and the next field overwrites what was too much. All new bytes are checked to be
-//! UTF-8 at once.
+//! only some, and the next field overwrites the excess. All new bytes are checked to be UTF-8
+//! at once.
 //!
-//! This is Arrow's `LargeUtf8`. Views (`Utf8View`) would take more memory for short texts, and
-//! without unsafe code each view is checked on its own, which takes longer than all the rest.
+//! This is Arrow's `LargeUtf8`. Views (`Utf8View`) would take more memory for short texts.
+//! Without unsafe code each view is checked on its own, which takes longer than everything
+//! else.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,14 +27,14 @@ use super::misfit::{FieldFit, Misfit, MisfitAt};
 use super::rules::{ByteSet, FieldRules};
 use super::validity::Validity;
 
-/// Bytes that are copied for a short field.
+/// Bytes copied for a short field.
 const CHUNK: usize = 32;
 /// Fields whose validity is appended at a time.
 const BATCH: usize = 64;
 
-/// A column of texts, each for itself.
+/// A column of texts, each stored separately.
 pub(super) struct TextsFill {
-    /// Bytes after the last offset are of no meaning.
+    /// Bytes past the last offset have no meaning.
     values: Vec<u8>,
     offsets: Vec<i64>,
     /// The last offset.
@@ -47,7 +48,7 @@ impl TextsFill {
         Self { values: Vec::new(), offsets, end: 0 }
     }
 
-    /// Makes room for some bytes, and a chunk after them.
+    /// Reserves room for some bytes and a chunk after them.
     fn make_room(&mut self, more: usize) {
         let needed = self.end + more + CHUNK;
         if self.values.len() < needed {
@@ -55,7 +56,7 @@ impl TextsFill {
         }
     }
 
-    /// Appends bytes that there is room for: those of `text` up to `end`.
+    /// Appends the bytes of `text` up to `end`; the room is reserved.
     #[inline]
     fn copy(&mut self, text: &[u8], start: usize, end: usize) {
         let (at, len) = (self.end, end - start);
@@ -68,13 +69,14 @@ impl TextsFill {
         self.end += len;
     }
 
-    /// Ends a value, missing or not. Lossless, as no memory has 2^63 bytes.
+    /// Ends a value, missing or not. The cast is lossless, since no memory has 2^63 bytes.
     #[inline]
     fn end_value(&mut self) {
         self.offsets.push(i64::try_from(self.end).unwrap_or(i64::MAX));
     }
 
-    /// Appends up to 64 fields, and returns which of them are there, and which of these are objects or arrays.
+    /// Appends up to 64 fields. Returns which are present, and which of these are objects or
+    /// arrays.
     fn push_some(
         &mut self,
         fields: RawFields<'_>,
@@ -105,8 +107,8 @@ impl TextsFill {
         (there, nested)
     }
 
-    /// Appends the bytes of a field that may be quoted, escaped, or missing. Returns whether it
-    /// is there.
+    /// Appends the bytes of a field that may be quoted, escaped or missing. Returns whether it
+    /// is present.
     fn push_special(
         &mut self,
         text: &[u8],
@@ -131,7 +133,7 @@ impl TextsFill {
         is_there
     }
 
-    /// Checks the texts from `first` on; returns the index of the one that is not UTF-8.
+    /// Checks the texts from `first` on; returns the index of the first that is not UTF-8.
     fn check(&self, first: usize) -> Result<(), usize> {
         let start = |index: usize| usize::try_from(self.offsets[index]).unwrap_or(usize::MAX);
         let bytes = &self.values[..self.end];
@@ -139,7 +141,7 @@ impl TextsFill {
         if bytes[begin..].is_ascii() {
             return Ok(());
         }
-        // Valid as a whole, and no character lies across the end of a text.
+        // Valid as a whole, and no character crosses the end of a text.
         let text = std::str::from_utf8(&bytes[begin..]);
         let is_apart = |text: &str| {
             (first..self.offsets.len()).all(|at| text.is_char_boundary(start(at) - begin))
@@ -152,7 +154,7 @@ impl TextsFill {
         wrong.map_or(Ok(()), Err)
     }
 
-    /// Takes back all but `count` texts.
+    /// Removes all but `count` texts.
     fn keep(&mut self, count: usize) {
         self.offsets.truncate(count + 1);
         let end = self.offsets.last().copied().unwrap_or(0);
@@ -164,11 +166,12 @@ impl TextsFill {
 enum Simple {
     Missing,
     Text(Range<usize>),
-    /// It may have escapes, doubled quotes, or blanks around a word for a missing value.
+    /// Not simple: it may have escapes, doubled quotes, or blanks around a word for a missing
+    /// value.
     Not,
 }
 
-/// Returns what a field is that begins with a quote, or as a word for a missing value does.
+/// Returns the kind of a field that begins with a quote, or like a word for a missing value.
 #[inline]
 fn simple(text: &[u8], raw: Range<usize>, rules: &FieldRules) -> Simple {
     let (first, last) = (text[raw.start], text[raw.end - 1]);
@@ -214,7 +217,7 @@ fn has_byte(text: &[u8], range: Range<usize>, byte: u8) -> bool {
     }
 }
 
-/// Where a byte occurs first in a chunk; its length if nowhere.
+/// The first place of a byte in a chunk; the chunk's length if it has none.
 #[inline]
 fn first_byte(chunk: &[u8; CHUNK], byte: u8) -> usize {
     const ONES: u64 = u64::MAX / 255;

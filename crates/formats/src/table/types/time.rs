@@ -6,8 +6,8 @@
 //! 2024-02-29 23:59Z                     one to nine digits are optional; `Z`, ±HH, ±HHMM, ±HH:MM
 //! ```
 //!
-//! Years are 0001 to 9999, and whether a day exists is decided by the calendar of `chrono`, which
-//! Arrow's arrays depend on too. There is no 24:00, and no leap second: Arrow has none.
+//! Years are 0001 to 9999. The calendar of `chrono`, on which Arrow's arrays depend too,
+//! decides whether a day exists. There is no 24:00 and no leap second: Arrow has none.
 
 use arrow_schema::TimeUnit;
 use chrono::{Datelike, NaiveDate};
@@ -22,19 +22,19 @@ const EPOCH: i32 = 719_163;
 /// Seconds of the years 1 to 9999.
 const YEARS: std::ops::Range<i64> = -719_162 * 86_400..2_932_897 * 86_400;
 
-/// Whether a moment is in the years 1 to 9999 in UTC too, where its offset may not leave it.
+/// Whether a moment is in the years 1 to 9999 in UTC too; its offset may move it out.
 #[inline]
 pub(super) fn is_in_years(moment: Moment) -> bool {
     YEARS.contains(&moment.seconds)
 }
 
-/// Returns midnight of a day.
+/// Returns the midnight at which a day begins.
 pub(super) fn midnight(days: i32) -> Moment {
     let seconds = i64::from(days) * 86_400;
     Moment { seconds, nanos: 0, digits: 0, is_zoned: false }
 }
 
-/// Returns the day of a moment, if that is midnight.
+/// Returns the day of a moment at midnight.
 pub(super) fn day(moment: Moment) -> Option<i32> {
     let is_midnight = moment.seconds % 86_400 == 0 && moment.nanos == 0;
     is_midnight.then(|| i32::try_from(moment.seconds / 86_400).ok())?
@@ -59,15 +59,15 @@ pub(super) fn exactly(moment: Moment, unit: TimeUnit) -> Result<i64, Misfit> {
     seconds.checked_add(i64::from(moment.nanos / nanos)).ok_or(Misfit::Range)
 }
 
-/// Nanoseconds from 1677 to 2262. The whole seconds alone may be out of range. The least number is not
-/// a time: numpy and pandas take it for a missing value.
+/// Returns nanoseconds, for 1677 to 2262. The whole seconds alone may be out of range. The
+/// least number is not a time: numpy and pandas read it as a missing value.
 #[inline]
 fn nanoseconds(moment: Moment) -> Result<i64, Misfit> {
     let value = i128::from(moment.seconds) * 1_000_000_000 + i128::from(moment.nanos);
     i64::try_from(value).ok().filter(|&value| value != i64::MIN).ok_or(Misfit::Range)
 }
 
-/// Parses a date, which is its midnight, or a timestamp.
+/// Parses a timestamp, or a date as its midnight.
 pub(super) fn date_or_moment(token: &[u8]) -> Option<Moment> {
     match date(token) {
         Some(days) => Some(midnight(days)),
@@ -124,7 +124,7 @@ fn hour_and_minute(text: &[u8; 5]) -> Option<u32> {
     Some(hours * 60 + minutes)
 }
 
-/// Parses one to nine digits to nanoseconds, and returns how many there were.
+/// Parses one to nine digits to nanoseconds; also returns their number.
 fn parse_fraction(text: &[u8]) -> Option<(u32, u8)> {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit());
     let (mut nanos, mut count) = (0_u32, 0_u8);
@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(at("1970-01-01T00:00:00.1234567", Microsecond), None);
         assert_eq!(at("1970-01-01T00:00:00.123456000", Microsecond), Some(123_456));
         assert_eq!(at("1677-09-21T00:12:43.145224193", Nanosecond), Some(-i64::MAX));
-        // A missing value for numpy.
+        // numpy reads it as a missing value.
         assert_eq!(at("1677-09-21T00:12:43.145224192", Nanosecond), None);
         assert_eq!(at("2262-04-11T23:47:16.854775807", Nanosecond), Some(i64::MAX));
         assert_eq!(at("2262-04-11T23:47:16.854775808", Nanosecond), None);

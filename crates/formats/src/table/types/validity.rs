@@ -1,13 +1,13 @@
-//! Which values of a column are there.
+//! The validity of a column: which values are present.
 
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 
 const BITS: usize = 64;
 
-/// One bit for each value, set if it is there. No memory is used as long as none is missing.
+/// One bit for each value, set if it is present. No memory is used until one is missing.
 #[derive(Debug, Default)]
 pub(super) struct Validity {
-    /// Empty as long as none is missing; then there is one for each 64 values that began.
+    /// Empty until a value is missing; then a word for each 64 values begun.
     words: Vec<u64>,
     len: usize,
     nulls: usize,
@@ -23,7 +23,7 @@ impl Validity {
         self.push_word(u64::from(is_there), 1);
     }
 
-    /// Appends `count` values, at most 64: those whose bits are set are there.
+    /// Appends `count` values, at most 64; a set bit means a present value.
     #[inline]
     pub(super) fn push_word(&mut self, bits: u64, count: usize) {
         debug_assert!(count <= BITS);
@@ -39,7 +39,7 @@ impl Validity {
         self.push_some(bits, count);
     }
 
-    /// Appends the first `most` of some values, given as words with their counts.
+    /// Appends the first `most` of the values in `words`, each with its count.
     pub(super) fn push_words(&mut self, words: &[(u64, usize)], mut most: usize) {
         for &(bits, count) in words {
             let count = count.min(most);

@@ -11,13 +11,13 @@ use crate::error::{Error, FormatReason, Result};
 use crate::table::options::choices::HeaderLine;
 use crate::table::value::Value;
 
-/// Values of a batch, about.
+/// Approximate number of values in a batch.
 const VALUES: usize = 256 << 10;
-/// Values of a batch of rows that is copied: it stays in the cache.
+/// Values in a batch of rows that is copied: it stays in the cache.
 const FEW: usize = 8 << 10;
 
-/// Writes `values`, row by row with `columns` values in each, with default options: CSV without names,
-/// unless the name of the output says another form.
+/// Writes `values`, row by row with `columns` values in each, with default options: CSV without
+/// names, unless the output's name has another form.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -40,13 +40,13 @@ pub fn write_array<T: Value>(
 
 impl BatchWriteOptions {
     /// Writes `values`, row by row with `columns` values in each. Without
-    /// [names](Self::with_names), CSV has a header only if there are no rows, since nothing else would
-    /// show the columns. Takes a few megabytes besides the output's buffers.
+    /// [names](Self::with_names), CSV has a header only if there are no rows, since otherwise
+    /// nothing would show the columns. Takes a few megabytes besides the output's buffers.
     ///
     /// # Errors
     ///
-    /// The errors of [`write_batches`](Self::write_batches); [`FormatReason::Invalid`] for values that do not
-    /// divide into rows.
+    /// The errors of [`write_batches`](Self::write_batches); [`FormatReason::Invalid`] for values
+    /// that do not divide into rows.
     pub fn write_array<T: Value>(
         &self,
         output: impl Into<Output>,
@@ -77,7 +77,7 @@ impl BatchWriteOptions {
             let batches = values.chunks(rows(VALUES)).map(|rows| batch(&schema, rows));
             return options.write_batches(output, &schema, batches);
         }
-        // Row by row, not in columns.
+        // A row is one list, not a value in each column.
         let value = Arc::new(field(0));
         let size = i32::try_from(columns).map_err(|_| {
             Error::writing(output.name(), FormatReason::Invalid, "too many columns for a table")

@@ -1,4 +1,4 @@
-//! The way from an Arrow array to the source of its text.
+//! From an Arrow array to the source of its text.
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
@@ -23,7 +23,7 @@ use crate::number::format::room::{NumberRoom, put_i64, put_text, put_u64};
 use crate::number::format::{push_f32_shortest, push_f64_fixed};
 use crate::table::value::Decimals;
 
-/// A dictionary of up to this many values is formatted once, even if there are fewer rows.
+/// The most values of a dictionary that are formatted once even if there are fewer rows.
 const FEW: usize = 4096;
 
 type Boxed<'a> = Box<dyn Source + 'a>;
@@ -33,7 +33,7 @@ pub(super) fn is_writable(kind: &DataType, style: &Style) -> bool {
     Maker { style, lead: &[] }.source(&*new_empty_array(kind)).is_some()
 }
 
-/// Returns what gives the text of a column; `None` if its type has no text.
+/// Returns the source of a column's text; `None` if its type has no text.
 pub(super) fn source<'a>(
     array: &'a dyn Array,
     style: &'a Style,
@@ -54,16 +54,16 @@ fn key(name: &str) -> Vec<u8> {
     key
 }
 
-/// The look of a text value.
+/// The kind of a value's text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Look {
     /// A number, `true` or `false`.
     Bare,
     /// A date.
     Date,
-    /// With a time of day, so with colons.
+    /// With a time of day, and thus with colons.
     Time,
-    /// Quoted by itself, if necessary.
+    /// A text, which quotes itself if necessary.
     Text,
     /// A value of JSON.
     Nested,
@@ -187,7 +187,7 @@ impl<'a> Maker<'a, '_> {
         })
     }
 
-    /// Whether NaN and infinity have a text: not in JSON.
+    /// Whether NaN and infinities have a text; they do not in JSON.
     fn has_all(self) -> bool {
         !matches!(self.style.syntax, Syntax::Json)
     }
@@ -228,7 +228,7 @@ impl<'a> Maker<'a, '_> {
         })
     }
 
-    /// Decimals, all their digits.
+    /// Decimals with all their digits.
     fn decimals<T: DecimalType>(self, array: &'a dyn Array) -> Boxed<'a> {
         let typed = array.as_primitive::<T>();
         let (precision, scale) = (typed.precision(), typed.scale());
@@ -312,7 +312,7 @@ impl<'a> Maker<'a, '_> {
         let (keys, nulls) = (dictionary.normalized_keys(), array.logical_nulls());
         let is_text = matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
         if is_text && values.len() <= array.len().max(FEW) {
-            // Without a value that is refused, or one that no row has.
+            // The values are formatted once, unless one is refused: it may be in no row.
             if let Ok(all) =
                 Formatted::new(&*inner, values.len(), keys.clone(), nulls.clone(), &missing)
             {

@@ -1,30 +1,30 @@
-//! The text of one column for some rows.
+//! The text of one column in some rows.
 //!
 //! ```text
 //! text    7-12105abc…      formatted here, or lent by an array
-//! spans   0..1 1..4 4..7   where the value of each row is; a missing one is anywhere
+//! spans   0..1 1..4 4..7   the place of each row's value; a missing one may be anywhere
 //! ```
 //!
-//! Columns are formatted one after the other, and then put together row by row. So neither loop
-//! has to ask for each field which type it has.
+//! Columns are formatted one after another, then assembled row by row. So neither loop checks the
+//! type of each field.
 
 use std::ops::Range;
 
 use arrow_buffer::NullBuffer;
 use swath_simd::{Span, Values};
 
-/// Copies of up to this many bytes are made without a call.
+/// The most bytes that are copied without a call.
 const SHORT: usize = 32;
 
 /// The values of one column as text.
 #[derive(Debug, Default)]
 pub(super) struct FieldTexts<'a> {
-    /// The text, if it did not have to be written.
+    /// The text, if an array lends it.
     pub(super) lent: Option<&'a [u8]>,
-    /// The text otherwise. It begins with the word for missing values.
+    /// The text otherwise; it begins with the word for missing values.
     pub(super) own: Vec<u8>,
     pub(super) spans: Vec<Span>,
-    /// Numbers that the form does not have, written as missing.
+    /// NaN and infinities that the form lacks, written as missing.
     pub(super) not_finite: u64,
 }
 
@@ -37,8 +37,8 @@ impl<'a> FieldTexts<'a> {
         self.spans.clear();
     }
 
-    /// Makes room for `bytes` after the word for missing values, and for `rows` spans. What is in
-    /// it is unspecified.
+    /// Reserves `bytes` after the word for missing values, and `rows` spans. Their contents are
+    /// unspecified.
     pub(super) fn make_room(&mut self, missing: &[u8], bytes: usize, rows: usize) {
         self.lent = None;
         let len = missing.len() + bytes;
@@ -53,18 +53,18 @@ impl<'a> FieldTexts<'a> {
         self.lent.unwrap_or(&self.own)
     }
 
-    /// The value of a row.
+    /// Returns the value of a row.
     pub(super) fn value(&self, row: usize) -> &[u8] {
         self.spans[row].of(self.text())
     }
 
-    /// Ends the value that begins at `start` of our own text.
+    /// Ends the value that begins at `start` of the own text.
     #[inline(always)]
     pub(super) fn push(&mut self, start: usize) {
         self.spans.push(Span { start, end: self.own.len() });
     }
 
-    /// Makes the values of missing rows the word for them, which has `missing` bytes.
+    /// Points the spans of missing rows to the word for them, which has `missing` bytes.
     pub(super) fn mark_missing(
         &mut self,
         nulls: Option<&NullBuffer>,
@@ -74,18 +74,18 @@ impl<'a> FieldTexts<'a> {
         let Some(nulls) = some_missing(nulls, rows.clone()) else { return };
         let word = Span { start: 0, end: missing };
         for (row, span) in rows.zip(&mut self.spans) {
-            // Without a branch: which rows are missing cannot be predicted.
+            // Branchless: missing rows cannot be predicted.
             *span = if nulls.is_null(row) { word } else { *span };
         }
     }
 
-    /// The values, to be put into rows.
+    /// Returns the values, ready to be assembled into rows.
     pub(super) fn values(&self) -> Values<'_> {
         Values { text: self.text(), spans: &self.spans }
     }
 }
 
-/// The validity of these rows, if one of them is missing.
+/// Returns the validity of these rows, if one of them is missing.
 pub(super) fn some_missing(
     nulls: Option<&NullBuffer>,
     rows: Range<usize>,
@@ -95,7 +95,7 @@ pub(super) fn some_missing(
     (valid < rows.len()).then_some(nulls)
 }
 
-/// Appends a value; short ones without a call, if as many bytes follow in `text`.
+/// Appends a value; a short one without a call, if enough bytes follow in `text`.
 #[inline(always)]
 pub(super) fn push_short(out: &mut Vec<u8>, text: &[u8], span: Span) {
     let end = out.len() + span.len();

@@ -1,4 +1,4 @@
-//! The caller's batches, one after the other, and errors instead of them.
+//! The caller's batches, one after another, or errors in their place.
 
 use std::error::Error as StdError;
 use std::path::Path;
@@ -8,10 +8,10 @@ use arrow_schema::Schema;
 
 use crate::error::{Error, FormatReason, Result};
 
-/// An item of the iterator that [`write_batches`](crate::table::write::write_batches) takes: a batch, a
-/// reference to one, or the result of making one.
+/// An item of the iterator that [`write_batches`](crate::table::write::write_batches) takes: a
+/// batch, a reference to one, or a result with one.
 pub trait BatchItem {
-    /// Returns the batch, or why there is none.
+    /// Returns the batch, or the reason why there is none.
     ///
     /// # Errors
     ///
@@ -39,18 +39,18 @@ impl<E: Into<Box<dyn StdError + Send + Sync>>> BatchItem
     }
 }
 
-/// Items as they come.
+/// The caller's items.
 pub(super) type GivenItems<'i> = dyn Iterator<Item = std::result::Result<RecordBatch, Box<dyn StdError + Send + Sync>>>
     + Send
     + 'i;
 
-/// Batches of one schema. After an error there are no more.
+/// Batches of one schema. Ends after an error.
 pub(super) struct Given<'i> {
     items: &'i mut GivenItems<'i>,
     schema: &'i Schema,
     path: &'i Path,
     count: u64,
-    /// Rows of all batches so far.
+    /// Rows of all batches taken.
     pub(super) rows: u64,
 }
 
@@ -114,8 +114,8 @@ impl Iterator for Given<'_> {
     }
 }
 
-/// An error of this library, as a stream of batches has it, stays as it is. Any other becomes the
-/// cause.
+/// Converts an item's error. One of this library, as from a stream of batches, stays as it is; any
+/// other becomes the cause.
 fn failed(error: Box<dyn StdError + Send + Sync>, path: &Path) -> Error {
     let error = match error.downcast::<Error>() {
         Ok(ours) => return *ours,

@@ -1,5 +1,5 @@
-//! Arrow files and streams, as chunks of bytes: encoded one batch after the other, which is little
-//! more than a copy, and written by all workers.
+//! Arrow files and streams in chunks of bytes: encoded batch by batch, which is little more than a
+//! copy, and written by all workers.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ use crate::table::arrow::write::{ArrowWriter, Container};
 /// Bytes of a chunk.
 const CHUNK: usize = 1 << 20;
 
-/// Chunks that are complete, and the one that is being filled.
+/// The complete chunks, and the one being filled.
 #[derive(Debug, Default)]
 struct IpcChunks {
     full: VecDeque<Vec<u8>>,
@@ -43,7 +43,7 @@ impl Write for IpcChunks {
     }
 }
 
-/// The rest of a batch that is cut, and the rows of its parts.
+/// The rest of a batch that is split, and the rows of its parts.
 struct BatchRest {
     batch: RecordBatch,
     rows: usize,
@@ -96,14 +96,14 @@ impl<'g, 'i> IpcStream<'g, 'i> {
         }
     }
 
-    /// The next batch, or a part of it.
+    /// Returns the next batch, or a part of it.
     fn batch(&mut self) -> Result<Option<RecordBatch>> {
         let (batch, rows, is_part) = match self.rest.take() {
             Some(BatchRest { batch, rows }) => (batch, rows, true),
             None => {
                 let Some(batch) = self.given.next().transpose()? else { return Ok(None) };
                 let fit = self.block_size / estimate_row(&batch).max(1);
-                // Whole bytes of validity, so that no bits have to be shifted.
+                // Whole words of validity, so that no bits are shifted.
                 let rows = usize::try_from(fit).unwrap_or(usize::MAX / 2).max(1);
                 (self.named(batch)?, rows.next_multiple_of(64), false)
             }
@@ -116,13 +116,13 @@ impl<'g, 'i> IpcStream<'g, 'i> {
         self.compact(&batch.slice(0, rows)).map(Some)
     }
 
-    /// Returns the batch with the names that were chosen.
+    /// Returns the batch with the names to write.
     fn named(&self, batch: RecordBatch) -> Result<RecordBatch> {
         let rows = batch.num_rows();
         self.of(batch.columns().to_vec(), rows)
     }
 
-    /// A part of a batch without the texts of its other parts, all of which would be written.
+    /// Returns a part of a batch without the texts of its other parts, which would all be written.
     fn compact(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let compact = |column: &ArrayRef| -> ArrayRef {
             match column.data_type() {
@@ -162,8 +162,8 @@ impl Iterator for IpcStream<'_, '_> {
     }
 }
 
-/// Explains a refusal of Arrow's writer: types that its format does not have, dictionaries that
-/// change, and missing values where the schema has none.
+/// Explains why Arrow's writer refused: a type that its format lacks, a dictionary that changes, or
+/// a missing value where the schema has none.
 fn refused(given: &Given<'_>, error: &ArrowError) -> Error {
     let text = error.to_string();
     let is_replaced = text.contains("Dictionary replacement");

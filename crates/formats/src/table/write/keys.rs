@@ -19,7 +19,7 @@ pub(super) struct Formatted {
 }
 
 impl Formatted {
-    /// Formats all `count` values. `nulls` are those of the rows.
+    /// Formats all `count` values. `nulls` is the validity of the rows.
     pub(super) fn new(
         values: &dyn Source,
         count: usize,
@@ -47,7 +47,7 @@ impl Source for Formatted {
     }
 }
 
-/// A dictionary of other values than text: each row is formatted.
+/// A dictionary of values other than texts: each row is formatted.
 pub(super) struct Keyed<'a> {
     pub(super) keys: Vec<usize>,
     pub(super) nulls: Option<NullBuffer>,
@@ -78,7 +78,7 @@ impl Source for Keyed<'_> {
 
 /// Lists, as arrays of JSON.
 pub(super) struct ListTexts<'a> {
-    /// Where the values of each row are.
+    /// The range of each row's values.
     pub(super) places: Vec<Range<usize>>,
     pub(super) nulls: Option<NullBuffer>,
     pub(super) values: Box<dyn Source + 'a>,
@@ -117,7 +117,7 @@ impl Source for ListTexts<'_> {
 /// Structs, as objects of JSON.
 pub(super) struct StructTexts<'a> {
     pub(super) nulls: Option<NullBuffer>,
-    /// The members, whose texts begin with their names.
+    /// The members; their texts begin with their names.
     pub(super) members: Vec<Box<dyn Source + 'a>>,
     pub(super) around: Around,
 }

@@ -1,4 +1,4 @@
-//! Columns whose values have a fixed size: numbers, dates, times, booleans, and nothing at all.
+//! Columns of fixed-size values: numbers, dates, times, booleans, and nulls.
 
 use std::ops::Range;
 
@@ -10,22 +10,23 @@ use super::fields::FieldTexts;
 use super::source::{Around, FillResult, Source, Unwritable};
 use crate::number::format::room::{NumberRoom, ROOM, put_f64, put_text};
 
-/// How to write a value that has no text.
+/// The treatment of a value without a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Otherwise {
     /// An error.
     Refused { detail: &'static str, hint: &'static str },
-    /// It is written as missing, and counted.
+    /// Written as missing, and counted.
     Missing,
 }
 
 /// Puts values into rooms.
 pub(super) trait Put<T>: Send + Sync {
-    /// Puts each of at most 64 values into its room, and the length of its text into `lens`: 0 if it has none.
+    /// Puts each of at most 64 values into its room, and the length of its text into `lens`: 0 if
+    /// it has none.
     fn many(&self, values: &[T], rooms: &mut [NumberRoom], lens: &mut [usize]);
 }
 
-/// One after the other.
+/// Puts values one after another.
 impl<T: Copy, P: Fn(&mut NumberRoom, T) -> usize + Send + Sync> Put<T> for P {
     fn many(&self, values: &[T], rooms: &mut [NumberRoom], lens: &mut [usize]) {
         for ((value, room), len) in values.iter().zip(rooms).zip(lens) {
@@ -43,7 +44,7 @@ pub(super) struct Doubles {
 impl Put<f64> for Doubles {
     fn many(&self, values: &[f64], rooms: &mut [NumberRoom], lens: &mut [usize]) {
         debug_assert!(values.len() <= BATCH, "the others would have no text");
-        // Of doubles with all their digits, few are short: then the rest is not tried.
+        // If doubles have all their digits, few are short: then the rest is not tried.
         let first = values.len().min(FIRST);
         put_short_doubles(&values[..first], &mut rooms[..first], &mut lens[..first]);
         match lens[..first].iter().any(|len| *len > 0) {
@@ -52,7 +53,7 @@ impl Put<f64> for Doubles {
             }
             false => lens[first..].fill(0),
         }
-        // All are formatted before one is copied: what was just stored byte by byte is read late.
+        // Formats all before copying one: reading bytes just stored one by one would stall.
         let mut buffers: [_; BATCH] = std::array::from_fn(|_| zmij::Buffer::new());
         let mut texts = [""; BATCH];
         let each = values.iter().zip(&*lens).zip(texts.iter_mut().zip(&mut buffers));
@@ -71,12 +72,12 @@ impl Put<f64> for Doubles {
     }
 }
 
-/// Doubles that are tried to be short.
+/// Doubles that are first tried as short ones.
 const FIRST: usize = 8;
-/// Values that are put at a time.
+/// Values put at a time.
 const BATCH: usize = 64;
 
-/// A column of values with short texts, and what puts them into rooms.
+/// A column of values with short texts, and `put`, which puts them into rooms.
 pub(super) struct Short<'a, T, P> {
     pub(super) values: &'a [T],
     pub(super) nulls: Option<NullBuffer>,
@@ -109,7 +110,7 @@ where
     T: Copy,
     P: Put<T>,
 {
-    /// Puts each value into a room of its own; returns whether all have a text.
+    /// Puts each value into its own room; returns whether all have a text.
     fn put_bare(&self, rows: &Range<usize>, fields: &mut FieldTexts<'_>) -> bool {
         let missing = &self.around.missing;
         fields.make_room(missing, rows.len() * ROOM, rows.len());
@@ -130,8 +131,7 @@ where
         is_whole
     }
 
-    /// Puts values one after the other, with something around each; returns whether all have a
-    /// text.
+    /// Puts values one after another, with bytes around each; returns whether all have a text.
     fn put_around(&self, rows: &Range<usize>, fields: &mut FieldTexts<'_>) -> bool {
         let Around { before, after, missing } = &self.around;
         let each = before.len() + ROOM + after.len();
@@ -159,7 +159,7 @@ where
 }
 
 impl<T, P> Short<'_, T, P> {
-    /// Values without a text. That of a missing one does not matter.
+    /// Handles values without a text; missing ones need none.
     #[cold]
     fn leave_out(&self, rows: &Range<usize>, fields: &mut FieldTexts<'_>) -> FillResult {
         let around = self.around.before.len() + self.around.after.len();
@@ -181,8 +181,8 @@ impl<T, P> Short<'_, T, P> {
     }
 }
 
-/// A column of values with texts of any length, and what appends one. That returns `false` if a
-/// value has no text, and is to be written as missing.
+/// A column of values with texts of any length, and a function that appends one. It returns `false`
+/// for a value without a text, which is then written as missing.
 pub(super) struct LongTexts<'a, T, P> {
     pub(super) values: &'a [T],
     pub(super) nulls: Option<NullBuffer>,
@@ -235,7 +235,7 @@ impl<'a> Booleans<'a> {
             Span { start, end: text.len() }
         };
         let (no, yes) = (put(b"false"), put(b"true"));
-        // Whole copies of a few bytes are made from here.
+        // Padding: a short copy from here reads a fixed number of bytes.
         text.resize(text.len() + 64, 0);
         Self { values, missing: around.missing.len(), text, no, yes }
     }

@@ -1,4 +1,4 @@
-//! How batches are written: every option, with its default.
+//! The options for writing batches, with their defaults.
 
 use std::path::Path;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub enum BatchForm {
     Tsv,
     /// One JSON object per line.
     JsonLines,
-    /// Text whose columns are at fixed positions of each line. It is read, but not written.
+    /// Text with columns at fixed positions of each line. Read, but not written.
     Fixed,
     /// Arrow's file format.
     Arrow,
@@ -40,8 +40,8 @@ impl BatchForm {
     ];
 
     /// Returns the form for the extension of a name, in any case: `.csv`; `.tsv`; `.jsonl` or
-    /// `.ndjson`; `.arrow`, `.feather` or `.ipc`; `.arrows`. An extension of a compressed stream
-    /// after it does not count.
+    /// `.ndjson`; `.arrow`, `.feather` or `.ipc`; `.arrows`. Ignores an extension of compression
+    /// after it.
     ///
     /// ```
     /// use swath_formats::table::BatchForm;
@@ -68,7 +68,7 @@ impl BatchForm {
     }
 }
 
-/// Which fields are quoted. A missing value never is.
+/// The fields that are quoted. A missing value never is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Quoting {
@@ -176,7 +176,7 @@ impl BatchWriteOptions {
         /// The byte that separates fields. Default: `,`, in a `.tsv` the tab.
         with_delimiter(delimiter: u8);
 
-        /// Which fields are quoted. Default: [`Quoting::Minimal`].
+        /// The fields that are quoted. Default: [`Quoting::Minimal`].
         with_quoting(quoting: Quoting);
 
         /// The end of a line. Default: [`LineEnd::Newline`].

@@ -1,4 +1,4 @@
-//! Formats one piece: some hundred rows of each column, then these rows, and so on.
+//! Formats one piece: some hundred rows of each column, assembles these rows, and goes on.
 
 use std::ops::Range;
 use std::path::Path;
@@ -17,9 +17,9 @@ use super::source::{Source, Unwritable};
 use super::style::Style;
 use crate::error::{Error, FormatReason, Result};
 
-/// Fields that are formatted before their rows are put together: their text stays in the cache.
+/// Fields formatted before their rows are assembled: their text stays in the cache.
 const FIELDS: usize = 1024;
-/// Rows at a time, at most.
+/// The most rows at a time.
 const ROWS: usize = 1024;
 
 /// The state that all workers share.
@@ -35,7 +35,7 @@ impl<'p> PieceWriter<'p> {
         Self { plan, style, path, not_finite: AtomicU64::new(0) }
     }
 
-    /// Estimated bytes of a row besides its values.
+    /// Estimates the bytes of a row besides its values.
     pub(super) fn around(&self) -> u64 {
         self.plan.around()
     }
@@ -60,7 +60,7 @@ impl<'p> PieceWriter<'p> {
     /// Appends rows of one batch; `first` rows were written before them.
     fn push_part(&self, part: &BatchPart, first: u64, text: &mut Vec<u8>) -> Result<()> {
         let rows = &part.rows;
-        // How many values of a row are in a column: all, if these were not put into columns.
+        // The values of a row in each column: all of them if the rows are lists.
         let each = self.plan.names.len() / part.batch.num_columns().max(1);
         let values = |column: &ArrayRef| {
             let some = column.slice(rows.start, rows.len());
@@ -82,7 +82,7 @@ impl<'p> PieceWriter<'p> {
             push_rows(text, &values, end - start, self.style.frame);
         }
         let not_finite = fields.iter().map(|column| column.not_finite).sum();
-        // Relaxed: it is read when all workers have ended.
+        // Relaxed: it is read after all workers have ended.
         self.not_finite.fetch_add(not_finite, Ordering::Relaxed);
         Ok(())
     }
@@ -93,15 +93,15 @@ impl<'p> PieceWriter<'p> {
         let detail = format!("row {row} of column `{name}`: {}", why.detail);
         let error = Error::writing(self.path, FormatReason::Unsupported, detail).hint(why.hint);
         match self.style.may_quote() {
-            // There may be newlines in quotes before it.
+            // Quoted newlines may precede it.
             true => error,
             false => error.on_line(row + u64::from(self.plan.has_header)),
         }
     }
 }
 
-/// Formats some rows of all columns. Of several values that cannot be written, the one of the first
-/// row is reported, with its column.
+/// Formats some rows of all columns. Of several values that cannot be written, reports the one in
+/// the first row, with its column.
 fn fill<'s>(
     sources: &'s [Box<dyn Source + 's>],
     fields: &mut [FieldTexts<'s>],

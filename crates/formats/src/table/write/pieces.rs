@@ -1,13 +1,12 @@
-//! Cuts batches into pieces of rows that workers take: large batches into several, small ones
-//! together into one.
+//! Cuts batches into pieces of rows that workers take: splits large batches, joins small ones.
 //!
 //! ```text
 //! batches  |     1000 rows     | 10 | 10 | 10 |  500  |
 //! pieces   |   400   |   400   |      230 …     | 400
 //! ```
 //!
-//! A piece has as many rows as are estimated to become a block of text. So pieces depend on the
-//! batches and on the options, and not on which worker takes them.
+//! A piece has as many rows as are estimated to fill a block of text. So pieces depend only on the
+//! batches and the options, not on which worker takes them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,11 +25,11 @@ pub(super) struct BatchPart {
     pub(super) rows: Range<usize>,
 }
 
-/// The rows that one worker formats at a time.
+/// The rows that a worker formats at a time.
 #[derive(Debug, Default)]
 pub(super) struct RowPiece {
     pub(super) index: usize,
-    /// Rows before it.
+    /// Rows of all earlier pieces.
     pub(super) first: u64,
     pub(super) parts: Vec<BatchPart>,
 }
@@ -40,9 +39,9 @@ pub(super) struct Pieces<'g, 'i> {
     given: &'g mut Given<'i>,
     /// Estimated bytes of text per piece.
     block_size: u64,
-    /// Bytes of each row besides those of its values.
+    /// Bytes of a row besides those of its values.
     around: u64,
-    /// The rest of a batch, and the estimated text of a row.
+    /// The rest of a batch, and the estimated bytes of a row.
     rest: Option<(BatchPart, u64)>,
     index: usize,
     first: u64,
@@ -54,7 +53,7 @@ impl<'g, 'i> Pieces<'g, 'i> {
         Self { given, block_size, around, rest: None, index: 0, first: 0, has_failed: false }
     }
 
-    /// Whether there has been a piece.
+    /// Whether a piece has been taken.
     pub(super) fn is_begun(&self) -> bool {
         self.index > 0
     }
@@ -80,7 +79,7 @@ impl<'g, 'i> Pieces<'g, 'i> {
         let mut room = self.block_size;
         while let Some((BatchPart { batch, rows }, row)) = self.rest()? {
             let fit = usize::try_from(room / row.max(1)).unwrap_or(usize::MAX);
-            // At least one row; but another batch begins only where one fits.
+            // At least one row, but rows of a further batch only if they fit.
             let count = rows.len().min(fit.max(usize::from(piece.parts.is_empty())));
             let middle = rows.start + count;
             if count > 0 {
@@ -167,7 +166,7 @@ fn texts<O: OffsetSizeTrait>(offsets: &[O]) -> u64 {
     (span(offsets) + offsets.len()) as u64
 }
 
-/// Values before and after a slice count as much as those in it.
+/// Counts values outside of the slice too.
 fn nested<O: OffsetSizeTrait>(offsets: &[O], values: &ArrayRef) -> u64 {
     let each = estimate(values) / values.len().max(1) as u64 + 1;
     each * span(offsets) as u64 + 2 * offsets.len() as u64

@@ -17,24 +17,24 @@ use crate::table::text::first_line::OddNumber;
 use crate::table::types::is_value;
 use crate::table::value::Decimals;
 
-/// The smallest double, 2^-1074, has this many digits after the point.
+/// The digits after the point of the smallest double, 2^-1074.
 const MOST_PLACES: usize = 1074;
 /// The hint for an option that has no effect.
 const LEAVE_OUT: &str = "leave the option out, or choose another form";
 
-/// How an output is written.
+/// The checked settings of an output.
 #[derive(Debug)]
 pub(super) struct WritePlan {
     pub(super) form: BatchForm,
     pub(super) format: Option<Format>,
-    /// The names of the columns, as they are written.
+    /// The names of the columns, as written.
     pub(super) names: Vec<String>,
     /// `None` for Arrow.
     pub(super) style: Option<Style>,
     pub(super) has_header: bool,
 }
 
-/// On error, the fault and a hint.
+/// The error is a fault and a hint.
 type PlanResult<T> = std::result::Result<T, (String, &'static str)>;
 
 impl WritePlan {
@@ -103,7 +103,7 @@ impl WritePlan {
         text.extend_from_slice(style.frame.close);
     }
 
-    /// Estimated bytes of a row besides its values.
+    /// Estimates the bytes of a row besides its values.
     pub(super) fn around(&self) -> u64 {
         match self.form {
             BatchForm::JsonLines => {
@@ -115,7 +115,8 @@ impl WritePlan {
     }
 }
 
-/// Readers take a line of values for data, and names show them which delimiter separates nothing.
+/// Quotes names that look like values, since readers take a line of values for data, and names with
+/// a byte that readers may guess as the delimiter.
 fn name_needs_quotes(name: &[u8], style: &Style) -> bool {
     style.needs_quotes(name)
         || name.iter().any(|byte| GUESSED.contains(byte))
@@ -205,13 +206,13 @@ fn separated(
     };
     let word = options.null_word.as_deref().unwrap_or_default();
     check_word(word, delimiter)?;
-    // Readers skip lines without a byte.
+    // Readers skip empty lines.
     let word = if word.is_empty() && width == Width::One { "NA" } else { word };
     let frame = RowFrame { open: b"", separator: delimiter, close };
     Ok(Style::separated(frame, quoting, word.as_bytes(), decimals, width))
 }
 
-/// The word stands without quotes, and must not be the text of a value.
+/// Checks a word for missing values: it is not quoted, and must not be the text of a value.
 fn check_word(word: &str, delimiter: u8) -> PlanResult<()> {
     let bare = word.trim_start_matches(['-', '+', '.']);
     let lower = bare.to_ascii_lowercase();
@@ -252,7 +253,7 @@ fn check_types(schema: &Schema, style: &Style, form: BatchForm) -> PlanResult<()
     Ok(())
 }
 
-/// The extension type of a column or of what is nested in it, unless it is text that means what it says.
+/// Returns the extension type of a column or of a nested type, except text or JSON.
 fn extension(field: &Field) -> Option<&str> {
     let own = field.extension_type_name().filter(|name| !["", "arrow.json"].contains(name));
     own.or_else(|| match field.data_type() {
@@ -268,7 +269,7 @@ fn extension(field: &Field) -> Option<&str> {
     })
 }
 
-/// Without quotes, a name with a delimiter in it would be two.
+/// Refuses names that are all empty, and those that need quotes if quotes are ruled out.
 fn check_names(names: &[String], style: &Style) -> PlanResult<()> {
     if names.iter().all(String::is_empty) {
         let detail =
@@ -285,7 +286,7 @@ fn check_names(names: &[String], style: &Style) -> PlanResult<()> {
     }
 }
 
-/// An object with the same key twice would lose one when it is read.
+/// Refuses duplicate keys: an object would lose one when it is read.
 fn check_keys(names: &[String]) -> PlanResult<()> {
     let mut sorted: Vec<&String> = names.iter().collect();
     sorted.sort_unstable();

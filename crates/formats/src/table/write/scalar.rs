@@ -22,7 +22,7 @@ use crate::table::value::Decimals;
 
 /// A value of a column of a record batch.
 ///
-/// Its text is the one that [`write_batches`](crate::table::write::write_batches) writes, without quotes:
+/// Its text is what [`write_batches`](crate::table::write::write_batches) writes, without quotes:
 ///
 /// ```
 /// use swath_formats::table::{self, Scalar};
@@ -53,16 +53,16 @@ pub enum Scalar {
     Date(i32),
     /// A time since 1970.
     Timestamp {
-        /// How many units.
+        /// The number of units.
         count: i64,
         /// The unit.
         unit: TimeUnit,
-        /// Whether it is in UTC; otherwise it is of no time zone.
+        /// Whether it is in UTC; otherwise it has no time zone.
         is_zoned: bool,
     },
     /// A text.
     Text(String),
-    /// A value of another type, as JSON Lines have it, or the name of a type that they do not have.
+    /// A value of another type in the notation of JSON Lines, or the name of a type that they lack.
     Other(String),
 }
 
@@ -109,7 +109,7 @@ impl Scalar {
         })
     }
 
-    /// Compares values of one type: texts by their bytes. `None` for others, and for NaN.
+    /// Compares values of one type; texts by their bytes. `None` for different types, and for NaN.
     pub fn compare(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Bool(one), Self::Bool(two)) => Some(one.cmp(two)),
@@ -141,7 +141,7 @@ fn timestamp(array: &dyn Array, unit: TimeUnit, row: usize) -> i64 {
     }
 }
 
-/// The text of a value of any other type.
+/// Returns the text of a value of any other type.
 fn other(array: &dyn Array, row: usize) -> String {
     let style = Style::json(Decimals::Shortest);
     let column = source(array, &style, "");
@@ -149,9 +149,9 @@ fn other(array: &dyn Array, row: usize) -> String {
     match column.as_ref().map(|column| column.fill(row..row + 1, &mut fields)) {
         Some(Ok(())) => {
             let value = String::from_utf8_lossy(fields.value(0));
-            // What each member of an object begins with.
+            // The beginning of a member of an object.
             let value = value.strip_prefix("\"\":").unwrap_or(&value);
-            // A time of the day is a text in JSON.
+            // A time of day is a text in JSON.
             let bare = value.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
             bare.unwrap_or(value).to_owned()
         }
@@ -184,7 +184,7 @@ impl fmt::Display for Scalar {
     }
 }
 
-/// Puts a time; returns its length: 0 if its year has not four digits.
+/// Puts a time; returns its length, or 0 if its year does not have four digits.
 fn put_timestamp(room: &mut NumberRoom, count: i64, unit: TimeUnit, is_zoned: bool) -> usize {
     let clock = |decimals| Clock { decimals, is_zoned };
     match unit {

@@ -6,7 +6,7 @@ use super::fields::FieldTexts;
 
 /// A column that can be written.
 pub(super) trait Source: Send + Sync {
-    /// Replaces `fields` by the text of these rows.
+    /// Replaces `fields` with the text of these rows.
     fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut FieldTexts<'s>) -> FillResult;
 }
 
@@ -16,13 +16,13 @@ pub(super) type FillResult = Result<(), Unwritable>;
 /// A value that cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Unwritable {
-    /// Counted from the first one of the array.
+    /// The row, counted from the first of the array.
     pub(super) row: usize,
     pub(super) detail: &'static str,
     pub(super) hint: &'static str,
 }
 
-/// The bytes around every value of a column, and its word for missing ones.
+/// The bytes around each value of a column, and its word for missing ones.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Around {
     pub(super) before: Vec<u8>,

@@ -1,4 +1,4 @@
-//! How values are written: the settings that every column of an output has in common.
+//! The settings shared by all columns of an output.
 
 use swath_simd::{RowFrame, Special};
 
@@ -6,12 +6,12 @@ use super::options::Quoting;
 use crate::table::text::first_line::MARK;
 use crate::table::value::Decimals;
 
-/// The words that every reader takes for missing by default, besides the empty field.
+/// The words that readers take for missing by default, besides the empty field.
 const USUAL_WORDS: [&[u8]; 4] = [b"NA", b"N/A", b"null", b"NULL"];
-/// Delimiters that a reader guesses, in its order of preference. The tab is a control byte.
+/// The delimiters that a reader guesses, most preferred first. The tab is a control byte.
 pub(super) const GUESSED: &[u8] = b"\t,;|";
 
-/// How an output is written, once the options have been checked.
+/// The checked settings of an output.
 #[derive(Clone, Debug)]
 pub(super) struct Style {
     pub(super) syntax: Syntax,
@@ -32,24 +32,24 @@ pub(super) enum Syntax {
     Json,
 }
 
-/// Which fields are quoted.
+/// The rules for quoting fields.
 #[derive(Clone, Debug)]
 pub(super) struct Quotes {
     pub(super) quoting: Quoting,
-    /// First bytes of texts that may have to be quoted because of what they are as a whole.
+    /// First bytes of texts that may need quotes because of the text as a whole.
     suspects: Box<[bool; 256]>,
-    /// Words that are missing values unless they are quoted.
+    /// Words that mean missing values unless they are quoted.
     words: Vec<Vec<u8>>,
     /// Whether times of day contain the delimiter.
     pub(super) cuts_times: bool,
 }
 
-/// How many columns the table has.
+/// The number of columns in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Width {
     One,
     Several,
-    /// Several, without a line of names.
+    /// Several columns, without a line of names.
     Nameless,
 }
 
@@ -64,7 +64,7 @@ impl Style {
         }
     }
 
-    /// `frame` has the delimiter and the end of lines.
+    /// `frame` has the delimiter and the end of a line.
     pub(super) fn separated(
         frame: RowFrame,
         quoting: Quoting,
@@ -89,7 +89,7 @@ impl Style {
         }
     }
 
-    /// Whether a text must be quoted to be read back as this text.
+    /// Whether a text needs quotes to be read back unchanged.
     pub(super) fn needs_quotes(&self, text: &[u8]) -> bool {
         let Syntax::Separated(quotes) = &self.syntax else { return true };
         quotes.quoting == Quoting::All
@@ -98,15 +98,16 @@ impl Style {
     }
 }
 
-/// Returns the bytes that make a reader end a field, or guess another delimiter. It prefers the
-/// first of its candidates that gives every line the same number of fields.
+/// Returns the bytes at which a reader ends a field, or that it may guess as the delimiter. It
+/// prefers the first candidate that gives every line the same number of fields.
 fn marks(delimiter: u8, width: Width) -> Vec<u8> {
     let before = GUESSED.iter().position(|&guessed| guessed == delimiter).unwrap_or(0);
     let rivals = match width {
-        // Without any delimiter, all others can be mistaken for it, and blanks between numbers.
+        // Without a delimiter, any other can be mistaken for one, and so can blanks between
+        // numbers.
         Width::One => b",;| ",
         Width::Several => &GUESSED[..before],
-        // No names show that these separate nothing.
+        // Names would show that these separate nothing, but there are none.
         Width::Nameless => GUESSED,
     };
     [&[delimiter, b'"'], rivals].concat()
@@ -124,8 +125,8 @@ impl Quotes {
         Self { quoting, suspects, words, cuts_times: delimiter == b':' }
     }
 
-    /// Whether a text without special bytes would be read as something else: as missing, as the
-    /// mark of an encoding, or as a line about the delimiter.
+    /// Whether a text without special bytes would be read as something else: a missing value, a
+    /// byte order mark, or a line about the delimiter.
     #[inline(always)]
     pub(super) fn is_mistaken(&self, text: &[u8]) -> bool {
         match text.first() {
@@ -142,7 +143,7 @@ impl Quotes {
         let start = text.iter().position(|byte| !is_blank(byte)).unwrap_or(text.len());
         let end = text.iter().rposition(|byte| !is_blank(byte)).map_or(start, |at| at + 1);
         let inner = &text[start..end];
-        // Readers skip comments, and cut blanks off numbers.
+        // Readers skip comments, and trim blanks around numbers.
         inner.len() < text.len()
             || text.starts_with(b"#")
             || inner.is_empty()
@@ -190,7 +191,7 @@ mod tests {
             "\u{feff}a",
             "sep=;",
             "SEP=|",
-            // Followed by a delimiter, it would be one of these.
+            // A delimiter may follow, as in `sep=;`.
             "sep=",
         ] {
             assert!(style.needs_quotes(text.as_bytes()), "{text:?}");

@@ -1,12 +1,12 @@
-//! Columns of text: which values need quotes or escapes is found for many rows at a time.
+//! Columns of text: finds the values that need quotes or escapes for many rows at a time.
 //!
 //! ```text
 //! memory   Oslo|Rome, Italy|Bonn|NA     the array's own, or gathered from its views
 //! bits     ····|····1······|····|··     bytes that end a field or a line
-//! care     0   |1          |0   |1      also texts that are taken for something else as a whole
+//! care     0   |1          |0   |1      also texts that as a whole mean something else
 //! ```
 //!
-//! Where there is no such text, which is the rule, the rows take theirs from the array's memory.
+//! Usually there are none: then the rows take their texts from the array's memory.
 
 use std::ops::Range;
 
@@ -22,8 +22,8 @@ use super::style::{Quotes, Style, Syntax};
 
 /// Texts in an array.
 pub(super) trait ArrayTexts: Send + Sync {
-    /// Puts the places of the texts of `rows` into `spans`, ascending and without a gap: in the
-    /// memory that is returned, or in `raw`, where they were gathered.
+    /// Puts the places of the texts of `rows` into `spans`, ascending and without gaps: in the
+    /// returned memory, or in `raw` if they were gathered there.
     fn find<'s>(
         &'s self,
         rows: Range<usize>,
@@ -66,7 +66,7 @@ impl ArrayTexts for &StringViewArray {
     }
 }
 
-/// Texts of up to this many bytes are in the view itself.
+/// The most bytes of a text that is stored in the view itself.
 const INLINE: usize = 12;
 
 /// Appends the text of a view.
@@ -82,7 +82,7 @@ fn push_view(raw: &mut Vec<u8>, array: &StringViewArray, row: usize) {
     }
 }
 
-/// Texts of a dictionary that is too large to be formatted as a whole.
+/// Texts of a dictionary that is too large to format as a whole.
 pub(super) struct PickedTexts<T> {
     pub(super) keys: Vec<usize>,
     pub(super) texts: T,
@@ -127,7 +127,7 @@ impl<T: ArrayTexts> Source for TextColumn<'_, T> {
             Syntax::Json => self.push_json(text, &care, fields),
             Syntax::Separated(quotes) => {
                 let is_plain = care.is_empty() && quotes.quoting != Quoting::All;
-                // The word for missing values must be in the same memory as the others.
+                // The word for missing values must be in the same memory as the texts.
                 let has_word = !self.around.missing.is_empty()
                     && some_missing(self.nulls.as_ref(), rows.clone()).is_some();
                 if is_plain && !has_word {
@@ -146,8 +146,7 @@ impl<T: ArrayTexts> Source for TextColumn<'_, T> {
     }
 }
 
-/// The rows of texts that cannot be copied as they are: one bit for each; none if there is no such
-/// row.
+/// The rows of texts that cannot be copied as they are, one bit for each; empty if there are none.
 #[derive(Default)]
 struct Care(Vec<u64>);
 
@@ -169,7 +168,7 @@ impl Care {
 }
 
 impl<T> TextColumn<'_, T> {
-    /// Finds the rows that need quotes or escapes. What a missing row holds does not matter.
+    /// Finds the rows that need quotes or escapes. Missing rows may hold anything.
     fn care(&self, text: &[u8], spans: &[Span], rows: Range<usize>) -> Care {
         let mut care = Care::default();
         let is_valid = |row: usize| {
@@ -177,7 +176,7 @@ impl<T> TextColumn<'_, T> {
         };
         let mut bits = Vec::new();
         if self.style.special.find(text, &mut bits) {
-            // Spans are ascending: each text is looked at only up to its first special byte.
+            // Spans ascend: a text is examined only up to its first special byte.
             let mut at = 0;
             for (row, span) in spans.iter().enumerate() {
                 at = at.max(span.start);
@@ -197,7 +196,7 @@ impl<T> TextColumn<'_, T> {
         care
     }
 
-    /// An error if quotes are needed and not allowed.
+    /// Returns an error if quotes are needed and not allowed.
     fn refuse_quotes(&self, quotes: &Quotes, care: &Care, rows: &Range<usize>) -> FillResult {
         if quotes.quoting != Quoting::Never {
             return Ok(());
@@ -228,7 +227,7 @@ impl<T> TextColumn<'_, T> {
     }
 }
 
-/// Returns the position of the first set bit from `at` on, or the number of bits.
+/// Returns the first set bit at or after `at`, or the number of bits.
 #[inline(always)]
 fn next_bit(bits: &[u64], at: usize) -> usize {
     let (mut word, rest) = (at / 64, at % 64);
@@ -259,7 +258,7 @@ fn push_quoted(quotes: &Quotes, text: &[u8], care: &Care, fields: &mut FieldText
     }
 }
 
-/// Appends a text in quotes; quotes in it are doubled.
+/// Appends a quoted text, with its quotes doubled.
 pub(super) fn quote(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
     for part in text.split_inclusive(|&byte| byte == b'"') {

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! date        2024-02-29                     0001-01-01 to 9999-12-31
-//! timestamp   2024-02-29T23:59:59.000001Z    as many decimals as the unit has; Z if in UTC
+//! timestamp   2024-02-29T23:59:59.000001Z    the decimals of the unit; Z if in UTC
 //! time        23:59:59.001
 //! ```
 //!
-//! Days become years by the arithmetic of the calendar's 400-year cycle, counted from a March 1st,
+//! The arithmetic of the calendar's 400-year cycle turns days into years. Years start on March 1st,
 //! so that a leap day is the last day of its year. Source: Howard Hinnant, *chrono-compatible
 //! low-level date algorithms*.
 
@@ -18,11 +18,11 @@ use crate::number::format::room::NumberRoom;
 const DAY: i64 = 86_400;
 /// Days from 0000-03-01 to 1970-01-01.
 const EPOCH: i64 = 719_468;
-/// The first and the last day that have four digits of year: of 0001-01-01 and 9999-12-31.
+/// The first and the last day with a year of four digits: 0001-01-01 and 9999-12-31.
 const FIRST: i64 = -719_162;
 const LAST: i64 = 2_932_896;
 
-/// Two digits of each number below 100.
+/// The two digits of each number below 100.
 const PAIRS: [[u8; 2]; 100] = {
     let mut pairs = [[0; 2]; 100];
     let (mut index, mut tens, mut ones) = (0, b'0', b'0');
@@ -71,7 +71,7 @@ const DAYS: [[u8; 6]; 366] = {
     days
 };
 
-/// Puts a date, counted in days from 1970; returns its length: 0 if its year has not four digits.
+/// Puts a date, in days since 1970; returns its length, or 0 if its year does not have four digits.
 #[inline(always)]
 pub(super) fn put_date(room: &mut NumberRoom, days: i64) -> usize {
     match date(days) {
@@ -83,7 +83,7 @@ pub(super) fn put_date(room: &mut NumberRoom, days: i64) -> usize {
     }
 }
 
-/// The text of a date.
+/// Returns the text of a date.
 #[inline(always)]
 fn date(days: i64) -> Option<[u8; 10]> {
     if !(FIRST..=LAST).contains(&days) {
@@ -116,8 +116,8 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// Puts a timestamp, counted in `PER_SECOND`ths from 1970; returns its length: 0 if its year
-    /// has not four digits.
+    /// Puts a timestamp, in `PER_SECOND`ths since 1970; returns its length, or 0 if its year does
+    /// not have four digits.
     #[inline(always)]
     pub(super) fn put<const PER_SECOND: i64>(self, room: &mut NumberRoom, count: i64) -> usize {
         let (seconds, fraction) = (count.div_euclid(PER_SECOND), count.rem_euclid(PER_SECOND));
@@ -129,8 +129,7 @@ impl Clock {
         end + usize::from(self.is_zoned)
     }
 
-    /// Puts a time of day, counted in `PER_SECOND`ths; returns its length: 0 if it is not of one
-    /// day.
+    /// Puts a time of day, in `PER_SECOND`ths; returns its length, or 0 if it is not within a day.
     #[inline(always)]
     pub(super) fn put_time<const PER_SECOND: i64>(
         self,
@@ -143,7 +142,7 @@ impl Clock {
         self.time(room, 0, count / PER_SECOND, count % PER_SECOND)
     }
 
-    /// Writes a time of day and its decimals; returns where they end.
+    /// Writes a time of day with its decimals; returns the end.
     #[inline(always)]
     fn time(self, text: &mut NumberRoom, at: usize, second: i64, fraction: i64) -> usize {
         // Neither is negative, and both are below 2^32.
@@ -157,7 +156,7 @@ impl Clock {
         let mut digits = |number: u64| {
             text[at + 9..at + 17].copy_from_slice(&(eight(number) | ASCII).to_le_bytes());
         };
-        // Digits after the last one are overwritten or cut off.
+        // Excess digits are overwritten or cut off.
         match self.decimals {
             0 => return at + 8,
             3 => digits(fraction * 100_000),

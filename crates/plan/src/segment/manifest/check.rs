@@ -1,4 +1,4 @@
-//! The rules for segments and extents, wherever they come from.
+//! The rules for segments and extents, whether built or decoded.
 
 use super::{
     Fault, HAS_CHECKSUM, HEADER_LEN, ManifestError, ManifestExtent, NAME_LEN_MAX,
@@ -7,7 +7,7 @@ use super::{
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Returns the length of the file, or the first rule that is broken and where.
+/// Returns the length of the file, or the first broken rule and its place.
 pub(super) fn check(
     segments: &[Segment],
     extents: &[ManifestExtent],
@@ -45,8 +45,8 @@ fn check_names(segments: &[Segment]) -> Result<(), ManifestError> {
     }
 }
 
-/// Why `name` must not be opened. A name that passes is a single path component, visible, and
-/// not the manifest itself.
+/// Returns the reason why `name` must not be opened. An accepted name is a single path component,
+/// visible, and not the manifest itself.
 fn objection(name: &str) -> Option<&'static str> {
     if name.is_empty() {
         Some("is empty")
@@ -78,7 +78,7 @@ fn check_extent(segments: &[Segment], it: &ManifestExtent) -> Result<(), Fault> 
 
 /// Returns the index of an extent that shares bytes with an earlier one in serial order, if any.
 fn overlap(segment_count: usize, extents: &[ManifestExtent]) -> Option<usize> {
-    // A worker that steals little appends in serial order: then nothing has to be sorted.
+    // A worker that steals little appends in serial order: then no sorting is needed.
     let mut ends = vec![0_u64; segment_count];
     let is_ordered = extents.iter().all(|it| {
         let before = core::mem::replace(&mut ends[it.segment as usize], it.extent.end());
@@ -87,7 +87,7 @@ fn overlap(segment_count: usize, extents: &[ManifestExtent]) -> Option<usize> {
     if is_ordered {
         return None;
     }
-    // Stable, because that sort uses runs that are already in order.
+    // Stable, because that sort uses runs already in order.
     let mut sorted: Vec<_> = (extents.iter().enumerate())
         .map(|(index, it)| (it.segment, it.extent.offset(), index))
         .collect();

@@ -1,4 +1,4 @@
-//! Bytes from anywhere → a manifest.
+//! Decodes bytes into a manifest.
 
 use super::{
     Crc32cAppend, EXTENT_COUNT_AT, EXTENT_LEN, FLAGS, FLAGS_AT, Fault, HAS_CHECKSUM,
@@ -8,7 +8,7 @@ use super::{
 use crate::extent::Extent;
 use alloc::vec::Vec;
 
-/// Where the parts begin, all of them known to be present.
+/// The starts of the parts, all of which are present.
 struct Layout {
     segment_count: usize,
     extents_at: usize,
@@ -35,8 +35,8 @@ pub(super) fn decode(
     }
 }
 
-/// Checks what distinguishes a manifest from other files, and this version from later ones:
-/// these are not damage, and their checksum may well be elsewhere.
+/// Checks the marks that distinguish a manifest from other files, and this version from later ones:
+/// a difference is not damage, and the checksum may well be elsewhere.
 fn check_version(bytes: &[u8]) -> Result<(), ManifestError> {
     let start = &bytes[..bytes.len().min(MAGIC.len())];
     if !MAGIC.starts_with(start) {
@@ -53,7 +53,7 @@ fn check_version(bytes: &[u8]) -> Result<(), ManifestError> {
     Ok(())
 }
 
-/// Finds the parts, without allocating memory for what the counts announce.
+/// Finds the parts, without allocating memory for the announced counts.
 fn lay_out(bytes: &[u8]) -> Result<Layout, ManifestError> {
     let truncated = ManifestError::new(Fault::Truncated, bytes.len());
     let segment_count = number_at(bytes, SEGMENT_COUNT_AT)? as usize;
@@ -77,7 +77,7 @@ fn lay_out(bytes: &[u8]) -> Result<Layout, ManifestError> {
 }
 
 fn segments(bytes: &[u8], count: usize) -> Result<Vec<Segment>, ManifestError> {
-    // `lay_out` has checked that each of them takes nine bytes or more.
+    // `lay_out` has checked that each segment takes nine bytes or more.
     let mut segments = Vec::with_capacity(count);
     let mut at = HEADER_LEN;
     for _ in 0..count {

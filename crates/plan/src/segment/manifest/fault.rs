@@ -6,25 +6,25 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// It starts with something else.
+    /// It does not start with the magic number.
     Magic,
     /// A version unknown to this library.
     Version(u32),
     /// Flags unknown to this version.
     Flags(u32),
-    /// It ends before what it announces.
+    /// It ends before its announced contents.
     Truncated,
     /// Bytes follow its end.
     Trailing,
-    /// The checksum of the whole is wrong.
+    /// The checksum over all bytes is wrong.
     Checksum,
-    /// The total is not the sum of the extents.
+    /// The total differs from the sum of the extents.
     Total,
     /// The sum of the extents does not fit 64 bits.
     TotalOverflow,
     /// More segments than an extent can refer to.
     SegmentCount,
-    /// A name that must not be opened; the text says why.
+    /// A name that must not be opened, and the reason.
     Name(&'static str),
     /// Two segments have the same name.
     NameTwice,
@@ -38,7 +38,7 @@ pub enum Fault {
     BeyondSegment,
     /// An extent shares bytes with another one.
     Overlap,
-    /// An extent has a checksum, although it says that it has none.
+    /// An extent without a checksum has a value in that field.
     UnusedChecksum,
 }
 
@@ -91,7 +91,7 @@ impl ManifestError {
         self.fault
     }
 
-    /// The offset of the fault in the manifest's encoding.
+    /// Returns the offset of the fault in the manifest's encoding.
     pub const fn offset(&self) -> u64 {
         self.offset
     }

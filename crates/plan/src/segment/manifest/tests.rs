@@ -229,7 +229,7 @@ fn a_wrong_total_is_refused() {
     refused(Fault::TotalOverflow, THIRD_EXTENT, |raw| {
         raw.segments = vec![(u64::MAX, b"first".to_vec()), (100, b"second".to_vec())];
         raw.extents[2] = (0, 0, 10, u64::MAX - 10);
-        // What remains if the sum wraps around.
+        // The rest if the sum wraps around.
         raw.total = 19;
     });
 }

@@ -1,4 +1,4 @@
-//! Checks how long compressed buffers say that they become, before memory is taken for them.
+//! Checks the claimed lengths of compressed buffers before memory is taken for them.
 //!
 //! ```text
 //! buffer   length after decompression, or -1 for bytes that are not compressed │ LZ4 frame or zstd
@@ -10,12 +10,13 @@ use crate::error::FormatReason;
 use crate::memory::room_for;
 use crate::table::arrow::read::Refusal;
 
-/// Bytes that one byte of LZ4 becomes at most: a length goes on with bytes that count up to 255.
+/// The most bytes that one byte of LZ4 decompresses to: each byte that extends a length adds up to
+/// 255.
 const MOST_LZ4: u64 = 255;
-/// Bytes that one byte of zstd becomes at most: a run of 128 KiB takes four bytes.
+/// The most bytes that one byte of zstd decompresses to: a run of 128 KiB takes four bytes.
 const MOST_ZSTD: u64 = 32 << 10;
 
-/// Checks the buffers of a message in its body. Their sum fits into memory.
+/// Checks the buffers of a message in its body, and that their sum fits into memory.
 pub(super) fn check(message: Message<'_>, body: &[u8]) -> Result<(), Refusal> {
     let of_dictionary = || message.header_as_dictionary_batch().and_then(|it| it.data());
     let Some(batch) = message.header_as_record_batch().or_else(of_dictionary) else {

@@ -1,11 +1,12 @@
-//! The fields of rows as columns, or one after the other.
+//! The fields of rows, by column or row by row.
 
 use super::Rows;
 use crate::table::text::places::Places;
 use crate::table::types::RawFields;
 
 impl Rows {
-    /// Returns the fields of these columns of the file, row by row; `None` stands for all in their order.
+    /// Returns the fields of these columns of the file, row by row; of all columns in order if
+    /// `None`.
     pub(in crate::table) fn fields<'t>(
         &'t self,
         text: &'t [u8],
@@ -20,7 +21,7 @@ impl Rows {
         if begins.is_empty() {
             starts.reserve(all.len() + 1);
             starts.push(self.starts.first().copied().unwrap_or(0));
-            // An end is a position in a text, so this is at most the maximum.
+            // An end is an offset in the text, so this is at most the maximum.
             starts.extend(all.iter().map(|end| end.wrapping_add(gap)));
             starts.truncate(all.len());
             if !self.is_plain {
@@ -45,8 +46,8 @@ impl Rows {
         RawFields { text, starts: &places.chosen, ends: &places.ends }
     }
 
-    /// Returns the fields of one column in some rows, which all lack it if it is `None`. `fields` must have
-    /// been [cleared](Places::clear) after the rows were filled.
+    /// Returns the fields of one column in the current rows, all absent if it is `None`. `fields`
+    /// must have been [cleared](Places::clear) after the rows were filled.
     pub(in crate::table) fn column<'t>(
         &self,
         text: &'t [u8],
@@ -58,7 +59,7 @@ impl Rows {
         let follows = column.checked_sub(1).is_some_and(|before| fields.column == Some(before));
         fields.starts.clear();
         if follows && self.begins.is_empty() {
-            // An end is a position in a text, so this is at most the maximum.
+            // An end is an offset in the text, so this is at most the maximum.
             fields.starts.extend(fields.ends.iter().map(|end| end.wrapping_add(gap)));
         }
         fields.ends.clear();
@@ -74,7 +75,7 @@ impl Rows {
             fields.starts.extend_from_slice(&self.starts);
         } else {
             let before = self.ends.chunks_exact(columns).map(|row| row[column - 1]);
-            // An end is a position in a text, so this is at most the maximum.
+            // An end is an offset in the text, so this is at most the maximum.
             fields.starts.extend(before.map(|end| end.wrapping_add(gap)));
         }
         RawFields { text, starts: &fields.starts, ends: &fields.ends }
