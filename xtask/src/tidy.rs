@@ -13,7 +13,6 @@ mod dependencies;
 mod expects;
 mod hints;
 mod lines;
-mod links;
 mod members;
 mod modules;
 mod names;
@@ -93,8 +92,7 @@ const RULES: &[Rule] = &[
     shape::table,
     shape::examples,
     hints::check,
-    links::check,
-    links::figures,
+    taken::figures,
     taken::check,
     stale::rows,
     stale::capabilities,

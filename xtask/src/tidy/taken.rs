@@ -15,7 +15,7 @@ use std::fs;
 use anyhow::{Result, bail};
 
 use super::Violation;
-use super::tables::{RECORDS, TAKE_COUNTS};
+use super::tables::{FIGURE_UNITS, RECORDS, TAKE_COUNTS};
 use super::tree::Tree;
 use crate::workspace::Workspace;
 
@@ -56,6 +56,26 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
         }
     }
     violations
+}
+
+/// Finds figures in `README.md` if it does not link to a record.
+pub(super) fn figures(tree: &Tree) -> Vec<Violation> {
+    let path = "README.md";
+    let text = tree.get(path).map_or("", |it| &it.text);
+    let has_record = text.contains(&format!("]({RECORDS}/"));
+    let first = text.lines().position(is_figure).filter(|_| !has_record);
+    let why = format!("a figure, but no link to a folder of {RECORDS}");
+    first.map(|index| Violation::new(path, index + 1, why)).into_iter().collect()
+}
+
+/// A speed, or a number next to a multiplication sign.
+fn is_figure(line: &str) -> bool {
+    let times = line.match_indices('×').any(|(index, sign)| {
+        let before = line[..index].trim_end().chars().next_back();
+        let after = line[index + sign.len()..].trim_start().chars().next();
+        [before, after].into_iter().flatten().any(|it| it.is_ascii_digit())
+    });
+    times || FIGURE_UNITS.iter().any(|unit| line.contains(unit))
 }
 
 fn papers(tree: &Tree) -> impl Iterator<Item = (&str, &str)> {
@@ -163,6 +183,18 @@ mod tests {
                 format!("a\n{FROM}{SUMMARY}, counts -->\nOf 2 claims\n{END}\nb\n")
             );
         }
+    }
+
+    #[test]
+    fn figures_without_a_record_are_found_and_words_are_no_figures() {
+        for figure in ["reads at 9.4 GB/s", "5× faster", "| 3 × |"] {
+            let planted = Planted::clean();
+            planted.put("README.md", &format!("# Swath\n{figure}\n"));
+            planted.finds(figures, "README.md:2: a figure, but no link to a folder of lab");
+            planted.put("README.md", &format!("# Swath\n{figure}, [measured](lab/record/x)\n"));
+            assert!(planted.found(figures).is_empty());
+        }
+        assert!(!is_figure("engine × chunk size × workers"));
     }
 
     #[test]
