@@ -3,7 +3,7 @@
 //! ```text
 //! cargo xtask test    every check that a push has to pass
 //! cargo xtask torture every battery at full size, and what takes too long for a push
-//! cargo xtask tidy    the rules that no compiler knows; with --lines, how much there is
+//! cargo xtask tidy    the rules that no compiler knows
 //! cargo xtask blocks  the shell, C and Python blocks of the pages, run
 //! cargo xtask book    the documentation as a site, its links checked
 //! cargo xtask readme  what README.md says of installing, done
@@ -64,11 +64,6 @@ usage: cargo xtask COMMAND
                   minutes have passed. A whole run writes xtask/torture.json. NAME is one of:
                   {ATTACKS}
   tidy            arrows between modules, sizes, dead files, forbidden words
-  tidy --lines [--root DIR]
-                  how much there is, of this tree or of the one in DIR: files, lines and
-                  functions of each crate. Code is each line of Rust, Python and C that is neither
-                  blank nor a comment (a docstring is one); tests are counted apart (inline:
-                  `#[cfg(test)]`, and folders `tests`), generated files and data not at all
   c               the step `c` of the test: the C library as C and C++ programs see it
   blocks          run the shell, C and Python blocks of README.md and docs; Python's if the
                   package is installed in target/venv
@@ -124,8 +119,6 @@ enum Task {
     /// Writes the list of slow tests.
     SlowTests,
     Tidy,
-    /// For the tree in this folder, or for this repository.
-    Lines(Option<String>),
     Blocks,
     Book,
     Readme(readme::Builds),
@@ -157,7 +150,6 @@ fn main() -> ExitCode {
         Task::Torture(wish) => linted().and_then(|it| torture::run(&it, &wish)),
         Task::SlowTests => Workspace::find().and_then(|it| slow::write(&it)),
         Task::Tidy => Workspace::find().and_then(|it| tidy::run(&it)),
-        Task::Lines(root) => Workspace::find().and_then(|it| tidy::lines(&it, root.as_deref())),
         Task::Blocks => Workspace::find().and_then(|it| test::blocks(&it)),
         Task::Book => Workspace::find().and_then(|it| book::run(&it)),
         Task::Readme(readme::Builds::Tests) => linted().and_then(|it| readme::run_step(&it)),
@@ -202,8 +194,6 @@ fn parse(words: &[String]) -> Task {
             .map_or_else(|| Task::Unknown(rest.join(" ")), Task::Torture),
         ["slow-tests"] => Task::SlowTests,
         ["tidy"] => Task::Tidy,
-        ["tidy", "--lines"] => Task::Lines(None),
-        ["tidy", "--lines", "--root", root] => Task::Lines(Some((*root).to_owned())),
         ["blocks"] => Task::Blocks,
         ["book"] => Task::Book,
         ["readme"] => Task::Readme(readme::Builds::Tests),
@@ -250,8 +240,6 @@ mod tests {
         }
         assert!(matches!(parsed("torture --minutes 5"), Task::Torture(_)));
         assert_eq!(parsed("tidy"), Task::Tidy);
-        assert_eq!(parsed("tidy --lines"), Task::Lines(None));
-        assert_eq!(parsed("tidy --lines --root x"), Task::Lines(Some("x".to_owned())));
         assert_eq!(parsed("blocks"), Task::Blocks);
         assert_eq!(parsed("book"), Task::Book);
         assert_eq!(parsed("c"), Task::C);

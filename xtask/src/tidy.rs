@@ -11,8 +11,6 @@ mod converting;
 mod cycles;
 mod dependencies;
 mod expects;
-mod hints;
-mod lines;
 mod members;
 mod modules;
 mod names;
@@ -41,7 +39,6 @@ use std::fmt;
 use anyhow::{Result, bail};
 
 use crate::workspace::Workspace;
-pub(crate) use lines::run as lines;
 pub(crate) use taken::update;
 use tree::Tree;
 
@@ -91,7 +88,6 @@ const RULES: &[Rule] = &[
     shape::check,
     shape::table,
     shape::examples,
-    hints::check,
     taken::figures,
     taken::check,
     stale::rows,

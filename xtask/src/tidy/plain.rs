@@ -5,14 +5,14 @@
 //! ```
 
 use super::Violation;
-use super::tables::{BE, DATA_UNDER, NOT_OURS, PHRASES, PROSE, README_WORDS, THINGS};
+use super::tables::{ARTICLES, BE, DATA_UNDER, NOT_OURS, PHRASES, PROSE, README_WORDS, THINGS};
 use super::taken::{END, FROM};
 use super::tree::Tree;
 
 /// Beginnings of a documentation comment that does not name its item.
 const UNNAMED: &[(&str, &str)] = &[("///", "What"), ("//!", "What")];
 
-/// A word in lower case, or `.` where a phrase ends, on `line`.
+/// A word in lower case, or `.`, `:` or `"` where a phrase ends, on `line`.
 struct Word {
     text: String,
     line: usize,
@@ -94,8 +94,10 @@ fn words(text: &str) -> Vec<Word> {
                     let word = std::mem::take(&mut word);
                     push(if word == "None" { ".".to_owned() } else { word.to_lowercase() });
                 }
-                if matches!(sign, '.' | ';' | ':' | '!' | '?' | '|' | '"' | '(' | ')') {
-                    push(".".to_owned());
+                match sign {
+                    '.' | ';' | '!' | '?' | '|' | '(' | ')' => push(".".to_owned()),
+                    ':' | '"' => push(sign.into()),
+                    _ => {}
                 }
             }
         }
@@ -106,9 +108,10 @@ fn words(text: &str) -> Vec<Word> {
 fn matches(words: &[Word], pattern: &[&str]) -> bool {
     words.iter().zip(pattern).all(|(word, part)| match *part {
         "TO_BE" => BE.contains(&word.text.as_str()),
+        "ARTICLE" => ARTICLES.contains(&word.text.as_str()),
         "THING" => THINGS.contains(&word.text.as_str()),
-        "NOUN" => !["longer", "more", "."].contains(&word.text.as_str()),
-        "SUBJECT" => !["there", "."].contains(&word.text.as_str()),
+        "NOUN" => !["longer", "more", ".", ":", "\""].contains(&word.text.as_str()),
+        "SUBJECT" => !["there", ".", ":", "\""].contains(&word.text.as_str()),
         part => word.text == part,
     })
 }
@@ -125,6 +128,7 @@ mod tests {
         let words = phrase.split(' ').map(|part| match part {
             "TO_BE" => "are",
             "THING" => "it",
+            "ARTICLE" => "an",
             "NOUN" | "SUBJECT" => "file",
             part => part,
         });
