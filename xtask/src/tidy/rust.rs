@@ -67,22 +67,6 @@ pub(super) fn begins(tokens: &[Token], texts: &[&str]) -> bool {
     tokens.len() >= texts.len() && tokens.iter().zip(texts).all(|(it, text)| it.text == *text)
 }
 
-/// Returns the index of the bracket that closes the one at `open`, or of the last token.
-pub(super) fn closing(tokens: &[Token], open: usize) -> usize {
-    let mut depth = 0_usize;
-    for (index, token) in tokens.iter().enumerate().skip(open) {
-        match token.text.as_str() {
-            "(" | "[" | "{" => depth += 1,
-            ")" | "]" | "}" => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth == 0 {
-            return index;
-        }
-    }
-    tokens.len().saturating_sub(1)
-}
-
 /// Returns the tokens of a stream, including brackets.
 pub(super) fn flat(stream: TokenStream) -> Vec<Token> {
     let mut tokens = Vec::new();

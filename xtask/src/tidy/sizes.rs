@@ -1,7 +1,7 @@
-//! Files that are too long. Functions are measured by clippy: `too_many_lines`.
+//! Files and a README that are too long. Functions are measured by clippy: `too_many_lines`.
 
 use super::Violation;
-use super::tables::FILE_LINES;
+use super::tables::{FILE_LINES, README_WORDS};
 use super::tree::Tree;
 
 /// Finds files of more than [`FILE_LINES`] lines, their tests at the end left out.
@@ -12,6 +12,14 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
         Violation::new(path, 1, text)
     })
     .collect()
+}
+
+/// Finds a `README.md` that is longer than a page.
+pub(super) fn readme(tree: &Tree) -> Vec<Violation> {
+    let path = "README.md";
+    let count = tree.get(path).map_or(0, |it| it.text.split_whitespace().count());
+    let text = format!("{count} words, and {README_WORDS} are the limit");
+    Some(Violation::new(path, 1, text)).filter(|_| count > README_WORDS).into_iter().collect()
 }
 
 /// Files that contain only tests.
@@ -36,5 +44,15 @@ mod tests {
         planted.put(path, "\n");
         planted.put("crates/plan/tests/promise.rs", &"//\n".repeat(FILE_LINES + 1));
         assert!(planted.found(check).is_empty());
+    }
+
+    #[test]
+    fn a_readme_of_more_than_a_page_is_found() {
+        let planted = Planted::clean();
+        assert!(planted.found(readme).is_empty());
+        planted.put("README.md", &"word ".repeat(README_WORDS));
+        assert!(planted.found(readme).is_empty());
+        planted.put("README.md", &"word ".repeat(README_WORDS + 1));
+        planted.finds(readme, "README.md:1: 1001 words");
     }
 }

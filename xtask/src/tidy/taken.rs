@@ -161,43 +161,6 @@ mod tests {
     }
 
     #[test]
-    fn a_paper_that_says_what_its_record_says_is_right() {
-        assert!(planted("Of 2 claims\n").found(check).is_empty());
-    }
-
-    #[test]
-    fn a_paper_that_says_something_else_is_found_and_put_right() {
-        for wrong in ["Of 3 claims\n", "", "Of 2 claims\nand more\n"] {
-            let planted = planted(wrong);
-            planted.finds(
-                check,
-                &format!(
-                    "{PAPER}:2: is not what `{SUMMARY}` says of `counts`; try: cargo xtask findings"
-                ),
-            );
-            let tree = planted.tree();
-            let text = &tree.get(PAPER).expect("planted").text;
-            let right = updated(&tree, text, None).expect("it has an end");
-            assert_eq!(
-                right,
-                format!("a\n{FROM}{SUMMARY}, counts -->\nOf 2 claims\n{END}\nb\n")
-            );
-        }
-    }
-
-    #[test]
-    fn figures_without_a_record_are_found_and_words_are_no_figures() {
-        for figure in ["reads at 9.4 GB/s", "5× faster", "| 3 × |"] {
-            let planted = Planted::clean();
-            planted.put("README.md", &format!("# Swath\n{figure}\n"));
-            planted.finds(figures, "README.md:2: a figure, but no link to a folder of lab");
-            planted.put("README.md", &format!("# Swath\n{figure}, [measured](lab/record/x)\n"));
-            assert!(planted.found(figures).is_empty());
-        }
-        assert!(!is_figure("engine × chunk size × workers"));
-    }
-
-    #[test]
     fn another_record_may_be_taken_from() {
         let planted = planted("Of 2 claims\n");
         let other = "lab/record/y/summary.md";
@@ -207,21 +170,5 @@ mod tests {
         let right = updated(&tree, text, Some(other)).expect("it is there");
         assert!(right.contains("record/y/summary.md, counts -->\nOf 5 claims\n"), "{right}");
         assert!(updated(&tree, text, Some("nothing")).is_err());
-    }
-
-    #[test]
-    fn a_record_or_a_part_that_is_not_there_and_a_paper_without_counts_are_found() {
-        let planted = planted("Of 2 claims\n");
-        planted.put(PAPER, &format!("{FROM}nothing.md, counts -->\n{END}\n"));
-        planted.finds(check, &format!("{PAPER}:1: takes from `nothing.md`: no such file"));
-        planted.put(PAPER, &format!("{FROM}{SUMMARY}, counts -->\nOf 2 claims\n{END}\n"));
-        let other = "docs/guide/study.md";
-        planted.put(other, &format!("{FROM}{SUMMARY}, study A -->\n{END}\n"));
-        let no_part = format!("{other}:1: takes `study A` from `{SUMMARY}`: no such part");
-        planted.finds(check, &no_part);
-        planted.put(other, "");
-        planted.put(PAPER, "Of 2 claims\n");
-        let none = format!("{PAPER}:1: takes no counts from a summary of {RECORDS}");
-        planted.finds(check, &none);
     }
 }
