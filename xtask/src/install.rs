@@ -21,13 +21,17 @@ use crate::install_c::replace;
 use crate::process;
 use crate::workspace::Workspace;
 
-/// The request in the words after `install`.
-#[derive(Debug, Default, PartialEq)]
+/// The words after `install`.
+#[derive(Debug, clap::Args)]
 pub(crate) struct InstallWish {
-    /// Default: `~/.local`.
+    /// Where to [default: ~/.local]
+    #[arg(long, value_name = "DIR")]
     prefix: Option<PathBuf>,
-    /// Default: the release build, which is made first.
+    /// A command that is already built [default: the release build, made first]
+    #[arg(long, value_name = "PATH", conflicts_with = "uninstall")]
     binary: Option<PathBuf>,
+    /// Remove what was installed
+    #[arg(long)]
     uninstall: bool,
 }
 
@@ -41,21 +45,6 @@ const SHELLS: [(&str, &str); 3] = [
 const PAGES: &str = "share/man/man1";
 
 impl InstallWish {
-    /// Parses `--prefix DIR`, `--binary PATH` and `--uninstall`; `None` for anything else.
-    pub(crate) fn parse(words: &[&str]) -> Option<InstallWish> {
-        let (mut wish, mut words) = (InstallWish::default(), words.iter());
-        while let Some(&word) = words.next() {
-            match word {
-                "--uninstall" => wish.uninstall = true,
-                "--prefix" => wish.prefix = Some(words.next()?.into()),
-                "--binary" => wish.binary = Some(words.next()?.into()),
-                _ => return None,
-            }
-        }
-        let is_useful = !wish.uninstall || wish.binary.is_none();
-        is_useful.then_some(wish)
-    }
-
     fn prefix(&self) -> Result<PathBuf> {
         if let Some(prefix) = &self.prefix {
             return Ok(std::path::absolute(prefix)?);
@@ -175,19 +164,6 @@ fn quoted(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_are_understood_in_any_order() {
-        let wish =
-            |line: &str| InstallWish::parse(&line.split_whitespace().collect::<Vec<_>>());
-        assert_eq!(wish(""), Some(InstallWish::default()));
-        let both = wish("--binary b --prefix p").expect("two flags");
-        assert_eq!((both.prefix, both.binary), (Some("p".into()), Some("b".into())));
-        assert!(wish("--prefix p --uninstall").expect("two flags").uninstall);
-        for wrong in ["--prefix", "p", "--uninstall --binary b", "--prefix p more"] {
-            assert_eq!(wish(wrong), None, "{wrong}");
-        }
-    }
 
     /// A command that prints its words, and two names of pages.
     const COMMAND: &str = "#!/bin/sh\ncase \"$*\" in 'man --list') echo read; echo gen-bytes;; *) echo \"$*\";; esac\n";

@@ -27,13 +27,6 @@ pub(crate) fn is_fast() -> bool {
     std::env::var_os(FAST).is_some()
 }
 
-/// Whether anything may be installed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Install {
-    Allowed,
-    Refused,
-}
-
 /// The checks that the packages are for, with the least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Checks {
