@@ -19,7 +19,6 @@ mod crates;
 mod deb;
 mod licences;
 mod linked;
-mod manual;
 mod msrv;
 mod part;
 mod python;
@@ -171,11 +170,8 @@ fn check_licences(release: &Release) -> Result<Made> {
         programs::install(release.workspace())?;
     }
     Ok(match deny::check(release.workspace())? {
-        deny::Found::Passed => Made::Checked(vec![String::from("licences, bans, sources")]),
-        deny::Found::NoTool(reason) => Made::Missing {
-            lacks: format!("cargo-deny ({reason})"),
-            install: String::from("cargo install cargo-deny --locked"),
-        },
+        true => Made::Checked(vec![String::from("licences, bans, sources")]),
+        false => Made::missing("cargo-deny", "cargo install cargo-deny --locked"),
     })
 }
 
