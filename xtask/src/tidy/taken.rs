@@ -37,7 +37,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (path, text) in papers(tree) {
         for taken in taken(text) {
-            let violation = match part_of(tree, &taken) {
+            let violation = match part_of(tree, taken.source, taken.part) {
                 Err(why) => Some(why),
                 Ok(part) if part != taken.inside => Some(format!(
                     "is not what `{}` says of `{}`; try: cargo xtask findings",
@@ -99,8 +99,7 @@ fn mark(line: &str) -> Option<(&str, &str)> {
     line.strip_prefix(FROM)?.strip_suffix(" -->")?.split_once(", ")
 }
 
-fn part_of(tree: &Tree, taken: &Taken<'_>) -> Result<String, String> {
-    let Taken { source, part, .. } = taken;
+fn part_of(tree: &Tree, source: &str, part: &str) -> Result<String, String> {
     let text =
         tree.get(source).ok_or_else(|| format!("takes from `{source}`: no such file"))?;
     let begin = format!("<!-- part: {part} -->");
@@ -129,19 +128,14 @@ pub(crate) fn update(workspace: &Workspace, record: Option<&str>) -> Result<()> 
 }
 
 fn updated(tree: &Tree, text: &str, other: Option<&str>) -> Result<String, String> {
-    let mut updated = String::new();
-    let mut lines = text.split_inclusive('\n');
-    while let Some(line) = lines.next() {
-        let Some((source, part)) = mark(line.trim_end_matches('\n')) else {
-            updated += line;
-            continue;
-        };
-        let source = other.unwrap_or(source);
-        let taken = Taken { source, part, line: 0, inside: String::new() };
-        let inside = part_of(tree, &taken)?;
-        updated += &format!("{FROM}{source}, {part} -->\n{inside}{END}\n");
-        let mut skipped = lines.by_ref().skip_while(|line| line.trim_end_matches('\n') != END);
-        skipped.next().ok_or_else(|| format!("has no `{END}` for `{part}`"))?;
+    let mut updated = text.to_owned();
+    for Taken { source, part, inside, .. } in taken(text) {
+        let block = |source, inside| format!("{FROM}{source}, {part} -->\n{inside}{END}\n");
+        let (old, source) = (block(source, &inside), other.unwrap_or(source));
+        if !text.contains(&old) {
+            return Err(format!("has no `{END}` for `{part}`"));
+        }
+        updated = updated.replace(&old, &block(source, &part_of(tree, source, part)?));
     }
     Ok(updated)
 }
