@@ -1,7 +1,7 @@
 //! A tree into which a test plants what a rule should find.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::tree::Tree;
 use super::{RULES, Rule, Violation};
@@ -90,8 +90,11 @@ impl Planted {
 
 #[test]
 fn every_planted_fault_is_found_and_nothing_else() {
+    // Those whose tables or limits their own tests go through.
+    let mut tried = BTreeSet::from(["sizes", "readme", "plain", "text", "rows"]);
     for case in include_str!("planted.txt").split("\n== ").skip(1) {
         let (rule, _) = case.split_once(':').expect("the name of a rule");
+        tried.insert(rule);
         let (_, rule) = RULES.iter().find(|it| it.0 == rule).expect(rule);
         let planted = Planted::clean();
         let (files, expected) = case.split_once("\n>> ").unwrap_or((case, ""));
@@ -108,6 +111,7 @@ fn every_planted_fault_is_found_and_nothing_else() {
         let are_all = pairs.all(|(found, expected)| found.starts_with(expected));
         assert!(are_all && found.len() == expected.len(), "{case}\nfound: {found:#?}");
     }
+    assert!(RULES.iter().all(|(name, _)| tried.contains(name)), "only {tried:?}");
 }
 
 #[test]
