@@ -3,17 +3,15 @@
 //! ```text
 //! docs/, what its pages link to → stage → target/book-src → Sphinx    → target/book
 //!                                            rustdoc   → target/book/api
-//! every link and anchor of the result → check         two pages → a browser
+//! every link and anchor of the result → lychee        two pages → a browser
 //! ```
 //!
 //! Pages are written for the repository: their links lead to files of it. [`stage`] copies what they
 //! lead to into the site and points the links there, so no link leaves it.
 
 mod browser;
-mod check;
 mod shown;
 mod stage;
-mod verbs;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -21,10 +19,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 
 use crate::workspace::Workspace;
-use crate::{build, process, skips};
+use crate::{build, links, process, skips};
 
 /// Crates whose reference is part of the site, in the order of Cargo: each after those that it links to.
 const API: &[&str] = &["swath", "swath_formats", "swath_profile"];
@@ -52,12 +50,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     copy_folder(&workspace.target().join("book-api"), &site.join("api"))?;
     let crates = API.iter().map(|name| (*name, format!("{name}/index.html")));
     fs::write(site.join("api/index.html"), shown::folder("The Rust reference", crates))?;
-    let mut broken = check::run(&site)?;
-    broken.extend(verbs::missing(&workspace.read("ARCHITECTURE.md")?, &site));
-    for text in &broken {
-        eprintln!("{text}");
-    }
-    ensure!(broken.is_empty(), "the site has {} faults", broken.len());
+    links::check(workspace, &site, &["."])?;
     browser::run(workspace, &site, &["index.html", "guide/reading.html"])
 }
 

@@ -7,29 +7,19 @@ use anyhow::Result;
 use crate::workspace::Workspace;
 use crate::{process, programs, skips};
 
-/// The result of the check; a violation is an error.
-#[derive(Debug)]
-pub(crate) enum Found {
-    Passed,
-    /// There is no `cargo-deny`, for this reason.
-    NoTool(String),
-}
-
 /// The step: without the tool it is noted as skipped.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
-    match check(workspace)? {
-        Found::Passed => Ok(()),
-        Found::NoTool(reason) => skips::note(workspace, "cargo-deny", &reason),
+    if check(workspace)? {
+        return Ok(());
     }
+    skips::note(workspace, "cargo-deny", "not installed")
 }
 
-/// Checks `Cargo.lock` and the packages it names.
-pub(crate) fn check(workspace: &Workspace) -> Result<Found> {
-    let Some(program) = programs::path(workspace, "cargo-deny") else {
-        return Ok(Found::NoTool(String::from("not installed")));
-    };
+/// Checks `Cargo.lock` and the packages it names; returns whether there is a tool for it.
+pub(crate) fn check(workspace: &Workspace) -> Result<bool> {
+    let Some(program) = programs::path(workspace, "cargo-deny") else { return Ok(false) };
     let mut deny = workspace.command(program);
     deny.args(["--locked", "--log-level", "error", "check", "--hide-inclusion-graph"]);
     process::run(deny.args(["bans", "licenses", "sources"]))?;
-    Ok(Found::Passed)
+    Ok(true)
 }

@@ -19,7 +19,6 @@ mod crates;
 mod deb;
 mod licences;
 mod linked;
-mod manual;
 mod msrv;
 mod part;
 mod python;
@@ -34,46 +33,35 @@ mod tools;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
+use clap::builder::PossibleValuesParser;
 
 use crate::workspace::Workspace;
 use crate::{deny, programs, torture};
 use part::{Made, Part};
 use release::Release;
 
-/// The request in the words after `dist`.
-#[derive(Debug, Default, PartialEq)]
+/// The words after `dist`.
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct DistWish {
+    /// Where to [default: target/dist/out]
+    #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Names of parts; all of them if it is empty.
+    /// Make this part; may be repeated [default: all]
+    #[arg(long, value_name = "PART")]
+    #[arg(value_parser = PossibleValuesParser::new(PARTS.iter().map(|it| it.name)))]
     only: Vec<String>,
+    /// Try each part in a clean environment
+    #[arg(long = "try")]
     attempt: bool,
+    /// Fail where this machine cannot make a part
+    #[arg(long)]
     strict: bool,
+    /// Compile without optimisation, to try the rest; sizes are not judged
+    #[arg(long)]
     quick: bool,
 }
 
 impl DistWish {
-    /// Understands `--out DIR`, `--only PART`, `--try`, `--strict` and `--quick`;
-    /// `None` for anything else.
-    pub(crate) fn parse(words: &[&str]) -> Option<DistWish> {
-        let mut wish = DistWish::default();
-        let mut words = words.iter();
-        while let Some(word) = words.next() {
-            match *word {
-                "--try" => wish.attempt = true,
-                "--strict" => wish.strict = true,
-                "--quick" => wish.quick = true,
-                "--out" => wish.out = Some(PathBuf::from(words.next()?)),
-                "--only" => {
-                    let name = *words.next()?;
-                    PARTS.iter().find(|part| part.name == name)?;
-                    wish.only.push(name.to_owned());
-                }
-                _ => return None,
-            }
-        }
-        Some(wish)
-    }
-
     fn includes(&self, part: &Part) -> bool {
         self.only.is_empty() || self.only.iter().any(|name| name == part.name)
     }
@@ -182,11 +170,8 @@ fn check_licences(release: &Release) -> Result<Made> {
         programs::install(release.workspace())?;
     }
     Ok(match deny::check(release.workspace())? {
-        deny::Found::Passed => Made::Checked(vec![String::from("licences, bans, sources")]),
-        deny::Found::NoTool(reason) => Made::Missing {
-            lacks: format!("cargo-deny ({reason})"),
-            install: String::from("cargo install cargo-deny --locked"),
-        },
+        true => Made::Checked(vec![String::from("licences, bans, sources")]),
+        false => Made::missing("cargo-deny", "cargo install cargo-deny --locked"),
     })
 }
 
@@ -200,17 +185,6 @@ mod tests {
 
     fn missing() -> Result<Made> {
         Ok(Made::Missing { lacks: "the target".into(), install: "rustup target add x".into() })
-    }
-
-    #[test]
-    fn words_are_understood_and_parts_are_known_by_name() {
-        let wish = DistWish::parse(&["--out", "d", "--only", "deb", "--only", "c", "--try"]);
-        let wish = wish.expect("all of them mean something");
-        assert_eq!((wish.out, wish.attempt, wish.strict), (Some("d".into()), true, false));
-        assert_eq!(wish.only, ["deb", "c"]);
-        for words in [&["--only", "rpm"][..], &["--only"], &["--out"], &["now"]] {
-            assert_eq!(DistWish::parse(words), None, "{words:?}");
-        }
     }
 
     #[test]

@@ -21,41 +21,33 @@ use crate::install_c::replace;
 use crate::process;
 use crate::workspace::Workspace;
 
-/// The request in the words after `install`.
-#[derive(Debug, Default, PartialEq)]
+/// The words after `install`.
+#[derive(Debug, clap::Args)]
 pub(crate) struct InstallWish {
-    /// Default: `~/.local`.
+    /// Where to [default: ~/.local]
+    #[arg(long, value_name = "DIR")]
     prefix: Option<PathBuf>,
-    /// Default: the release build, which is made first.
+    /// A command that is already built [default: the release build, made first]
+    #[arg(long, value_name = "PATH", conflicts_with = "uninstall")]
     binary: Option<PathBuf>,
+    /// Remove what was installed
+    #[arg(long)]
     uninstall: bool,
 }
 
-/// Completions: the shell, and the file below the prefix.
-const SHELLS: [(&str, &str); 3] = [
-    ("bash", "share/bash-completion/completions/swath"),
-    ("zsh", "share/zsh/site-functions/_swath"),
-    ("fish", "share/fish/vendor_completions.d/swath.fish"),
-];
+/// Where a shell's completions are below `share`; zsh's folder has another name in a package of Debian.
+fn completions(zsh: &str) -> [(&'static str, String); 3] {
+    [
+        ("bash", "bash-completion/completions/swath".to_owned()),
+        ("zsh", format!("zsh/{zsh}/_swath")),
+        ("fish", "fish/vendor_completions.d/swath.fish".to_owned()),
+    ]
+}
 
-const PAGES: &str = "share/man/man1";
+const ZSH: &str = "site-functions";
+const PAGES: &str = "man/man1";
 
 impl InstallWish {
-    /// Parses `--prefix DIR`, `--binary PATH` and `--uninstall`; `None` for anything else.
-    pub(crate) fn parse(words: &[&str]) -> Option<InstallWish> {
-        let (mut wish, mut words) = (InstallWish::default(), words.iter());
-        while let Some(&word) = words.next() {
-            match word {
-                "--uninstall" => wish.uninstall = true,
-                "--prefix" => wish.prefix = Some(words.next()?.into()),
-                "--binary" => wish.binary = Some(words.next()?.into()),
-                _ => return None,
-            }
-        }
-        let is_useful = !wish.uninstall || wish.binary.is_none();
-        is_useful.then_some(wish)
-    }
-
     fn prefix(&self) -> Result<PathBuf> {
         if let Some(prefix) = &self.prefix {
             return Ok(std::path::absolute(prefix)?);
@@ -107,15 +99,22 @@ fn install(binary: &Path, prefix: &Path) -> Result<Vec<PathBuf>> {
         fs::copy(binary, path)?;
         fs::set_permissions(path, fs::Permissions::from_mode(0o755))
     })?;
+    files.extend(describe(binary, &prefix.join("share"), ZSH)?);
+    Ok(files)
+}
+
+/// Writes what a binary prints for shells and for man(1) below `share`; returns the files.
+pub(crate) fn describe(binary: &Path, share: &Path, zsh: &str) -> Result<Vec<PathBuf>> {
     let printed = |words: &[&str]| process::output(Command::new(binary).args(words));
+    let mut files = Vec::new();
     let mut put = |name: &str, text: String| -> Result<()> {
-        let file = prefix.join(name);
+        let file = share.join(name);
         replace(&file, |path| fs::write(path, text))?;
         files.push(file);
         Ok(())
     };
-    for (shell, name) in SHELLS {
-        put(name, printed(&["completions", shell])?)?;
+    for (shell, name) in completions(zsh) {
+        put(&name, printed(&["completions", shell])?)?;
     }
     put(&format!("{PAGES}/swath.1"), printed(&["man"])?)?;
     for page in printed(&["man", "--list"])?.lines() {
@@ -127,8 +126,9 @@ fn install(binary: &Path, prefix: &Path) -> Result<Vec<PathBuf>> {
 /// Removes everything that [`install`] makes, also of an older version; returns the files.
 fn uninstall(prefix: &Path) -> Result<Vec<PathBuf>> {
     let mut files = vec![prefix.join("bin/swath")];
-    files.extend(SHELLS.map(|(_, name)| prefix.join(name)));
-    let pages = prefix.join(PAGES);
+    let share = prefix.join("share");
+    files.extend(completions(ZSH).map(|(_, name)| share.join(name)));
+    let pages = share.join(PAGES);
     if pages.is_dir() {
         for entry in fs::read_dir(&pages)? {
             let name = entry?.file_name();
@@ -176,19 +176,6 @@ fn quoted(path: &str) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn words_are_understood_in_any_order() {
-        let wish =
-            |line: &str| InstallWish::parse(&line.split_whitespace().collect::<Vec<_>>());
-        assert_eq!(wish(""), Some(InstallWish::default()));
-        let both = wish("--binary b --prefix p").expect("two flags");
-        assert_eq!((both.prefix, both.binary), (Some("p".into()), Some("b".into())));
-        assert!(wish("--prefix p --uninstall").expect("two flags").uninstall);
-        for wrong in ["--prefix", "p", "--uninstall --binary b", "--prefix p more"] {
-            assert_eq!(wish(wrong), None, "{wrong}");
-        }
-    }
-
     /// A command that prints its words, and two names of pages.
     const COMMAND: &str = "#!/bin/sh\ncase \"$*\" in 'man --list') echo read; echo gen-bytes;; *) echo \"$*\";; esac\n";
 
@@ -196,8 +183,9 @@ mod tests {
     fn what_is_installed_is_removed_again_and_nothing_else() {
         let folder = std::env::temp_dir().join(format!("swath-command-{}", std::process::id()));
         let prefix = folder.join("prefix");
-        fs::create_dir_all(prefix.join(PAGES)).expect("the temporary folder is writable");
-        let other = prefix.join(PAGES).join("other.1");
+        fs::create_dir_all(prefix.join("share").join(PAGES))
+            .expect("the temporary folder is writable");
+        let other = prefix.join("share").join(PAGES).join("other.1");
         fs::write(&other, "of another package").expect("room");
         let binary = folder.join("swath");
         fs::write(&binary, COMMAND).expect("room");

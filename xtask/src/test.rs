@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Cargo's turn    build (with clippy) → wheel → docs → xtask → readme
-//! beside it       prepare → format → tidy → deny → tests → python → c → blocks → book → examples → demo
+//! beside it       prepare → format → tidy → deny → links → tests → python → c → blocks → book → examples → demo
 //! ```
 //!
 //! Three steps run at a time, each as a process of its own whose output goes to `target/steps`: one that
@@ -20,50 +20,28 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
+use clap::builder::PossibleValuesParser;
 
-use crate::prepare::Install;
 use crate::reports::StepTime;
 use crate::workspace::Workspace;
 use crate::{prepare, process, reports, skips, slow, torture};
 
 pub(crate) use actions::blocks;
 
-/// How much is checked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Coverage {
-    Whole,
-    /// Without the steps of the wheel, of C, of the site and of this program, and without a browser and slow tests.
-    Fast,
-    /// One step, its output passed on.
-    Only(String),
-}
-
-/// The words after `test`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The words after `test`: all steps, unless they say less.
+#[derive(Debug, clap::Args)]
 pub(crate) struct TestWish {
-    pub(crate) coverage: Coverage,
-    pub(crate) install: Install,
-}
-
-impl TestWish {
-    /// Understands `--fast`, `--only STEP` and `--no-install`; `None` for anything else.
-    pub(crate) fn parse(words: &[&str]) -> Option<TestWish> {
-        let mut wish = TestWish { coverage: Coverage::Whole, install: Install::Allowed };
-        let mut words = words.iter();
-        while let Some(&word) = words.next() {
-            match word {
-                "--no-install" => wish.install = Install::Refused,
-                "--fast" if wish.coverage == Coverage::Whole => wish.coverage = Coverage::Fast,
-                "--only" if wish.coverage == Coverage::Whole => {
-                    let name = words.next()?;
-                    actions::STEPS.iter().find(|step| step.name == *name)?;
-                    wish.coverage = Coverage::Only((*name).to_owned());
-                }
-                _ => return None,
-            }
-        }
-        Some(wish)
-    }
+    /// Leave out C, Python, the site, the browser, the tests of this program and those of
+    /// xtask/slow-tests.txt
+    #[arg(long)]
+    fast: bool,
+    /// Run one step, and pass its output on
+    #[arg(long, value_name = "STEP", conflicts_with = "fast")]
+    #[arg(value_parser = PossibleValuesParser::new(actions::STEPS.iter().map(|it| it.name)))]
+    only: Option<String>,
+    /// Install nothing to compare with
+    #[arg(long)]
+    no_install: bool,
 }
 
 /// Whether a step compiles with Cargo, which works for one step at a time.
@@ -100,27 +78,20 @@ struct RunningStep {
     start: Instant,
 }
 
-/// Returns the names of all steps, for the usage.
-pub(crate) fn step_names() -> String {
-    actions::STEPS.iter().map(|step| step.name).collect::<Vec<_>>().join(", ")
-}
-
 /// Runs the steps that `wish` names and prints a summary.
 pub(crate) fn run(workspace: &Workspace, wish: &TestWish) -> Result<()> {
     skips::start(workspace)?;
     reports::start(workspace)?;
     let mut left_out = Vec::new();
-    let times = match &wish.coverage {
-        Coverage::Only(name) => vec![run_alone(workspace, wish, name)?],
-        coverage => {
-            let chosen: Vec<&'static Step> = actions::STEPS
-                .iter()
-                .filter(|step| *coverage == Coverage::Whole || step.in_fast)
-                .collect();
+    let times = match &wish.only {
+        Some(name) => vec![run_alone(workspace, wish, name)?],
+        None => {
+            let chosen: Vec<&'static Step> =
+                actions::STEPS.iter().filter(|step| !wish.fast || step.in_fast).collect();
             let gone =
                 actions::STEPS.iter().filter(|it| chosen.iter().all(|c| c.name != it.name));
             left_out.extend(gone.map(|it| format!("step {}: left out by --fast", it.name)));
-            if *coverage == Coverage::Fast {
+            if wish.fast {
                 let count = slow::names(workspace)?.len();
                 left_out.push(format!("{count} tests: left out by --fast"));
             }
@@ -178,10 +149,10 @@ fn command(workspace: &Workspace, wish: &TestWish, step: &Step) -> Result<Comman
     }
     let mut command = workspace.command(program);
     command.args(["step", step.name]);
-    if wish.install == Install::Refused {
+    if wish.no_install {
         command.env(prepare::NO_INSTALL, "1");
     }
-    if wish.coverage == Coverage::Fast {
+    if wish.fast {
         command.env(prepare::FAST, "1");
     }
     Ok(command)
@@ -263,17 +234,6 @@ fn first_end(running: &mut [RunningStep]) -> Result<(usize, bool)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_are_understood_and_steps_are_known_by_name() {
-        let wish =
-            TestWish::parse(&["--only", "c", "--no-install"]).expect("both mean something");
-        assert_eq!(wish.coverage, Coverage::Only(String::from("c")));
-        assert_eq!(wish.install, Install::Refused);
-        for words in [&["--only"][..], &["--only", "d"], &["--fast", "--only", "c"], &["now"]] {
-            assert_eq!(TestWish::parse(words), None, "{words:?}");
-        }
-    }
 
     #[test]
     fn each_step_needs_steps_that_come_before_it() {

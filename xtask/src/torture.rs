@@ -17,6 +17,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
+use clap::builder::PossibleValuesParser;
 
 use crate::nextest::{self, TestRun};
 use crate::workspace::{SEED_VARIABLE, Workspace};
@@ -30,40 +31,24 @@ pub(crate) use record::{ensure_current, print_age};
 const ROUND: u64 = 1 << 32;
 
 /// The words after `torture`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, clap::Args)]
 pub(crate) struct TortureWish {
+    /// Go on with other seeds until this many have passed
+    #[arg(long, value_name = "N", default_value_t = 0)]
     minutes: u64,
+    /// Run this attack; may be repeated
+    #[arg(long, value_name = "NAME")]
+    #[arg(value_parser = PossibleValuesParser::new(ATTACKS.iter().map(|it| it.name)))]
     only: Vec<String>,
+    /// Begin with this seed
+    #[arg(long)]
     seed: Option<u64>,
 }
 
 impl TortureWish {
-    /// Understands `--minutes N`, `--only NAME` and `--seed S`; `None` for anything else.
-    pub(crate) fn parse(words: &[&str]) -> Option<TortureWish> {
-        let mut wish = TortureWish::default();
-        let mut words = words.iter();
-        while let Some(&word) = words.next() {
-            let value = *words.next()?;
-            match word {
-                "--minutes" => wish.minutes = value.parse().ok()?,
-                "--seed" => wish.seed = Some(value.parse().ok()?),
-                "--only" => {
-                    wish.only.push(ATTACKS.iter().find(|it| it.name == value)?.name.into())
-                }
-                _ => return None,
-            }
-        }
-        Some(wish)
-    }
-
     fn includes(&self, attack: &Attack) -> bool {
         self.only.is_empty() || self.only.iter().any(|name| name == attack.name)
     }
-}
-
-/// Returns the names of all attacks, for the usage.
-pub(crate) fn names() -> String {
-    ATTACKS.iter().map(|it| it.name).collect::<Vec<_>>().join(", ")
 }
 
 /// Runs the attacks that `wish` names, prints what ran, and writes the record if that was all of them.
@@ -164,19 +149,4 @@ fn variables(seed: u64, left: Option<Duration>) -> Result<Vec<(&'static str, Str
         variables.push(("SWATH_UNTIL", since.as_secs().to_string()));
     }
     Ok(variables)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_understood_and_attacks_are_known_by_name() {
-        let wish = TortureWish::parse(&["--minutes", "60", "--only", "trees", "--seed", "7"]);
-        let wish = wish.expect("all of them mean something");
-        assert_eq!((wish.minutes, wish.seed, wish.only), (60, Some(7), vec!["trees".into()]));
-        for words in [&["--only", "none"][..], &["--minutes"], &["--seed", "x"], &["now"]] {
-            assert_eq!(TortureWish::parse(words), None, "{words:?}");
-        }
-    }
 }

@@ -94,7 +94,7 @@ fn pages(root: &Path, folder: &str) -> Result<Vec<String>> {
 }
 
 /// Names in a folder, in order; hidden ones are left out.
-pub(super) fn names(folder: &Path) -> Result<Vec<String>> {
+fn names(folder: &Path) -> Result<Vec<String>> {
     let entries = fs::read_dir(folder).with_context(|| format!("no {}", folder.display()))?;
     let names = entries.map(|it| Ok(it?.file_name().to_string_lossy().into_owned()));
     let mut names: Vec<String> = names.collect::<Result<_>>()?;

@@ -16,10 +16,13 @@ use super::part::Made;
 use super::release::Release;
 use super::target::{GNU, MUSL, Std};
 use super::tools::Tools;
-use super::{binary, linked, manual, sbom, target};
-use crate::process;
+use super::{binary, linked, sbom, target};
+use crate::{install, process};
 
 const PACKAGE: &str = "swath-cli";
+
+/// The folder of zsh's completions, as Debian names it.
+pub(super) const DEBIAN_ZSH: &str = "vendor-completions";
 
 /// Builds it and packs it with its papers.
 pub(super) fn make(release: &Release) -> Result<Made> {
@@ -33,8 +36,7 @@ pub(super) fn make(release: &Release) -> Result<Made> {
         .join(format!("swath-{}-x86_64-{kind}", release.version()));
     fs::create_dir_all(&folder)?;
     fs::copy(&built, folder.join("swath"))?;
-    manual::pages(&built, &folder.join("share/man/man1"))?;
-    manual::completions(&built, &folder.join("share"))?;
+    install::describe(&built, &folder.join("share"), DEBIAN_ZSH)?;
     let triple = if libc == Libc::Musl { MUSL } else { GNU };
     papers(release, PACKAGE, &Product { folder: &folder, triple, libc })?;
     let size = release.assert_small(&built, binary::COMMAND_LIMIT)?;
@@ -120,28 +122,38 @@ pub(super) fn complete(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Reads, copies and compresses a file, and compares each byte.
+/// In the root, as [`used`].
 pub(super) fn in_an_empty_root(root: &Root, program: &str) -> Result<()> {
+    used(&root.path("."), "/", &|words| root.run(&[&[program], words].concat()))
+}
+
+/// Has a command read, copy and compress a file of `folder`, which it finds below `place`, and compares each
+/// byte.
+pub(super) fn used(
+    folder: &Path,
+    place: &str,
+    said: &dyn Fn(&[&str]) -> Result<Vec<u8>>,
+) -> Result<()> {
     let byte = |at: u32| at.to_le_bytes()[usize::from(at.is_multiple_of(3))];
     let data: Vec<u8> = (0..3_000_001).map(byte).collect();
-    fs::write(root.path("data.bin"), &data)?;
-    let said = |words: &[&str]| root.run(&[&[program], words].concat());
+    fs::write(folder.join("data.bin"), &data)?;
+    let (input, copy) = (format!("{place}data.bin"), format!("{place}copy.bin"));
     ensure!(said(&["--version"])?.starts_with(b"swath "), "no version");
-    ensure!(!said(&["read", "/data.bin"])?.is_empty(), "`read` reports nothing");
-    ensure!(said(&["cat", "/data.bin"])? == data, "`cat` gives other bytes");
-    said(&["cp", "/data.bin", "/copy.bin"])?;
-    ensure!(fs::read(root.path("copy.bin"))? == data, "`cp` writes other bytes");
+    ensure!(!said(&["read", &input])?.is_empty(), "`read` reports nothing");
+    ensure!(said(&["cat", &input])? == data, "`cat` gives other bytes");
+    said(&["cp", &input, &copy])?;
+    ensure!(fs::read(folder.join("copy.bin"))? == data, "`cp` writes other bytes");
     let sum: u64 = data.iter().map(|byte| u64::from(*byte)).sum();
-    let shown = String::from_utf8(said(&["sum", "/data.bin"])?)?;
+    let shown = String::from_utf8(said(&["sum", &input])?)?;
     ensure!(has_number(&shown, sum), "`sum` gives {shown}");
-    said(&["compress", "/data.bin"])?;
-    let whole = said(&["cat", "-d", "/data.bin.zst"])?;
+    said(&["compress", &input])?;
+    let whole = said(&["cat", "-d", &format!("{input}.zst")])?;
     ensure!(whole == data, "what was compressed gives other bytes");
     Ok(())
 }
 
 /// Whether a text has this number, however its digits are grouped.
-pub(super) fn has_number(text: &str, number: u64) -> bool {
+fn has_number(text: &str, number: u64) -> bool {
     text.replace([',', '_', '\u{202f}'], "").contains(&number.to_string())
 }
 

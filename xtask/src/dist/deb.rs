@@ -12,8 +12,8 @@ use super::licences::Libc;
 use super::part::Made;
 use super::release::Release;
 use super::target::GNU;
-use super::{manual, tools};
-use crate::process;
+use super::tools;
+use crate::{install, process};
 
 /// Debian has another package `swath`, a segmenter of Thai words, with a program of that name.
 const PACKAGE: &str = "swath-io";
@@ -55,17 +55,15 @@ fn lay(release: &Release, built: &Path, root: &Path) -> Result<()> {
     let programs = root.join("usr/bin");
     fs::create_dir_all(&programs)?;
     fs::copy(built, programs.join("swath"))?;
-    let pages = root.join("usr/share/man/man1");
-    manual::pages(built, &pages)?;
-    manual::completions(built, &root.join("usr/share"))?;
+    install::describe(built, &root.join("usr/share"), command::DEBIAN_ZSH)?;
     let papers = root.join("usr/share/doc").join(PACKAGE);
     fs::create_dir_all(&papers)?;
     let product = Product { folder: &papers, triple: GNU, libc: Libc::Shared };
     command::papers(release, "swath-cli", &product)?;
     fs::write(papers.join("copyright"), copyright(release)?)?;
     let mut gzip = release.program("sh");
-    gzip.args(["-c", "gzip -n9 \"$0\"/man1/*.1 \"$1\"/CHANGELOG.md"]);
-    gzip.arg(pages.parent().unwrap_or(&pages)).arg(&papers);
+    gzip.args(["-c", "gzip -n9 \"$0\"/*.1 \"$1\"/CHANGELOG.md"]);
+    gzip.arg(root.join("usr/share/man/man1")).arg(&papers);
     process::run_quietly(&mut gzip)?;
     fs::rename(papers.join("CHANGELOG.md.gz"), papers.join("changelog.gz"))?;
     Ok(())

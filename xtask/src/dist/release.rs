@@ -39,18 +39,17 @@ impl Release {
         Ok(release)
     }
 
-    /// Files that are as they were keep their times, so that Cargo does not compile them again.
+    /// Checks out into the stage; files that are as they were keep their times, so that Cargo does not compile
+    /// them again.
     fn export(&self) -> Result<()> {
-        let new = self.empty_folder("stage.new")?;
-        let mut export = self.workspace.command("sh");
-        export.args(["-c", "git archive HEAD | tar -x -C \"$1\"", "sh"]).arg(&new);
-        process::run_quietly(&mut export)?;
         let stage = self.scratch("stage");
-        keep_times(&stage, &new)?;
-        if stage.exists() {
-            fs::remove_dir_all(&stage)?;
+        fs::create_dir_all(&stage)?;
+        for words in [&["read-tree", "--reset", "-u", "HEAD"][..], &["clean", "-xdfq"]] {
+            let mut git = self.workspace.command("git");
+            git.env("GIT_WORK_TREE", &stage).env("GIT_INDEX_FILE", self.scratch("stage.index"));
+            process::run_quietly(git.args(words))?;
         }
-        fs::rename(&new, &stage).with_context(|| format!("cannot make {}", stage.display()))
+        Ok(())
     }
 
     fn warn_of_changes(&self) -> Result<()> {
@@ -182,25 +181,6 @@ impl Release {
     }
 }
 
-/// Gives each file of `new` that is the same in `old` the time it has there.
-fn keep_times(old: &Path, new: &Path) -> Result<()> {
-    for entry in fs::read_dir(new)? {
-        let entry = entry?;
-        let (before, after) = (old.join(entry.file_name()), entry.path());
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
-            keep_times(&before, &after)?;
-        } else if kind.is_file() {
-            let Ok(bytes) = fs::read(&before) else { continue };
-            if bytes == fs::read(&after)? {
-                let time = before.metadata()?.modified()?;
-                fs::File::options().write(true).open(&after)?.set_modified(time)?;
-            }
-        }
-    }
-    Ok(())
-}
-
 /// Where Cargo keeps what it has downloaded.
 fn registry() -> PathBuf {
     let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo"));
@@ -217,27 +197,6 @@ fn contains(bytes: &[u8], name: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_files_that_are_the_same_keep_their_time() {
-        let root = std::env::temp_dir().join(format!("swath-times-{}", std::process::id()));
-        let (old, new) = (root.join("old"), root.join("new"));
-        let long_ago = std::time::SystemTime::UNIX_EPOCH;
-        for (folder, text) in [(&old, "then"), (&new, "now")] {
-            fs::create_dir_all(folder.join("src")).expect("the temporary folder is writable");
-            fs::write(folder.join("src/same"), "same").expect("room");
-            fs::write(folder.join("src/changed"), text).expect("room");
-        }
-        for name in ["src/same", "src/changed"] {
-            let file = fs::File::options().write(true).open(old.join(name)).expect("there");
-            file.set_modified(long_ago).expect("it is this test's own");
-        }
-        keep_times(&old, &new).expect("both can be read");
-        let time = |name: &str| new.join(name).metadata().and_then(|it| it.modified()).ok();
-        assert_eq!(time("src/same"), Some(long_ago));
-        assert_ne!(time("src/changed"), Some(long_ago));
-        fs::remove_dir_all(&root).expect("it is this test's own");
-    }
 
     #[test]
     fn a_name_within_bytes_is_found_wherever_it_is() {

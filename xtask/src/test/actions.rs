@@ -7,7 +7,7 @@ use super::StepLane::{Beside, Cargo};
 use crate::nextest::{self, TestRun};
 use crate::workspace::Workspace;
 use crate::{
-    blocks, book, build, c, deny, manifest, prepare, process, python, readme, slow, tidy,
+    blocks, book, build, c, deny, links, manifest, prepare, process, python, readme, slow, tidy,
 };
 
 /// In the order in which they begin, if nothing holds them up.
@@ -18,6 +18,7 @@ pub(super) const STEPS: &[Step] = &[
     Step { name: "format", lane: Beside, needs: &[], in_fast: true, action: format },
     Step { name: "tidy", lane: Beside, needs: &[], in_fast: true, action: tidy::run },
     Step { name: "deny", lane: Beside, needs: &["prepare"], in_fast: true, action: deny::run },
+    Step { name: "links", lane: Beside, needs: &["prepare"], in_fast: true, action: links::run },
     Step { name: "tests", lane: Beside, needs: &["build", "prepare"], in_fast: true, action: tests },
     Step { name: "wheel", lane: Cargo, needs: &["build", "prepare"], in_fast: false, action: python::install },
     Step { name: "docs", lane: Cargo, needs: &["build"], in_fast: false, action: book::document },

@@ -1,51 +1,77 @@
-//! Dependencies between members of the workspace, as declared in their manifests.
+//! Dependencies between members of the workspace: the table of crates in `ARCHITECTURE.md` says what each
+//! may import, and the manifests what it does.
+
+use std::collections::BTreeSet;
 
 use super::Violation;
-use super::tables::MEMBERS;
 use super::tree::Tree;
 use crate::manifest::{self, Section, quoted};
 
-/// Finds dependencies that the table of members does not allow.
+const ARCHITECTURE: &str = "ARCHITECTURE.md";
+
+/// A member, by its folder, and our own crates that its `[dependencies]` may name, without `swath-`.
+struct Row<'t> {
+    folder: &'t str,
+    may: BTreeSet<&'t str>,
+    line: usize,
+}
+
+/// Finds dependencies that the table does not allow, members that it lacks, and what it has too much.
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
-    let mut violations = Vec::new();
-    for (path, text) in tree.texts() {
-        if path.ends_with("/Cargo.toml") {
-            check_manifest(path, &manifest::sections(text), &mut violations);
-        }
-    }
-    violations
+    let rows = rows(tree.get(ARCHITECTURE).map_or("", |it| &it.text));
+    let gone = rows.iter().filter(|row| !tree.holds(row.folder));
+    let gone = gone.map(|row| {
+        let text = format!("`{}` does not exist", row.folder);
+        Violation::new(ARCHITECTURE, row.line, text)
+    });
+    let manifests = tree.texts().filter(|(path, _)| path.ends_with("/Cargo.toml"));
+    let of_manifest = |(path, text)| check_manifest(path, &manifest::sections(text), &rows);
+    gone.chain(manifests.flat_map(of_manifest)).collect()
 }
 
-fn check_manifest(path: &str, sections: &[Section], violations: &mut Vec<Violation>) {
-    let package = sections.iter().find(|it| it.head == "package");
-    let Some(name) = package.and_then(|it| it.string("name")) else {
-        violations.push(Violation::new(path, 1, "no package name"));
-        return;
+fn check_manifest(path: &str, sections: &[Section], rows: &[Row<'_>]) -> Vec<Violation> {
+    let folder = path.trim_end_matches("/Cargo.toml");
+    let Some(row) = rows.iter().find(|row| row.folder == folder) else {
+        let text = format!("`{folder}` has no row in the table of crates of {ARCHITECTURE}");
+        return vec![Violation::new(path, 1, text)];
     };
-    let short = without_prefix(name);
-    let Some(member) = MEMBERS.iter().find(|it| it.name == short) else {
-        let text = format!("`{short}` is not in MEMBERS of xtask/src/tidy/tables.rs: add it");
-        violations.push(Violation::new(path, 1, text));
-        return;
-    };
-    for (dependency, line) in sections.iter().flat_map(dependencies) {
-        if !member.may.contains(&dependency.as_str()) {
-            let text = format!("`{short}` must not depend on `{dependency}`");
-            violations.push(Violation::new(path, line, text));
-        }
-    }
+    let used: Vec<(String, usize)> = sections.iter().flat_map(dependencies).collect();
+    let too_many = used.iter().filter(|(name, _)| !row.may.contains(name.as_str()));
+    let too_many = too_many.map(|(name, line)| {
+        Violation::new(path, *line, format!("`{folder}` must not depend on `{name}`"))
+    });
+    let unused = row.may.iter().filter(|may| used.iter().all(|(name, _)| name != **may));
+    let unused = unused.map(|name| {
+        let text = format!("`{folder}` may import `{name}` but does not: remove it");
+        Violation::new(ARCHITECTURE, row.line, text)
+    });
+    too_many.chain(unused).collect()
 }
 
-/// Returns our own crates that the member `name` depends on; `None` if there is no such member.
-pub(super) fn depends_on(tree: &Tree, name: &str) -> Option<Vec<String>> {
-    let manifests = tree.texts().filter(|(path, _)| path.ends_with("Cargo.toml"));
-    let mut manifests = manifests.map(|(_, text)| manifest::sections(text));
-    let is_it = |sections: &Vec<Section>| {
-        let package = sections.iter().find(|it| it.head == "package");
-        package.and_then(|it| it.string("name")).is_some_and(|it| without_prefix(it) == name)
-    };
-    let sections = manifests.find(is_it)?;
-    Some(sections.iter().flat_map(dependencies).map(|(name, _)| name).collect())
+fn rows(text: &str) -> Vec<Row<'_>> {
+    let section = text.lines().enumerate().skip_while(|(_, line)| *line != "## Crates").skip(1);
+    let section = section.take_while(|(_, line)| !line.starts_with("## "));
+    let rows = section.filter(|(_, line)| line.starts_with("| `"));
+    rows.filter_map(|(index, line)| {
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").collect();
+        let folder = words(cells[0]).first()?.trim_end_matches('/');
+        Some(Row { folder, may: words(cells[cells.len() - 1]), line: index + 1 })
+    })
+    .collect()
+}
+
+/// Returns the words in code; those in parentheses explain others and are left out.
+fn words(cell: &str) -> BTreeSet<&str> {
+    let mut words = BTreeSet::new();
+    let mut is_inside = false;
+    for (index, part) in cell.split('`').enumerate() {
+        if index % 2 == 1 {
+            words.extend(Some(part).filter(|_| !is_inside));
+        } else if let Some(sign) = part.chars().rev().find(|sign| "()".contains(*sign)) {
+            is_inside = sign == '(';
+        }
+    }
+    words
 }
 
 /// Returns our own crates in a section of shipped dependencies, with their lines.
@@ -70,7 +96,7 @@ fn dependencies(section: &Section) -> Vec<(String, usize)> {
         .into_iter()
         .map(|(name, line)| (name.trim_matches('"'), line))
         .filter(|(name, _)| *name == "swath" || name.starts_with("swath-"))
-        .map(|(name, line)| (without_prefix(name).to_owned(), line))
+        .map(|(name, line)| (name.strip_prefix("swath-").unwrap_or(name).to_owned(), line))
         .collect()
 }
 
@@ -79,55 +105,4 @@ fn is_shipped(head: &str) -> bool {
     let is_target = head.starts_with("target.");
     let kind = if is_target { head.rsplit('.').next().unwrap_or_default() } else { head };
     kind == "dependencies" || kind == "build-dependencies"
-}
-
-fn without_prefix(name: &str) -> &str {
-    name.strip_prefix("swath-").unwrap_or(name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::planted::Planted;
-    use super::*;
-
-    const PLAN: &str = "[package]\nname = \"swath-plan\"\n";
-
-    #[test]
-    fn an_arrow_that_points_back_is_found_in_every_way_of_writing_it() {
-        for lines in [
-            "[dependencies]\nswath.workspace = true\n",
-            "[dependencies]\nswath-os = { path = \"../os\" }\n",
-            "[dependencies]\nfast = { package = \"swath-simd\", path = \"../simd\" }\n",
-            "[build-dependencies]\nswath-os.workspace = true\n",
-            "[dependencies.swath-os]\nworkspace = true\n",
-            "[target.'cfg(target_os = \"linux\")'.dependencies]\nswath-os.workspace = true\n",
-        ] {
-            let planted = Planted::clean();
-            planted.put("crates/plan/Cargo.toml", &format!("{PLAN}{lines}"));
-            planted.finds(check, "crates/plan/Cargo.toml:");
-        }
-    }
-
-    #[test]
-    fn the_violation_names_both_ends_and_the_line() {
-        let planted = Planted::clean();
-        let text = format!("{PLAN}[dependencies]\nswath-os.workspace = true\n");
-        planted.put("crates/plan/Cargo.toml", &text);
-        planted.finds(check, "crates/plan/Cargo.toml:4: `plan` must not depend on `os`");
-    }
-
-    #[test]
-    fn tests_may_depend_on_anything() {
-        let planted = Planted::clean();
-        let text = format!("{PLAN}[dev-dependencies]\nswath.workspace = true\n");
-        planted.put("crates/plan/Cargo.toml", &text);
-        assert!(planted.found(check).is_empty());
-    }
-
-    #[test]
-    fn a_member_that_is_not_in_the_table_is_found() {
-        let planted = Planted::clean();
-        planted.put("crates/new/Cargo.toml", "[package]\nname = \"swath-new\"\n");
-        planted.finds(check, "crates/new/Cargo.toml:1: `new` is not in MEMBERS");
-    }
 }

@@ -202,21 +202,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_that_only_tests_see_are_no_modules() {
-        let planted = Planted::clean();
-        planted.put("crates/swath/src/engine.rs", "mod pool;\n#[cfg(test)]\nmod faults;\n");
-        planted.put("crates/swath/src/engine/faults.rs", "mod deep;\nuse crate::sink;\n");
-        planted.put("crates/swath/src/engine/faults/deep.rs", "use crate::sink;\n");
-        let tree = planted.tree();
-        let crates = crates(&tree);
-        let swath = crates.iter().find(|it| it.folder == "crates/swath").expect("planted");
-        let files: Vec<&str> = swath.modules.values().map(|it| it.file).collect();
-        assert!(files.contains(&"crates/swath/src/engine/pool.rs"));
-        assert!(!files.iter().any(|it| it.contains("faults")), "{files:?}");
-        assert_eq!(swath.test_only.len(), 2, "{:?}", swath.test_only);
-    }
-
-    #[test]
     fn a_name_is_of_the_file_that_defines_it() {
         let planted = Planted::clean();
         planted.put(

@@ -229,50 +229,6 @@ mod tests {
     use super::super::rust::Rust;
     use super::*;
 
-    /// Returns the names at the root in `text`, `depth` modules below it.
-    fn found(text: &str, depth: usize) -> Vec<String> {
-        let module = (0..depth).map(|index| format!("m{index}")).collect();
-        let names = of(&Rust::parse(text).items, module);
-        let all =
-            names.iter().flat_map(|it| it.used.iter().map(|it| &it.path).chain(&it.paths));
-        all.filter_map(|it| it.at_root().map(str::to_owned)).collect()
-    }
-
-    #[test]
-    fn every_way_to_name_a_module_is_seen() {
-        assert_eq!(found("use crate::engine::Pool;", 1), ["engine"]);
-        assert_eq!(found("pub use crate::{a::{B, c::D}, e, f as g};", 1), ["a", "a", "e", "f"]);
-        assert_eq!(found("fn a() { crate::sink::write(crate::read::x) }", 1), ["sink", "read"]);
-        assert_eq!(found("fn a() { b!(1, crate::sink::C) }", 1), ["sink"]);
-        assert_eq!(found("#[arg(value = crate::size::of)]\nstruct A;", 1), ["size"]);
-        assert_eq!(found("use crate::a::{self};", 1), ["a"]);
-    }
-
-    #[test]
-    fn a_macro_of_the_crate_is_told_from_a_module() {
-        for text in ["crate::trace!();", "fn a() { b!(crate::trace!()) }"] {
-            let names = of(&Rust::parse(text).items, vec!["a".to_owned()]);
-            let path = names[0].paths.iter().find(|it| it.is_placed).expect("it is named");
-            assert!(path.is_macro, "{text}");
-        }
-    }
-
-    #[test]
-    fn super_counts_when_it_climbs_to_the_root() {
-        assert_eq!(found("use super::buffer;", 1), ["buffer"]);
-        assert!(found("use super::buffer;", 2).is_empty());
-        assert_eq!(found("use super::super::buffer::X;", 2), ["buffer"]);
-        assert_eq!(found("mod a { use super::super::buffer; use super::x; }", 1), ["buffer"]);
-        assert_eq!(found("use super::{a, b::C};", 1), ["a", "b"]);
-    }
-
-    #[test]
-    fn visibility_and_other_crates_name_nothing() {
-        assert!(
-            found("pub(crate) fn a(b: swath_os::C) {} pub(super) use self::d;", 1).is_empty()
-        );
-    }
-
     #[test]
     fn paths_in_macros_end_where_they_end() {
         let text = "fn a() { b!(c::d, e.f(g: h::i), j) }";

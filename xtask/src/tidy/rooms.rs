@@ -6,9 +6,6 @@ use super::tables::{FloorGroup, ROOMS, Room};
 use super::tree::Tree;
 
 const LIBRARY: &str = "crates/swath";
-const COMMAND: &str = "crates/cli";
-/// The only files of the product that name the laboratory.
-const LABORATORY: &str = "crates/cli/src/lab";
 
 /// Finds rooms that name something they must not, and dependencies that a root would hide.
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
@@ -20,9 +17,6 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
             through_root(module, is_module, &mut violations);
             if krate.folder == LIBRARY {
                 check_room(tree, module, &mut violations);
-            }
-            if krate.folder == COMMAND && !module.file.starts_with(LABORATORY) {
-                violations.extend(names_laboratory(tree, module));
             }
         }
     }
@@ -61,81 +55,7 @@ fn check_room(tree: &Tree, module: &Module<'_>, violations: &mut Vec<Violation>)
     }
 }
 
-fn names_laboratory(tree: &Tree, module: &Module<'_>) -> Option<Violation> {
-    let tokens = &tree.get(module.file)?.rust.as_ref()?.shipped;
-    let token = tokens.iter().find(|it| it.text == "swath_study")?;
-    let text = format!("the laboratory is named below {LABORATORY} only");
-    Some(Violation::new(module.file, token.line, text))
-}
-
 fn is_never(room: &Room, name: &str) -> bool {
     let is_verb = ROOMS.iter().any(|it| it.name == name && it.group == FloorGroup::Verb);
     room.never.iter().any(|it| *it == name || (*it == "verb" && is_verb))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::planted::Planted;
-    use super::*;
-
-    /// The clean tree with one more line in a file of the library.
-    fn with(path: &str, text: &str) -> Planted {
-        let planted = Planted::clean();
-        planted.put(
-            "crates/swath/src/lib.rs",
-            "mod attic;\nmod buffer;\nmod engine;\nmod error;\nmod read;\nmod records;\nmod sink;\n",
-        );
-        planted.put(&format!("crates/swath/src/{path}"), text);
-        planted
-    }
-
-    #[test]
-    fn each_room_that_looks_ahead_is_found() {
-        for (path, text, expected) in [
-            ("error.rs", "use crate::buffer;\n", "1: `error` must never name `buffer`"),
-            ("buffer.rs", "\nuse crate::engine;\n", "2: `buffer` must never name `engine`"),
-            ("engine/pool.rs", "use crate::sink;\n", "1: `engine` must never name `sink`"),
-            ("engine.rs", "use crate::read;\n", "1: `engine` must never name `read`"),
-            ("records.rs", "use swath_os::ring;\n", "1: `records` must never name `swath_os`"),
-            ("sink.rs", "fn a() { crate::records::b() }\n", "1: `sink` must never name `rec"),
-        ] {
-            with(path, text).finds(check, &format!("crates/swath/src/{path}:{expected}"));
-        }
-    }
-
-    #[test]
-    fn tests_of_a_room_may_name_any_other() {
-        let text = "#[cfg(test)]\nmod tests {\n    use crate::sink;\n}\n";
-        assert!(with("buffer.rs", text).found(check).is_empty());
-    }
-
-    #[test]
-    fn verbs_may_name_every_room() {
-        let text = "use crate::{buffer, engine, error, records, sink};\nuse swath_os::ring;\n";
-        assert!(with("read.rs", text).found(check).is_empty());
-    }
-
-    #[test]
-    fn a_file_of_the_command_that_names_the_laboratory_is_found() {
-        let planted = Planted::clean();
-        planted.put("crates/cli/Cargo.toml", "[package]\nname = \"swath-cli\"\n");
-        planted.put("crates/cli/src/lib.rs", "mod lab;\nmod run;\n");
-        planted.put("crates/cli/src/lab.rs", "use swath_study::tune;\n");
-        planted.put("crates/cli/src/run.rs", "\nuse swath_study::tune;\n");
-        planted.finds(check, "crates/cli/src/run.rs:2: the laboratory is named below");
-    }
-
-    #[test]
-    fn a_room_that_is_not_in_the_table_is_found() {
-        with("attic.rs", "\n").finds(check, "crates/swath/src/attic.rs:1: `attic` is not in");
-    }
-
-    #[test]
-    fn a_name_through_the_crate_root_is_found() {
-        with("read.rs", "use crate::Error;\n").finds(
-            check,
-            "crates/swath/src/read.rs:1: `Error` is named through the crate root",
-        );
-        assert!(with("read.rs", "crate::trace!();\n").found(check).is_empty());
-    }
 }

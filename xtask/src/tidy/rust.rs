@@ -19,7 +19,6 @@ pub(super) struct Token {
 #[derive(Debug)]
 pub(super) struct Rust {
     /// Everything except comments.
-    pub(super) stream: TokenStream,
     pub(super) all: Vec<Token>,
     /// Without the code under `#[cfg(test)]`.
     pub(super) shipped: Vec<Token>,
@@ -29,8 +28,6 @@ pub(super) struct Rust {
     pub(super) error: Option<syn::Error>,
     /// Files that a `#[cfg(test)] mod name;` includes.
     pub(super) test_modules: Vec<String>,
-    /// The lines under `#[cfg(test)]`, counted from 1.
-    pub(super) guarded: Vec<RangeInclusive<usize>>,
     /// Number of lines, without the tests module at the end.
     pub(super) lines: usize,
 }
@@ -43,7 +40,7 @@ impl Rust {
         };
         let mut cut = Cut::default();
         let shipped = cut.without_tests(stream.clone());
-        let all = flat(stream.clone());
+        let all = flat(stream);
         let end = all.last().map_or(0, |it| it.line);
         let lines = match cut.guarded.last() {
             Some(range) if *range.end() == end => range.start() - 1,
@@ -53,16 +50,7 @@ impl Rust {
             Ok(file) => (file.items, unsplit),
             Err(error) => (Vec::new(), Some(error)),
         };
-        Rust {
-            stream,
-            all,
-            shipped: flat(shipped),
-            items,
-            error,
-            test_modules: cut.modules,
-            guarded: cut.guarded,
-            lines,
-        }
+        Rust { all, shipped: flat(shipped), items, error, test_modules: cut.modules, lines }
     }
 }
 
@@ -77,22 +65,6 @@ fn modules(tokens: &[Token]) -> impl Iterator<Item = &str> {
 /// Whether `tokens` begins with these texts.
 pub(super) fn begins(tokens: &[Token], texts: &[&str]) -> bool {
     tokens.len() >= texts.len() && tokens.iter().zip(texts).all(|(it, text)| it.text == *text)
-}
-
-/// Returns the index of the bracket that closes the one at `open`, or of the last token.
-pub(super) fn closing(tokens: &[Token], open: usize) -> usize {
-    let mut depth = 0_usize;
-    for (index, token) in tokens.iter().enumerate().skip(open) {
-        match token.text.as_str() {
-            "(" | "[" | "{" => depth += 1,
-            ")" | "]" | "}" => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth == 0 {
-            return index;
-        }
-    }
-    tokens.len().saturating_sub(1)
 }
 
 /// Returns the tokens of a stream, including brackets.
@@ -125,6 +97,7 @@ fn add(stream: TokenStream, tokens: &mut Vec<Token>) {
 /// Cuts out tests, and remembers them.
 #[derive(Default)]
 struct Cut {
+    /// The lines under `#[cfg(test)]`, counted from 1.
     guarded: Vec<RangeInclusive<usize>>,
     modules: Vec<String>,
 }

@@ -12,6 +12,8 @@
 
 mod surface;
 
+use std::collections::BTreeSet;
+
 use super::Violation;
 use super::tables::{HUNG, PLAIN, ROOT_NAMES, SHAPED};
 use super::tree::Tree;
@@ -114,48 +116,40 @@ pub(super) fn table(tree: &Tree) -> Vec<Violation> {
     let text = tree.get(ARCHITECTURE).map_or("", |it| &it.text);
     let section =
         text.lines().enumerate().skip_while(|(_, line)| *line != "## One shape").skip(1);
-    let rows: Vec<(usize, Vec<&str>)> = section
-        .take_while(|(_, line)| !line.starts_with("## "))
-        .filter(|(_, line)| line.starts_with("| `"))
-        .map(|(index, line)| (index + 1, line.trim_matches('|').split(" | ").collect()))
+    let section = section.take_while(|(_, line)| !line.starts_with("## "));
+    let rows = section.filter(|(_, line)| line.starts_with("| `"));
+    let verbs: Vec<PublicFunction> = SHAPED
+        .iter()
+        .flat_map(|folder| Surface::of(tree, folder).functions)
+        .filter(|it| it.owner.is_none() && !PLAIN.contains(&it.name.as_str()))
         .collect();
-    let mut violations = Vec::new();
-    for folder in SHAPED {
-        let functions = Surface::of(tree, folder).functions;
-        let verbs = functions.iter().filter(|it| it.owner.is_none());
-        for function in verbs.filter(|it| !PLAIN.contains(&it.name.as_str())) {
-            // Some have two names: `copy` and `copy::copy`.
-            let same =
-                |it: &&PublicFunction| (&it.path, it.line) == (&function.path, function.line);
-            let has_row = functions.iter().filter(same).any(|it| {
-                let name = format!("{}::{}", it.module, it.name);
-                rows.iter().any(|(_, cells)| has_call(cells[0], name.trim_start_matches("::")))
-            });
-            if !has_row {
-                let name = format!("{}::{}", function.module, function.name);
-                let name = name.trim_start_matches("::");
-                let text = format!("`{name}` has no row in the table of {ARCHITECTURE}");
-                violations.push(Violation::new(&function.path, function.line, text));
-            }
+    let full_name = |it: &PublicFunction| match it.module.as_str() {
+        "" => it.name.clone(),
+        module => format!("{module}::{}", it.name),
+    };
+    let (mut violations, mut named) = (Vec::new(), BTreeSet::new());
+    for (index, line) in rows {
+        let (calls, others) = line[2..].split_once(" | ").unwrap_or((line, ""));
+        let calls = code(calls).filter_map(|call| call.split('(').next());
+        let (here, gone): (Vec<&str>, Vec<&str>) =
+            calls.partition(|call| verbs.iter().any(|it| full_name(it) == *call));
+        named.extend(here);
+        for gone in gone.into_iter().chain(code(others).filter(|it| !is_there(tree, it))) {
+            let text = format!("`{gone}` does not exist");
+            violations.push(Violation::new(ARCHITECTURE, index + 1, text));
         }
     }
-    for (line, cells) in &rows {
-        for gone in
-            cells.iter().skip(1).flat_map(|cell| code(cell)).filter(|it| !is_there(tree, it))
-        {
-            violations.push(Violation::new(
-                ARCHITECTURE,
-                *line,
-                format!("`{gone}` does not exist"),
-            ));
+    for verb in &verbs {
+        // Some have two names: `copy` and `copy::copy`.
+        let is_same = |it: &&PublicFunction| (&it.path, it.line) == (&verb.path, verb.line);
+        let mut names = verbs.iter().filter(is_same).map(full_name);
+        if !names.any(|name| named.contains(name.as_str())) {
+            let name = full_name(verb);
+            let text = format!("`{name}` has no row in the table of {ARCHITECTURE}");
+            violations.push(Violation::new(&verb.path, verb.line, text));
         }
     }
     violations
-}
-
-/// Whether a cell contains a call of a function with this name.
-fn has_call(cell: &str, name: &str) -> bool {
-    code(cell).any(|word| word.split('(').next() == Some(name))
 }
 
 /// Returns the texts between back ticks.
@@ -173,116 +167,4 @@ fn is_there(tree: &Tree, name: &str) -> bool {
     }
     let said = format!("`{name}`");
     tree.texts().any(|(path, text)| path.starts_with(COMMAND) && text.contains(&said))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::planted::Planted;
-    use super::*;
-
-    const LIB: &str = "crates/swath/src/lib.rs";
-    const READ: &str = "crates/swath/src/read.rs";
-
-    fn planted(read: &str) -> Planted {
-        let planted = Planted::clean();
-        planted.put(LIB, "mod read;\npub use read::{ReadOptions, read};\n");
-        planted.put(READ, read);
-        planted
-    }
-
-    const GOOD: &str = "pub struct ReadOptions;\n\
-        pub fn read(source: impl Into<Source>) -> u8 { 0 }\n\
-        impl ReadOptions {\n\
-        pub fn read(&self, source: impl Into<Source>) -> u16 { 0 }\n\
-        pub fn with_workers(self, workers: usize) -> Self { self }\n\
-        pub fn with_chunk_size(self, chunk_size: u64) -> Self { self }\n\
-        }\n";
-
-    #[test]
-    fn what_has_the_shape_is_not_found() {
-        let found = planted(GOOD).found(check);
-        assert!(found.is_empty(), "{found:?}");
-    }
-
-    #[test]
-    fn every_other_shape_is_found() {
-        for (from, to, text) in [
-            (
-                "read(source: impl Into<Source>) -> u8",
-                "read(source: impl Into<Source>, options: &ReadOptions) -> u8",
-                "takes options",
-            ),
-            (
-                "read(&self, source: impl Into<Source>)",
-                "load(&self, source: impl Into<Source>)",
-                "has no `Options::read`",
-            ),
-            (
-                "read(&self, source: impl Into<Source>)",
-                "read(&self, path: &Path)",
-                "take different parameters",
-            ),
-            ("workers: usize", "workers: bool", "a boolean says nothing"),
-            ("workers: usize", "workers: u64", "is a count"),
-            ("chunk_size: u64", "chunk_size: usize", "counts bytes"),
-            (
-                "with_chunk_size(self, chunk_size: u64)",
-                "with_reading(self, read: ReadOptions)",
-                "is called `with_read`",
-            ),
-            (
-                "with_chunk_size(self, chunk_size: u64)",
-                "with_options(self, read: OrderedOptions)",
-                "takes `ReadOptions`",
-            ),
-            (
-                "pub fn with_workers(self, workers: usize) -> Self { self }",
-                "setters! { /// Threads.\nfn with_workers(workers: u64); }",
-                "is a count",
-            ),
-        ] {
-            let planted = planted(&GOOD.replacen(from, to, 1));
-            let found = planted.found(check);
-            assert!(found.iter().any(|it| it.contains(text)), "{to}: {found:?}");
-        }
-    }
-
-    #[test]
-    fn what_hangs_on_a_call_is_set_in_one_place() {
-        let more = "pub struct CopyOptions;\nimpl CopyOptions {\n\
-            pub fn with_cancel(self, token: Token) -> Self { self }\n}\n";
-        let planted = planted(&format!("{GOOD}{more}"));
-        planted.put(LIB, "mod read;\npub use read::{CopyOptions, ReadOptions, read};\n");
-        planted
-            .finds(check, "crates/swath/src/read.rs:10: `CopyOptions::with_cancel` comes with");
-    }
-
-    #[test]
-    fn a_function_without_an_example_is_found() {
-        let text = "    /// ```\n    /// x();\n    /// ```\n    pub fn x() {}\n";
-        let planted = planted(&format!("impl ReadOptions {{\n{text}}}\n{GOOD}"));
-        planted.finds(examples, &format!("{READ}:8: `read` has no example"));
-        let shown = GOOD.replacen("pub fn read", "/// Reads.\n///\n/// ```\npub fn read", 1);
-        planted.put(READ, &shown);
-        let found = planted.found(examples);
-        assert!(found.is_empty(), "{found:?}");
-    }
-
-    #[test]
-    fn a_verb_without_a_row_and_a_row_of_what_is_not_there_are_found() {
-        let planted = planted(GOOD);
-        let table = |row: &str| {
-            format!("# A\n\n## One shape\n\n| Rust | C |\n| --- | --- |\n{row}\n\n## B\n")
-        };
-        planted.put(ARCHITECTURE, &table(""));
-        planted.finds(super::table, "crates/swath/src/read.rs:2: `read` has no row");
-        planted.put(HEADER, "swath_status swath_read(const char *path);\n");
-        planted.put(ARCHITECTURE, &table("| `read(source)` | `swath_read` |"));
-        let found = planted.found(super::table);
-        assert!(found.is_empty(), "{found:?}");
-        planted.put(ARCHITECTURE, &table("| `read(source)` | `swath_load` |"));
-        planted.finds(super::table, "ARCHITECTURE.md:7: `swath_load` does not exist");
-        planted.put(ARCHITECTURE, &table("| `read(source)` | `swath.read` |"));
-        planted.finds(super::table, "ARCHITECTURE.md:7: `swath.read` does not exist");
-    }
 }

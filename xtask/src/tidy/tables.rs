@@ -1,35 +1,5 @@
 //! The limits of the rules: every table in one place, to be edited with `STYLE.md` at hand.
 
-/// A member of the workspace and the members that its `[dependencies]` may name.
-/// Names are without `swath-`.
-pub(super) struct Member {
-    pub(super) name: &'static str,
-    pub(super) may: &'static [&'static str],
-}
-
-pub(super) const MEMBERS: &[Member] = &[
-    Member { name: "plan", may: &[] },
-    Member { name: "os", may: &["simd"] },
-    Member { name: "simd", may: &[] },
-    Member { name: "swath", may: &["plan", "os", "simd"] },
-    Member { name: "arrow", may: &["os"] },
-    Member { name: "formats", may: &["swath", "simd"] },
-    Member { name: "profile", may: &["swath", "os", "plan"] },
-    Member { name: "study", may: &["swath", "formats", "profile", "os", "simd", "plan"] },
-    Member { name: "cli", may: &["swath", "formats", "profile", "study", "os", "simd"] },
-    Member { name: "capi", may: &["swath", "formats", "profile", "arrow"] },
-    Member { name: "python", may: &["swath", "formats", "profile", "arrow"] },
-    Member { name: "reference", may: &[] },
-    Member {
-        name: "benches",
-        may: &["swath", "formats", "profile", "study", "os", "simd", "plan"],
-    },
-    Member { name: "examples", may: &["swath", "formats"] },
-    Member { name: "docs", may: &["swath"] },
-    Member { name: "fuzz", may: &["swath", "plan", "formats", "profile"] },
-    Member { name: "xtask", may: &[] },
-];
-
 /// A top-level module of `crates/swath` and what it never names: other rooms, groups of
 /// them (`base`, `verb`), or a crate by its name in Rust.
 pub(super) struct Room {
@@ -95,48 +65,89 @@ pub(super) const ROOMS: &[Room] = &[
     verb("mirror"),
 ];
 
-/// Folders whose Rust may say `unsafe`.
-pub(super) const UNSAFE_UNDER: &[&str] =
-    &["crates/os/", "crates/simd/", "crates/arrow/", "crates/capi/", "lab/study/", "python/"];
+/// Tokens that files below `under` must not have, except those below `except`.
+pub(super) struct Banned {
+    pub(super) tokens: &'static [&'static str],
+    pub(super) under: &'static [&'static str],
+    pub(super) except: &'static [&'static str],
+    pub(super) in_tests: bool,
+    pub(super) why: &'static str,
+}
 
-/// Crates whose roots carry `#![forbid(unsafe_code)]`.
-pub(super) const FORBID_UNSAFE_IN: &[&str] = &[
-    "crates/plan",
-    "crates/swath",
-    "crates/formats",
-    "crates/profile",
-    "crates/cli",
-    "lab/study",
+const PRODUCT: &[&str] = &["crates/", "lab/study/", "python/"];
+const PANICS: &str =
+    "panics where no thread can be started: use `thread::Builder`, which returns an error";
+
+pub(super) const BANNED: &[Banned] = &[
+    Banned {
+        tokens: &["unsafe"],
+        under: &[""],
+        except: &[
+            "crates/os/",
+            "crates/simd/",
+            "crates/arrow/",
+            "crates/capi/",
+            "lab/study/",
+            "python/",
+        ],
+        in_tests: true,
+        why: "`unsafe` belongs in os, simd, arrow, capi, study and python",
+    },
+    Banned {
+        tokens: &["thread", ":", ":", "spawn", "("],
+        under: PRODUCT,
+        except: &[],
+        in_tests: false,
+        why: PANICS,
+    },
+    // A `std::thread::Scope`, which is always named `scope` here.
+    Banned {
+        tokens: &["scope", ".", "spawn", "("],
+        under: PRODUCT,
+        except: &[],
+        in_tests: false,
+        why: PANICS,
+    },
+    // So that every source can be read, and one that changes between two passes is an error.
+    Banned {
+        tokens: &["std", ":", ":", "fs"],
+        under: &["crates/formats/src/"],
+        except: &[],
+        in_tests: false,
+        why: "a format must not open files: let `swath::Input` open them",
+    },
+    Banned {
+        tokens: &["swath_study"],
+        under: &["crates/cli/src/"],
+        except: &["crates/cli/src/lab"],
+        in_tests: false,
+        why: "the laboratory is named below crates/cli/src/lab only",
+    },
 ];
 
-/// Lints that are on unless a manifest says otherwise, as far as they are expected somewhere.
-pub(super) const DEFAULT_LINTS: &[&str] = &[
-    "dead_code",
-    "non_camel_case_types",
-    "non_upper_case_globals",
-    "clippy::large_enum_variant",
-    "clippy::len_without_is_empty",
-    "clippy::missing_safety_doc",
-    "clippy::too_many_arguments",
-    "clippy::unnecessary_cast",
+/// Files, and a line that each must have.
+pub(super) const REQUIRED: &[(&str, &str)] = &[
+    // Keeps files, threads and clocks out of the planner.
+    ("crates/plan/src/lib.rs", "#![no_std]"),
+    ("crates/plan/src/lib.rs", "#![forbid(unsafe_code)]"),
+    ("crates/swath/src/lib.rs", "#![forbid(unsafe_code)]"),
+    ("crates/formats/src/lib.rs", "#![forbid(unsafe_code)]"),
+    ("crates/profile/src/lib.rs", "#![forbid(unsafe_code)]"),
+    ("crates/cli/src/lib.rs", "#![forbid(unsafe_code)]"),
+    ("crates/cli/src/main.rs", "#![forbid(unsafe_code)]"),
+    ("lab/study/src/lib.rs", "#![forbid(unsafe_code)]"),
 ];
 
-pub(super) const FUNCTION_LINES: usize = 70;
 pub(super) const FILE_LINES: usize = 500;
-/// Exceptions to both limits.
-pub(super) const ALLOW: &str = "xtask/tidy.allow";
 
 /// Names that say nothing about what is inside.
 pub(super) const EMPTY_NAMES: &[&str] = &["utils", "util", "common", "misc"];
-
-/// Macros that mark unfinished work.
-pub(super) const UNFINISHED_MACROS: &[&str] = &["todo", "unimplemented", "dbg"];
 
 /// Words that mark unfinished work in any text. In two halves, so that this file passes.
 pub(super) const UNFINISHED_WORDS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME")];
 
 /// Phrases that read as translated, in lower case, and what to write. `TO_BE` is a form of *to be*, `THING` one
-/// of [`THINGS`], `NOUN` any word but *longer* and *more*, `SUBJECT` any but *there*. In two halves where they are one word, so that
+/// of [`THINGS`], `ARTICLE` one of [`ARTICLES`], `.` the end of a phrase, as `:` and `"` are, `NOUN` any word but *longer* and *more*, `SUBJECT` any but *there*. In two halves where they are one word, so that
 /// this file passes.
 pub(super) const PHRASES: &[(&str, &str)] = &[
     (concat!("be", "hind"), "after, past or beyond"),
@@ -150,8 +161,11 @@ pub(super) const PHRASES: &[(&str, &str)] = &[
     ("TO_BE had", "is available, or could not be obtained"),
     (concat!("as", " ever"), "as usual"),
     (concat!("all", " the same"), "anyway, or still"),
+    ("hint . \" ARTICLE", "an instruction, which begins with a verb"),
+    ("try : ARTICLE", "an instruction, which begins with a verb"),
 ];
 pub(super) const BE: &[&str] = &["is", "are", "be", "was", "were", "been"];
+pub(super) const ARTICLES: &[&str] = &["a", "an", "the", "no"];
 pub(super) const THINGS: &[&str] = &["it", "that", "this", "which", "they"];
 
 /// Texts that others wrote, or that must stay as they were.

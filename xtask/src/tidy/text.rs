@@ -1,49 +1,42 @@
-//! White space, and names that do not belong in a repository.
+//! White space, and names and words that do not belong in a repository.
 
 use super::Violation;
-use super::tables::{DATA_UNDER, MAY_NAME_HOSTS, PROSE, REGISTRY_HOSTS};
+use super::tables::{DATA_UNDER, MAY_NAME_HOSTS, PROSE, REGISTRY_HOSTS, UNFINISHED_WORDS};
 use super::tree::Tree;
 
-/// Finds tabs, trailing white space, missing final newlines and hosts of registries.
+/// Finds tabs, trailing white space, missing final newlines, hosts of registries, and words that mark
+/// unfinished work.
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (path, text) in tree.texts() {
-        if !MAY_NAME_HOSTS.contains(&path) {
-            hosts(path, text, &mut violations);
-        }
+        let mut add = |line, text: String| violations.push(Violation::new(path, line, text));
         let is_data = DATA_UNDER.iter().any(|folder| path.starts_with(folder));
-        if !is_data || path.ends_with(PROSE) {
-            white_space(path, text, &mut violations);
+        let has_rules = !is_data || path.ends_with(PROSE);
+        // Make requires tabs in recipes.
+        let may_hold_tabs = path.rsplit('/').next() == Some("Makefile");
+        for (index, line) in text.split('\n').enumerate() {
+            if has_rules && line.contains('\t') && !may_hold_tabs {
+                add(index + 1, "a tab".to_owned());
+            }
+            if has_rules && line.ends_with(char::is_whitespace) {
+                add(index + 1, "white space at the end".to_owned());
+            }
+            let lower = line.to_ascii_lowercase();
+            let host = REGISTRY_HOSTS.iter().find(|host| lower.contains(*host));
+            if let Some(host) = host.filter(|_| !MAY_NAME_HOSTS.contains(&path)) {
+                add(index + 1, format!("names the package registry `{host}`"));
+            }
+            let mut words = line.split(|sign: char| !sign.is_alphanumeric() && sign != '_');
+            let word = words.find(|word| UNFINISHED_WORDS.contains(word));
+            if let Some(word) = word.filter(|_| !is_data) {
+                add(index + 1, format!("`{word}` marks unfinished work"));
+            }
+        }
+        if has_rules && !text.is_empty() && !text.ends_with('\n') {
+            add(text.lines().count(), "no newline at the end of the file".to_owned());
         }
     }
     violations
-}
-
-fn white_space(path: &str, text: &str, violations: &mut Vec<Violation>) {
-    // Make requires tabs in recipes.
-    let may_hold_tabs = path.rsplit('/').next() == Some("Makefile");
-    for (index, line) in text.split('\n').enumerate() {
-        if line.contains('\t') && !may_hold_tabs {
-            violations.push(Violation::new(path, index + 1, "a tab"));
-        }
-        if line.ends_with(char::is_whitespace) {
-            violations.push(Violation::new(path, index + 1, "white space at the end"));
-        }
-    }
-    if !text.is_empty() && !text.ends_with('\n') {
-        let line = text.lines().count();
-        violations.push(Violation::new(path, line, "no newline at the end of the file"));
-    }
-}
-
-fn hosts(path: &str, text: &str, violations: &mut Vec<Violation>) {
-    for (index, line) in text.lines().enumerate() {
-        let line = line.to_ascii_lowercase();
-        if let Some(host) = REGISTRY_HOSTS.iter().find(|host| line.contains(*host)) {
-            let text = format!("names the package registry `{host}`");
-            violations.push(Violation::new(path, index + 1, text));
-        }
-    }
 }
 
 #[cfg(test)]
@@ -82,6 +75,17 @@ mod tests {
             planted.put("Cargo.lock", &format!("source = \"{host}\"\n"));
             planted.put("docs/guide.md", &format!("\nhttps://{host}/swath\n"));
             planted.finds(check, "docs/guide.md:2: names the package registry");
+        }
+    }
+
+    #[test]
+    fn each_word_of_unfinished_work_is_found_in_any_text() {
+        for word in UNFINISHED_WORDS {
+            for path in ["crates/plan/src/extent.rs", "README.md"] {
+                let planted = Planted::clean();
+                planted.put(path, &format!("\n// {word}: later\n"));
+                planted.finds(check, &format!("{path}:2: `{word}` marks unfinished work"));
+            }
         }
     }
 }

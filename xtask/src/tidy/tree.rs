@@ -15,14 +15,8 @@ pub(super) struct Source {
     pub(super) rust: Option<Rust>,
 }
 
-impl Source {
-    pub(super) fn new(path: &str, text: String) -> Source {
-        let rust = path.ends_with(".rs").then(|| Rust::parse(&text));
-        Source { text, rust }
-    }
-}
-
 /// Text files by their path from the root, with `/` between folders.
+#[derive(Default)]
 pub(super) struct Tree {
     files: BTreeMap<String, Source>,
     /// Paths of files that are not text; links may lead to them.
@@ -43,31 +37,26 @@ impl Tree {
             bail!("`git ls-files` failed: {}", String::from_utf8_lossy(&output.stderr).trim());
         }
         let names = String::from_utf8_lossy(&output.stdout);
-        let paths = names.split('\0').filter(|path| !path.is_empty()).map(str::to_owned);
-        Tree::read(root, paths)
-    }
-
-    /// Reads `paths` below `root`; skips those that are gone or are not plain files.
-    pub(super) fn read(root: &Path, paths: impl Iterator<Item = String>) -> Result<Tree> {
-        let mut tree = Tree { files: BTreeMap::new(), others: Vec::new() };
-        for path in paths {
-            let full = root.join(&path);
-            let is_plain = full.symlink_metadata().is_ok_and(|facts| facts.is_file());
-            if !is_plain {
-                continue;
-            }
-            let bytes = std::fs::read(&full).with_context(|| format!("cannot read {path}"))?;
-            match String::from_utf8(bytes) {
-                Ok(text) if !text.contains('\0') => tree.add(path, text),
-                _ => tree.others.push(path),
+        let mut tree = Tree::default();
+        for path in names.split('\0').filter(|path| !path.is_empty()) {
+            let full = root.join(path);
+            // Not one that is gone, and not a link.
+            if full.symlink_metadata().is_ok_and(|facts| facts.is_file()) {
+                let bytes = std::fs::read(&full);
+                tree.add(path, bytes.with_context(|| format!("cannot read {path}"))?);
             }
         }
         Ok(tree)
     }
 
-    fn add(&mut self, path: String, text: String) {
-        let source = Source::new(&path, text);
-        self.files.insert(path, source);
+    pub(super) fn add(&mut self, path: &str, bytes: Vec<u8>) {
+        match String::from_utf8(bytes) {
+            Ok(text) if !text.contains('\0') => {
+                let rust = path.ends_with(".rs").then(|| Rust::parse(&text));
+                self.files.insert(path.to_owned(), Source { text, rust });
+            }
+            _ => self.others.push(path.to_owned()),
+        }
     }
 
     pub(super) fn get(&self, path: &str) -> Option<&Source> {
@@ -77,10 +66,6 @@ impl Tree {
     /// Returns `path` as stored in the tree, if it is there.
     pub(super) fn path(&self, path: &str) -> Option<&str> {
         self.files.get_key_value(path).map(|(path, _)| path.as_str())
-    }
-
-    pub(super) fn files(&self) -> impl Iterator<Item = (&str, &Source)> {
-        self.files.iter().map(|(path, source)| (path.as_str(), source))
     }
 
     pub(super) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
@@ -125,30 +110,30 @@ mod tests {
     use super::super::planted::Planted;
     use super::*;
 
-    fn git(root: &Path, words: &[&str]) {
-        let mut command = Command::new("git");
-        // A hook that runs the tests must not make them work on its own repository.
-        for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
-            command.env_remove(name);
-        }
-        let status = command.current_dir(root).args(words).status().expect("git can start");
-        assert!(status.success());
-    }
-
     #[test]
     fn ignored_files_are_not_looked_at_and_untracked_ones_are() {
-        let planted = Planted::empty();
-        planted.put(".gitignore", "/target/\n");
-        planted.put("target/a.rs", "fn a() {}\n");
-        planted.put("src/a file.rs", "fn a() {}\n");
-        git(planted.root(), &["init", "--quiet"]);
-        let tree = Tree::of_git(planted.root()).expect("it is a repository");
-        assert_eq!(tree.paths().collect::<Vec<_>>(), [".gitignore", "src/a file.rs"]);
+        let root = std::env::temp_dir().join(format!("swath-tidy-{}", std::process::id()));
+        std::fs::create_dir_all(root.join("target")).expect("the temporary folder is writable");
+        for (path, text) in
+            [(".gitignore", "/target/\n"), ("target/a.rs", "\n"), ("a file.rs", "\n")]
+        {
+            std::fs::write(root.join(path), text).expect("room");
+        }
+        let mut git = Command::new("git");
+        // A hook that runs the tests must not make them work on its own repository.
+        for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
+            git.env_remove(name);
+        }
+        let status = git.args(["init", "--quiet"]).current_dir(&root).status();
+        assert!(status.expect("git can start").success());
+        let tree = Tree::of_git(&root).expect("it is a repository");
+        assert_eq!(tree.paths().collect::<Vec<_>>(), [".gitignore", "a file.rs"]);
+        std::fs::remove_dir_all(&root).expect("it is this test's own");
     }
 
     #[test]
     fn a_folder_is_held_when_a_file_is_in_it() {
-        let planted = Planted::empty();
+        let planted = Planted::default();
         planted.put("docs/guide/read.md", "\n");
         planted.put_bytes("docs/plot.png", &[0, 255]);
         let tree = planted.tree();

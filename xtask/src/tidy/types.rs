@@ -56,23 +56,3 @@ fn types(path: &str, owner: &str, items: &[Item], add: &mut impl FnMut(Named)) {
         add(((owner.to_owned(), name.to_string()), place));
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::planted::Planted;
-    use super::*;
-
-    #[test]
-    fn a_name_that_another_type_of_the_crate_has_is_found() {
-        let [one, two] = ["crates/formats/src/a.rs", "crates/formats/src/b.rs"];
-        let planted = Planted::clean();
-        planted.put(one, "struct State;\n");
-        planted.put(two, "mod c { enum State {} }\n");
-        planted.finds(check, &format!("{two}:1: `State` is also a type of {one}:1"));
-        planted.put(two, "#[cfg(test)]\nmod tests { struct State; }\n");
-        assert!(planted.found(check).is_empty());
-        planted.put(one, "pub struct State;\n");
-        planted.put(two, "pub struct State;\n");
-        assert!(planted.found(check).is_empty(), "of two rooms");
-    }
-}
