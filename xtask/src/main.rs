@@ -3,7 +3,7 @@
 //! ```text
 //! cargo xtask test    every check that a push has to pass
 //! cargo xtask torture every battery at full size, and what takes too long for a push
-//! cargo xtask tidy    the rules that no compiler knows
+//! cargo xtask tidy    the rules that no compiler knows; with --lines, how much there is
 //! cargo xtask blocks  the shell, C and Python blocks of the pages, run
 //! cargo xtask book    the documentation as a site, its links checked
 //! cargo xtask readme  what README.md says of installing, done
@@ -76,7 +76,7 @@ enum Task {
     /// alone come other seeds until N minutes have passed. A whole run writes xtask/torture.json.
     Torture(torture::TortureWish),
     /// Arrows between modules, sizes, dead files, forbidden words
-    Tidy,
+    Tidy(tidy::TidyWish),
     /// The step `c` of the test: the C library as C and C++ programs see it
     C,
     /// Run the shell, C and Python blocks of README.md and docs
@@ -137,7 +137,7 @@ fn run(workspace: Workspace, task: Task) -> anyhow::Result<()> {
         Task::Step { name } => test::run_step(&workspace.linted()?, &name),
         Task::Torture(wish) => torture::run(&workspace.linted()?, &wish),
         Task::SlowTests => slow::write(&workspace),
-        Task::Tidy => tidy::run(&workspace),
+        Task::Tidy(wish) => tidy::start(&workspace, &wish),
         Task::Blocks => test::blocks(&workspace),
         Task::Book => book::run(&workspace),
         Task::Readme { release: false } => readme::run_step(&workspace.linted()?),
@@ -163,7 +163,7 @@ mod tests {
             "test --fast",
             "test --only tidy --no-install",
             "torture --minutes 5 --only trees --seed 7",
-            "tidy",
+            "tidy --lines --root x",
             "findings lab/record/x",
             "record --small",
             "install --binary b --prefix p",
@@ -178,6 +178,7 @@ mod tests {
             "test --fast --only c",
             "test --only d",
             "tidy now",
+            "tidy --root x",
             "torture --only none",
             "install --uninstall --binary b",
             "install-c",

@@ -227,7 +227,7 @@ fn range(part: &str) -> Option<(usize, usize)> {
     Some((number(first)?, number(last)?))
 }
 
-/// Reads a file; `None` if it does not exist, or is removed meanwhile.
+/// Reads a file; `None` if it does not exist, or is removed in the meantime.
 fn text_of(path: &Path) -> io::Result<Option<String>> {
     match kernel_text::read_text(path) {
         Ok(text) => Ok(Some(text)),

@@ -2,7 +2,7 @@
 //!
 //! [`Cells`] never becomes a slice: the kernels see its bytes only as values that [`Loads`] has
 //! already loaded. Each load is volatile, so the compiler neither repeats nor invents one, and a
-//! byte that changes meanwhile is seen once, old or new.
+//! byte that changes during the call is seen once, old or new.
 //!
 //! Volatile is not atomic: such a load would be a data race with a store of this program. So memory
 //! that this program can store to cannot be used as cells. Relaxed atomic loads would not help:
@@ -30,7 +30,7 @@ unsafe impl Load for std::arch::x86_64::__m256i {}
 // SAFETY: a vector of integers has no invalid bit pattern.
 unsafe impl Load for std::arch::x86_64::__m512i {}
 
-/// Bytes that can be loaded, and that other programs may store to meanwhile: those of a mapped
+/// Bytes that can be loaded, and that other programs may store to during a call: those of a mapped
 /// file.
 ///
 /// Memory that this program may store to cannot be made into cells without an unsafe promise:

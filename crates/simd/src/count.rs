@@ -13,7 +13,7 @@ pub fn count(bytes: &[u8], byte: u8) -> u64 {
     dispatch(detected(), Cells::from(bytes), byte)
 }
 
-/// Returns the number of occurrences of `byte` in bytes that other programs may store to meanwhile.
+/// Returns the number of occurrences of `byte` in bytes that other programs may store to during the call.
 ///
 /// Compares each byte once, with the value that it has at one moment during the call.
 #[must_use]

@@ -18,7 +18,7 @@ pub fn sum(bytes: &[u8]) -> u64 {
     dispatch(detected(), Cells::from(bytes))
 }
 
-/// Returns the sum of bytes that other programs may store to meanwhile.
+/// Returns the sum of bytes that other programs may store to during the call.
 ///
 /// Each byte counts once, with the value that it has at one moment during the call.
 #[must_use]

@@ -30,6 +30,9 @@ pub(super) struct Rust {
     pub(super) test_modules: Vec<String>,
     /// Number of lines, without the tests module at the end.
     pub(super) lines: usize,
+    /// The lines under `#[cfg(test)]`, counted from 1.
+    pub(super) guarded: Vec<RangeInclusive<usize>>,
+    pub(super) stream: TokenStream,
 }
 
 impl Rust {
@@ -40,7 +43,7 @@ impl Rust {
         };
         let mut cut = Cut::default();
         let shipped = cut.without_tests(stream.clone());
-        let all = flat(stream);
+        let all = flat(stream.clone());
         let end = all.last().map_or(0, |it| it.line);
         let lines = match cut.guarded.last() {
             Some(range) if *range.end() == end => range.start() - 1,
@@ -50,7 +53,8 @@ impl Rust {
             Ok(file) => (file.items, unsplit),
             Err(error) => (Vec::new(), Some(error)),
         };
-        Rust { all, shipped: flat(shipped), items, error, test_modules: cut.modules, lines }
+        let Cut { guarded, modules: test_modules } = cut;
+        Rust { all, shipped: flat(shipped), items, error, test_modules, lines, guarded, stream }
     }
 }
 
@@ -97,7 +101,6 @@ fn add(stream: TokenStream, tokens: &mut Vec<Token>) {
 /// Cuts out tests, and remembers them.
 #[derive(Default)]
 struct Cut {
-    /// The lines under `#[cfg(test)]`, counted from 1.
     guarded: Vec<RangeInclusive<usize>>,
     modules: Vec<String>,
 }

@@ -68,6 +68,10 @@ impl Tree {
         self.files.get_key_value(path).map(|(path, _)| path.as_str())
     }
 
+    pub(super) fn files(&self) -> impl Iterator<Item = (&str, &Source)> {
+        self.files.iter().map(|(path, source)| (path.as_str(), source))
+    }
+
     pub(super) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.files.iter().map(|(path, source)| (path.as_str(), source.text.as_str()))
     }

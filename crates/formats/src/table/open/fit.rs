@@ -115,7 +115,7 @@ pub(in crate::table) fn short_block(len: u64, values: u64) -> u64 {
     }
 }
 
-/// Returns how far behind the last byte read a worker may read: each has a block, and a round ends
+/// Returns how far before the last byte read a worker may read: each has a block, and a round ends
 /// in one of them.
 pub(in crate::table) fn kept(options: &BatchOptions) -> u64 {
     let blocks = (workers(options.read.workers()) as u64).saturating_add(2);
