@@ -1,23 +1,23 @@
-//! How a finished file gets its name.
+//! Gives a finished file its name.
 //!
 //! ```text
-//! length, times, attributes of what is replaced or a new file's mode, sync file
+//! length, times, attributes of the replaced file or a new file's mode, sync file
 //!   nothing there:   link the name                         (refuses a taken one)
 //!   something there: link a hidden name, check again, rename it over    (one step for readers)
 //! sync folder, sync file
 //! ```
 //!
-//! Until the link or the rename, the target is unchanged; from then on it is new and complete.
-//! After a power cut it is also one of the two, because bytes and length are on the device
-//! before the name is given. The last sync is for XFS, which reports a lost rename only there.
-//! Where files must have a name (no `O_TMPFILE`), the hidden name exists from the beginning, and
-//! until the commit only its owner can open it.
+//! Until the link or the rename, the target is unchanged; then it is new and complete. After a power
+//! cut it is also one of the two, because bytes and length are on the device before the name is
+//! given. The last sync is for XFS, which reports a lost rename only there. Where files must have a
+//! name (no `O_TMPFILE`), the hidden name exists from the beginning, and until the commit only the
+//! owner can open the file.
 //!
-//! A target that is written in place has its name already, and is only cut and synced.
+//! A target written in place already has its name, and is only cut and synced.
 //!
-//! Another process that may write to the folder can swap files between two calls. So attributes
-//! are taken from the very file that was inspected, which must still be there when only the
-//! rename is left to do; and after a rename the name must lead to the new file.
+//! Another process that may write to the folder can swap files between two calls. So attributes are
+//! copied from the very file that was inspected, which must still be there just before the rename;
+//! and after a rename the name must lead to the new file.
 
 mod attributes;
 
@@ -41,24 +41,24 @@ use crate::source::FileTimes;
 /// How often the target may appear or vanish between two calls of one commit.
 const ATTEMPTS: usize = 16;
 
-/// A file that is to get the name of a target. If it is dropped before, no file remains.
+/// A file that will get the name of a target. If it is dropped before, no file remains.
 #[derive(Debug)]
 pub(crate) struct Candidate {
     file: Arc<dyn FsFile>,
     hidden: OsString,
     /// Whether the hidden name refers to the file, or may.
     is_hidden: bool,
-    /// Whether it is the target itself.
+    /// Whether the file is the target itself.
     is_in_place: bool,
-    /// Whether a server or a program stores it, as found out before it gets its name.
+    /// Whether a server or a program stores the file; determined before it gets its name.
     is_remote: bool,
-    /// Whether its permissions cannot be changed: then it is made with those that it is to have.
+    /// Whether permissions cannot be changed: then the file is created with the final ones.
     is_fixed: bool,
     /// The mode of a new target; `None`: the file has it already.
     mode: Option<u32>,
-    /// The file whose attributes it gets, whatever it replaces.
+    /// The file whose attributes this one gets, even if it replaces another.
     model: Option<Arc<dyn FsFile>>,
-    /// Its times, if it gets others than those of its last read and write.
+    /// The times that the file gets instead of those of its last read and write.
     times: Option<FileTimes>,
     folder: Arc<dyn FsFolder>,
 }
@@ -69,14 +69,14 @@ impl Drop for Candidate {
             return;
         }
         if self.stands_under(&self.hidden).unwrap_or(true) {
-            // What cannot be removed now is removed by the next writer of this target.
+            // If it cannot be removed now, the next writer of this target removes it.
             let _ = self.folder.remove(&self.hidden);
         }
     }
 }
 
 impl Candidate {
-    /// Makes an empty file in the target's folder: without a name, or under `hidden` if it must
+    /// Creates an empty file in the target's folder: without a name, or under `hidden` if it must
     /// have one.
     ///
     /// # Errors
@@ -93,11 +93,11 @@ impl Candidate {
         Ok(Self::of(made, hidden, folder))
     }
 
-    /// Opens the target, the file that was there `before`, and truncates it.
+    /// Opens the target, which must be the file that was there `before`, and truncates it.
     ///
     /// # Errors
     ///
-    /// The errors of open(2) and ftruncate(2); `Changed` if it is another file by now.
+    /// The errors of open(2) and ftruncate(2); `Changed` if it is now another file.
     pub(crate) fn in_place(claim: &Claim, before: Option<&Facts>) -> Result<Self> {
         let folder = Arc::clone(&claim.folder);
         let failed = |error| claim.error(Operation::Create, error);
@@ -111,7 +111,7 @@ impl Candidate {
         Ok(target)
     }
 
-    /// Makes an empty file under `hidden` in the target's folder. Only its owner can open it, unless its
+    /// Creates an empty file under `hidden` in the target's folder. Only its owner can open it, unless its
     /// permissions could not be changed later.
     ///
     /// # Errors
@@ -145,12 +145,12 @@ impl Candidate {
         }
     }
 
-    /// Whether it is the target itself, and not a file that takes its place.
+    /// Whether the file is the target itself, not one that replaces it.
     pub(crate) fn is_in_place(&self) -> bool {
         self.is_in_place
     }
 
-    /// Ends a target that was written where it is.
+    /// Completes a target that was written in place.
     fn end_in_place(
         &mut self,
         claim: &Claim,
@@ -168,13 +168,13 @@ impl Candidate {
         self.confirm(claim).map(|()| Vec::from_iter(times))
     }
 
-    /// Returns once the device has its bytes, or at least the file system.
+    /// Returns once the device, or at least the file system, has the bytes.
     fn store(&self, claim: &Claim, durability: Durability) -> Result<()> {
         let stored = self.file.store(durability == Durability::Full);
         stored.map_err(|(operation, error)| self.failed(claim, operation, error))
     }
 
-    /// The name that it has, or will have for a moment.
+    /// Returns the name that the file has, or will have for a moment.
     pub(crate) fn hidden(&self) -> &OsStr {
         &self.hidden
     }
@@ -183,7 +183,7 @@ impl Candidate {
         &self.file
     }
 
-    /// The mode of a new target, unless another is given.
+    /// Returns the mode of a new target, unless another is given.
     pub(crate) fn usual_mode(&self) -> io::Result<u32> {
         self.mode.map_or_else(|| Ok(self.file.facts()?.mode & 0o777), Ok)
     }
@@ -211,10 +211,10 @@ impl Candidate {
         self.mode = other.mode.or(self.mode);
     }
 
-    /// The error of a step before it has its name.
+    /// Returns the error of a step before the file has its name.
     fn failed(&self, claim: &Claim, operation: Operation, error: io::Error) -> Error {
         match error.kind() {
-            // A server that looks up open files by their names.
+            // A server that looks up open files by name.
             ErrorKind::NotFound | ErrorKind::StaleNetworkFileHandle if self.is_hidden => {
                 claim.changed("another program has removed the temporary file")
             }
@@ -222,21 +222,21 @@ impl Candidate {
         }
     }
 
-    /// Sets its length, even if that is its length already: setting it frees what was reserved past it; but not
-    /// if the file grows by it, so then it is set twice. Returns what was known before.
+    /// Sets the length, even to the same value: that frees space reserved past it. If the file grows, the space
+    /// is not freed, so the length is set twice. Returns the facts from before.
     fn cut(&self, len: u64) -> io::Result<Facts> {
         let facts = self.file.facts()?;
         if facts.len < len {
             self.file.set_len(len)?;
         }
         match self.file.set_len(len) {
-            // A server that sets no length has reserved nothing past it.
+            // A server that cannot set a length has reserved nothing past it.
             Err(error) if facts.len == len && is_no_length(&error) => Ok(facts),
             set => set.map(|()| facts),
         }
     }
 
-    /// Fails where the commit could give no name that is free; finds out with another name.
+    /// Fails if the commit could not give the file a free name; tries it with another name.
     pub(crate) fn check_new_name(&self, claim: &Claim) -> Result<()> {
         let other = claim.scratch();
         if !self.is_hidden {
@@ -254,11 +254,11 @@ impl Candidate {
                 return given.map_err(|error| self.no_new_name(claim, &error));
             }
         } else if is_moved(&given) {
-            // Spilled bytes may get that name.
+            // Spilled bytes may need that name.
             given = self.folder.rename(&other, &self.hidden).and(given);
         }
         match given {
-            // Another user's file is under the name of the test.
+            // Another user's file has the name of the test.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
             given => given.map_err(|error| claim.error(Operation::Create, error)),
         }
@@ -270,7 +270,7 @@ impl Candidate {
         self.not_named(claim, explained(error, what)).hint(hint)
     }
 
-    /// Gives a name that is free; `false` if something has appeared there that may be replaced.
+    /// Gives the file a free name; `false` if a file has appeared there that may be replaced.
     fn create(&mut self, claim: &Claim, replace: Replace) -> Result<bool> {
         let mut given = if self.is_hidden {
             self.folder.rename_new(&self.hidden, &claim.name)
@@ -282,7 +282,7 @@ impl Candidate {
             return self.confirm(claim).map(|()| true);
         }
         if self.is_hidden && is_unsupported(&given) {
-            // Both names for a moment; the hidden one is removed when the candidate is dropped.
+            // Both names exist for a moment; dropping the candidate removes the hidden one.
             given = self.folder.link(&*self.file, &claim.name);
         }
         if self.is_hidden
@@ -299,11 +299,11 @@ impl Candidate {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                 Err(self.not_named(claim, error))
             }
-            // Possibly our own link: the reply was lost, and the call repeated.
+            // Possibly this file's own link: the reply was lost, and the call repeated.
             Err(error) if self.stands(claim).unwrap_or(true) => {
                 Err(claim.outcome_unknown(error))
             }
-            // FUSE and file servers remember names that have been removed elsewhere.
+            // FUSE and file servers cache names that were removed elsewhere.
             Err(_)
                 if replace == Replace::Allowed
                     && self.is_hidden
@@ -316,12 +316,12 @@ impl Candidate {
         }
     }
 
-    /// Takes the place of `seen`; `false` if that is no longer there.
+    /// Replaces the file `seen`; returns `false` if that is no longer there.
     fn replace(&mut self, claim: &Claim, seen: &Facts) -> Result<bool> {
         if !self.is_hidden {
             self.hide(claim).map_err(|error| claim.error(Operation::Commit, error))?;
         }
-        // Long after the first look, because of the sync. A file that appears between this look
+        // The first look was long before, because of the sync. A file that appears between this look
         // and the rename is replaced.
         let there = self.folder.facts(&claim.name);
         let there = there.map_err(|error| claim.error(Operation::Inspect, error))?;
@@ -329,7 +329,7 @@ impl Candidate {
             return Ok(false);
         }
         let renamed = self.rename(claim);
-        // Where the server replaces no file, sshfs moves the old one away first.
+        // If the server does not replace files, sshfs first moves the old one away.
         let is_gone = || matches!(self.folder.facts(&claim.name), Ok(None));
         if self.is_remote && renamed.is_err() && is_gone() {
             return Err(claim.answer_lost(ErrorKind::NotFound.into()));
@@ -348,9 +348,9 @@ impl Candidate {
         }
     }
 
-    /// Gives the hidden name, or the name to use instead.
+    /// Gives the file its hidden name, or the name to use instead.
     fn hide(&mut self, claim: &Claim) -> io::Result<()> {
-        // Before the reply, which may be lost: then the name is removed anyway.
+        // Before the call: if its reply is lost, the name is removed anyway.
         self.is_hidden = true;
         match self.folder.link(&*self.file, &self.hidden) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
@@ -361,7 +361,7 @@ impl Candidate {
         }
     }
 
-    /// The renamed file is the one that was under the hidden name then.
+    /// Fails unless the rename moved this file, which the hidden name should have referred to.
     fn confirm(&self, claim: &Claim) -> Result<()> {
         match self.stands(claim) {
             Ok(true) => Ok(()),
@@ -372,9 +372,9 @@ impl Candidate {
         }
     }
 
-    /// The error of a step that should have given the name.
+    /// Returns the error of a step that should have given the name.
     fn not_named(&self, claim: &Claim, error: io::Error) -> Error {
-        // sshfs takes a file for another one under a name that it has not given itself, and remembers names.
+        // sshfs shows a file as another one under a name that it has not given itself, and caches names.
         if is_lost(&error) && self.is_remote {
             return claim.answer_lost(error);
         }
@@ -401,7 +401,7 @@ impl Candidate {
                 )
             }
             Ok(false) => claim.error(Operation::Commit, error),
-            // It reported a failure although the name is given; or the result is unknown.
+            // The call reported a failure although the name was given, or the result is unknown.
             Ok(true) | Err(_) => claim.outcome_unknown(error),
         }
     }
@@ -417,20 +417,20 @@ impl Candidate {
         Ok(there.is_some_and(|there| there.identity == ours))
     }
 
-    /// Syncs the name, and then what only the file itself knows about it.
+    /// Syncs the folder for the name, then the file, which may report that the name was lost.
     fn settle(&self, claim: &Claim) -> Result<()> {
         let settled = self.folder.sync().and_then(|()| self.file.sync());
         settled.map_err(|error| claim.outcome_unknown(error))
     }
 }
 
-/// Cuts the candidate to `len` bytes and gives it the name of the claim's target. `before` is
-/// what was there when it was claimed. Returns which of its attributes were not kept, and why.
+/// Cuts the candidate to `len` bytes and gives it the name of the claim's target. `before`: the file
+/// that was there at the claim. Returns the attributes that were not kept, and why.
 ///
 /// # Errors
 ///
 /// `OutcomeUnknown` if the name has been given but may not survive a power cut. After any other
-/// error the target is unchanged, or what another process has put there.
+/// error the target is unchanged, or is another process's file.
 pub(crate) fn publish(
     candidate: &mut Candidate,
     claim: &Claim,
@@ -442,11 +442,11 @@ pub(crate) fn publish(
         let ended = candidate.end_in_place(claim, options.durability, len);
         return ended.map_err(|error| error.partial(&claim.path));
     }
-    // A server that looks up open files by their names cannot say so later.
+    // Determined now: a server that looks up open files by name cannot tell later.
     candidate.is_remote = candidate.file.is_remote();
     let own = candidate.cut(len);
     let own = own.map_err(|error| candidate.failed(claim, Operation::Write, error))?;
-    // After the last change of its bytes, and before it may have another owner.
+    // After the last change of the bytes, and before the owner may change.
     let times = candidate.take_times();
     let times = times.map_err(|error| candidate.failed(claim, Operation::Write, error))?;
     for _ in 0..ATTEMPTS {
@@ -470,13 +470,13 @@ pub(crate) fn publish(
         }
         let note = candidate.note_mode(claim, there.as_ref())?;
         let notes = times.clone().into_iter().chain(note);
-        // Bytes and length, before they become visible. Never retried if it fails.
+        // Stores bytes and length before they become visible. Never retried if it fails.
         candidate.store(claim, options.durability)?;
         if options.base != DraftBase::Any && candidate.is_remote {
-            // sshfs remembers attributes for many seconds, until the file is opened again.
+            // sshfs caches attributes for many seconds, until the file is opened again.
             drop(claim.folder.open(&claim.name));
         }
-        // Last, so that there is hardly any time left in which it may change.
+        // Last, so that hardly any time is left for a change.
         claim.check_folder()?;
         still_there(claim, options)?;
         let is_named = match &there {
