@@ -187,7 +187,7 @@ impl Plan {
         Ok(found.then_some(committed))
     }
 
-    /// Makes the target's name durable: the commit that gave it was killed, perhaps before that.
+    /// Syncs the target and its name: the commit that gave the name was killed, perhaps before its syncs.
     fn settle_target(&self) -> Result<()> {
         if !self.is_durable {
             return Ok(());

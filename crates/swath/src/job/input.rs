@@ -217,7 +217,7 @@ fn state_now(path: &Path) -> io::Result<InputState> {
     Ok(state_of(&stat_of(&file)?, None, Access::of(&file)?))
 }
 
-/// Fails if the states `then` and `now` differ in their bytes or readers.
+/// Fails if the state `now` shows another file or other bytes than `then`, or fewer readers.
 fn compare(
     path: &Path,
     then: &InputState,

@@ -77,10 +77,10 @@ impl JobOptions {
 
     setters! {
         /// Maximum number of parts: no part is empty, so there are fewer if the inputs have fewer bytes or
-        /// fewer records of a width, or lines longer than a part. Default 0: as [`with_part_size`](Self::with_part_size)
-        /// gives. Inputs that are all empty are one part. With [`Division::Inputs`] each input that has
-        /// bytes is a part, and the number is ignored. A job without inputs has exactly this many parts, 1
-        /// by default.
+        /// fewer records of a width, or lines longer than a part. Default 0: by
+        /// [`with_part_size`](Self::with_part_size). Inputs that are all empty are one part. With
+        /// [`Division::Inputs`] each input that has bytes is a part, and the number is ignored. A job
+        /// without inputs has exactly this many parts, 1 by default.
         fn with_parts(parts: usize);
 
         /// Bytes of input of a part. Default 0: 64 MiB. The number of parts, if set, takes precedence;

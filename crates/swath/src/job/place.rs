@@ -29,7 +29,7 @@ pub(super) struct PlacedBytes {
     pub(super) copied: u64,
 }
 
-/// The output, and the place of the bytes in it.
+/// The draft of the output, and its options.
 pub(super) struct JobOutput<'p> {
     pub(super) draft: &'p Draft,
     pub(super) output: &'p OutputOptions,

@@ -163,7 +163,7 @@ impl SegmentWriter {
         format!("part-{:06}.{}", self.part.index, self.attempt)
     }
 
-    /// Returns an error whose path names part and attempt; the kernel's error is the detail.
+    /// Returns an error whose path names part and attempt, so that it needs no detail.
     fn error(&self, operation: Operation, error: io::Error) -> Error {
         let is_gone = error.kind() == io::ErrorKind::NotFound;
         let error = Error::io(operation, &self.part.folder.join(self.name()), error);

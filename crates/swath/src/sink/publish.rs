@@ -8,10 +8,9 @@
 //! ```
 //!
 //! Until the link or the rename, the target is unchanged; then it is new and complete. After a power
-//! cut it is also one of the two, because bytes and length are on the device before the name is
-//! given. The last sync is for XFS, which reports a lost rename only there. Where files must have a
-//! name (no `O_TMPFILE`), the hidden name exists from the beginning, and until the commit only the
-//! owner can open the file.
+//! cut it is also one of the two: bytes and length are on the device before the name is given. The
+//! last sync is for XFS, which reports a lost rename only there. Where files must have a name (no
+//! `O_TMPFILE`), the hidden name exists from the start, and until the commit only its owner can open it.
 //!
 //! A target written in place already has its name, and is only cut and synced.
 //!
