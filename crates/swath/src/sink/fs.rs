@@ -65,7 +65,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Whether both are one file with the same bytes, as far as can be told without reading them.
+    /// Whether both are one file with the same bytes, as far as can be seen without reading them.
     pub(crate) fn are_of_one_state(&self, other: &Self) -> bool {
         let same_time =
             self.modified.zip(other.modified).is_none_or(|(one, other)| one == other);

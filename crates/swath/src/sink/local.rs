@@ -1,4 +1,4 @@
-//! The kernel's file systems behind the traits that all writing uses.
+//! The kernel's file systems, as implementations of the traits that all writing uses.
 //!
 //! ```text
 //! local    open files
