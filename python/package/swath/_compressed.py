@@ -8,11 +8,11 @@ from typing import Any
 
 from swath._errors import unreadable
 
-# Bytes at the beginning of a file that say so.
+# First bytes of a file that are checked.
 HEAD = 10
 # gzip, zstd, xz.
 _BEGINS = (b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\x00")
-# Of bzip2 the first letters alone may be text.
+# For bzip2, the first letters alone may be text.
 _BLOCKS = (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90")
 
 
@@ -32,6 +32,6 @@ def refuse_compressed(paths: Iterable[Any]) -> None:
     """Fails for a compressed file."""
     for path in map(os.fsdecode, paths):
         if os.path.isfile(path):
-            # It may become a pipe in this moment, for whose writer this would wait.
+            # The file may just have become a pipe, whose writer a blocking open would wait for.
             with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
                 refuse(path, file.read(HEAD) or b"")
