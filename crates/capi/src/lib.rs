@@ -1,4 +1,4 @@
-//! The C library behind `swath.h`.
+//! The C library that `swath.h` declares.
 //!
 //! ```text
 //! C program → pointers checked → handles and options → one call of the library → status
