@@ -1,4 +1,4 @@
-//! Results written in parallel, into the file of the serial program.
+//! Writes results in parallel into the file of the serial program.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::work::{PATIENCE, detached};
 /// An output: forks, or tickets.
 enum Output {
     Forked(Box<swath::append::Append>),
-    /// Shared with callers that wait for a place.
+    /// Tickets; shared with callers that wait for a place.
     Ordered(Arc<Ordered>),
 }
 
@@ -36,7 +36,7 @@ enum Output {
 /// b'complete\n'
 #[pyclass(frozen, module = "swath", name = "Append")]
 pub(crate) struct Append {
-    /// Gone once it is committed or aborted.
+    /// `None` once it is committed or aborted.
     output: Own<Mutex<Option<Output>>>,
     /// The mode that it was opened with: "ordered", "plain" or "segments".
     #[pyo3(get)]
@@ -71,7 +71,7 @@ fn closed() -> PyErr {
 }
 
 impl Append {
-    /// The output, as long as it is open.
+    /// Returns the output, as long as it is open.
     fn ordered(&self) -> PyResult<Option<Arc<Ordered>>> {
         match &*self.output.get()?.lock() {
             None => Err(closed()),
@@ -80,7 +80,7 @@ impl Append {
         }
     }
 
-    /// The next place of an ordered output. It waits without holding a lock, until a signal comes.
+    /// Takes the next place of an ordered output. Waits without holding a lock, until a signal comes.
     fn ticket(&self, py: Python<'_>) -> PyResult<Option<Ticket>> {
         loop {
             let Some(output) = self.ordered()? else { return Ok(None) };
@@ -96,7 +96,7 @@ impl Append {
         }
     }
 
-    /// Takes the output out once no caller waits for a place: they check often.
+    /// Takes the output out once no caller waits for a place; waiting callers check often.
     fn take(&self) -> PyResult<Option<Whole>> {
         let Some(output) = self.output.get()?.lock().take() else { return Ok(None) };
         let mut shared = match output {
@@ -307,7 +307,7 @@ impl Place {
     fn __exit__(&self, kind: &Bound<'_, PyAny>, _error: &Bound<'_, PyTuple>) -> PyResult<()> {
         let py = kind.py();
         if !kind.is_none() && self.place.is_foreign() {
-            // It goes on in the parent.
+            // The output belongs to the parent.
             return Ok(());
         }
         let place = self.place.get()?;

@@ -1,4 +1,4 @@
-//! Bytes of the caller, read while the lock is released.
+//! Bytes of the caller, which are read while the lock is released.
 
 use std::borrow::Cow;
 use std::ptr::NonNull;
@@ -15,31 +15,31 @@ use crate::park;
 
 /// Contiguous memory of an object, which exports it until this is dropped.
 ///
-/// Asked for as plain bytes, as `readinto` does: so whatever has no shape, as arrays of `ctypes`
-/// and numpy's of no dimension, is taken by its bytes.
+/// It is requested as plain bytes, as by `readinto`: so objects without a shape, such as arrays of
+/// `ctypes` and numpy's of no dimension, are accepted by their bytes.
 ///
-/// The export promises that the memory stays where it is, and as long as it is; not that nobody
-/// writes to it. Keeping others from it is the caller's part, as for `os.write` and `readinto`, whose
-/// `write(2)` and `read(2)` look at the memory without the lock, too. Should a thread write
-/// during the call, Rust calls that a data race. The result is then a mixture of old and new
-/// ones; no more can go wrong, because whatever looks at them is safe code that takes any bytes: it
-/// believes no length, place or tag in them without a check of the copy that it uses.
+/// The export promises that the memory keeps its place and length, not that no thread writes to it.
+/// That is the caller's part, as for `os.write` and `readinto`, whose `write(2)` and `read(2)` access
+/// the memory without the lock too. If a thread writes during the call, that is a data race in Rust.
+/// The result is then a mixture of old and new bytes, and no worse, because all code that reads them
+/// is safe code that accepts any bytes: it uses no length, place or tag in them without checking the
+/// copy that it uses.
 pub(crate) struct Held(Box<ffi::Py_buffer>);
 
-// SAFETY: the export holds for every thread until it is released; the view itself is only touched
+// SAFETY: the export is valid for every thread until it is released; the view itself is only used
 // when it is dropped, with the lock.
 unsafe impl Send for Held {}
-// SAFETY: as above; the view does not change after it was made.
+// SAFETY: as above; the view does not change after its creation.
 unsafe impl Sync for Held {}
 
-/// Whether an object has bytes to be held.
+/// Whether an object exports bytes.
 pub(crate) fn exports_bytes(object: &Bound<'_, PyAny>) -> bool {
     // SAFETY: the object is alive.
     unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) != 0 }
 }
 
 impl Held {
-    /// `what` is how the caller named it.
+    /// Holds the bytes of an object; `what` is its name in messages.
     pub(crate) fn of(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
         park::at_end();
         let mut view = Box::new(ffi::Py_buffer::new());
@@ -51,7 +51,7 @@ impl Held {
             return Ok(Self(view));
         }
         let error = PyErr::fetch(object.py());
-        // The error of a released view says so.
+        // A released view has an error of its own.
         let is_released = object.is_instance_of::<PyMemoryView>()
             && error.is_instance_of::<PyValueError>(object.py());
         if is_released || !exports_bytes(object) {
@@ -82,7 +82,7 @@ impl Held {
         begin.max(other_begin) < end.min(other_end)
     }
 
-    /// The numbers that its bytes are, in memory of ours.
+    /// Returns a copy of the bytes as numbers.
     pub(crate) fn copied<T: Pod>(&self) -> Result<Array<T>, Failure> {
         let bytes = self.bytes();
         if !bytes.len().is_multiple_of(size_of::<T>()) {
@@ -103,7 +103,7 @@ impl Held {
         usize::try_from(self.0.len).unwrap_or(0)
     }
 
-    /// Where it begins; anywhere if there is nothing.
+    /// Returns the address of the bytes; dangling if there are none.
     pub(crate) fn place(&self) -> NonNull<u8> {
         NonNull::new(self.0.buf.cast()).unwrap_or(NonNull::dangling())
     }
@@ -111,15 +111,15 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // At the interpreter's end there is no owner left to return it to.
+        // At the interpreter's end there is no owner to return it to.
         let _ = Python::try_attach(|_| {
-            // SAFETY: it was filled in by the interpreter, and is given back once.
+            // SAFETY: the interpreter filled it in, and it is released once.
             unsafe { ffi::PyBuffer_Release(&raw mut *self.0) }
         });
     }
 }
 
-/// A contiguous bytes-like object that is held.
+/// An argument whose contiguous bytes are held.
 pub(crate) struct Borrowed(Held);
 
 impl<'py> FromPyObject<'_, 'py> for Borrowed {
@@ -136,7 +136,7 @@ impl Borrowed {
         self.0.bytes()
     }
 
-    /// The numbers that they are; copied where such numbers may not begin.
+    /// Returns the bytes as numbers; copied if they are not aligned for them.
     pub(crate) fn numbers<T: Pod>(&self) -> Result<Cow<'_, [T]>, Failure> {
         match bytemuck::try_cast_slice(self.bytes()) {
             Ok(numbers) => Ok(Cow::Borrowed(numbers)),
@@ -144,7 +144,7 @@ impl Borrowed {
         }
     }
 
-    /// The numbers that they are, in memory of ours.
+    /// Returns a copy of the bytes as numbers.
     pub(crate) fn copied<T: Pod>(&self) -> Result<Array<T>, Failure> {
         self.0.copied()
     }

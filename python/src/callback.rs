@@ -1,11 +1,11 @@
-//! Calls into Python from threads of Swath, none of which may reach an interpreter that is ending.
+//! Calls into Python from threads of Swath; none may reach an interpreter that is ending.
 //!
 //! ```text
 //! worker        attached(…): count up ─ callback ─ count down
-//! interpreter   at exit: no more from now on, wait for the running ones, then end
+//! interpreter   at exit: admit no more, wait for the running ones, then end
 //! ```
 //!
-//! A thread that requests the lock of an interpreter that is ending crashes the process.
+//! A thread that requests the lock of an ending interpreter crashes the process.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,19 +14,19 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyMapping, PySequence, PyString};
 
-// Without a lock: a child that is forked while another thread has it would never get it.
+// No lock here: a child that is forked while another thread holds it could never take it.
 
 /// The number of running calls.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 /// Whether no further calls are admitted.
 static IS_OVER: AtomicBool = AtomicBool::new(false);
 
-/// Counts one call down, also by a panic.
+/// Counts down one call when dropped, even by a panic.
 struct Running;
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // A child that was forked in a call has not counted it.
+        // A child that was forked during a call has not counted it.
         let count = |running: usize| running.checked_sub(1);
         let _ = RUNNING.fetch_update(Ordering::SeqCst, Ordering::SeqCst, count);
     }
@@ -39,7 +39,7 @@ pub(crate) fn attached<T>(call: impl FnOnce(Python<'_>) -> T) -> Option<T> {
 
 /// Calls code of another library, which may take the lock by itself; `None` if the interpreter ends.
 pub(crate) fn admitted<T>(call: impl FnOnce() -> T) -> Option<T> {
-    // Counts first, then checks; `end` does it the other way round: one of them sees the other.
+    // Counts first, then checks; `end` does both in the opposite order, so one sees the other.
     RUNNING.fetch_add(1, Ordering::SeqCst);
     let _running = Running;
     if is_over() { None } else { Some(call()) }
@@ -61,7 +61,7 @@ fn end(py: Python<'_>) {
     });
 }
 
-/// In a child that was forked, none of its parent's threads goes on.
+/// Resets the count in a forked child, in which none of the parent's threads runs.
 #[pyfunction]
 fn forked() {
     RUNNING.store(0, Ordering::SeqCst);
@@ -78,8 +78,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     import_early(py)
 }
 
-/// Has pyo3 import now what it imports at its first use: a child that is forked during an import waits for its
-/// end for ever.
+/// Makes pyo3 import its modules now, not at their first use: a child that is forked during an import would wait for
+/// its end for ever.
 fn import_early(py: Python<'_>) -> PyResult<()> {
     let text = PyString::new(py, "text");
     let _ = PyList::empty(py).try_iter()?.size_hint();

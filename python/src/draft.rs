@@ -20,7 +20,7 @@ use crate::park;
 use crate::words::word;
 use crate::work::{Takes, detached, run};
 
-/// Writes of fewer bytes end before a user can press a key.
+/// Bytes below which a write ends before a user can press a key.
 const QUICK: usize = 8 << 20;
 
 /// Begins a file of ``length`` bytes that several processes write, each at its own places.
@@ -172,7 +172,7 @@ impl Draft {
     fn __exit__(&self, _kind: &Bound<'_, PyAny>, _error: &Bound<'_, PyTuple>) -> PyResult<()> {
         let py = _kind.py();
         match self.draft.is_foreign() {
-            // It goes on in the parent.
+            // The draft belongs to the parent.
             true => Ok(()),
             false => self.abort(py),
         }
@@ -214,7 +214,7 @@ pub(crate) struct DraftWriter {
     cancel: CancelToken,
 }
 
-/// Ends a writer; no thread may be writing.
+/// Ends a writer; fails if another thread is writing.
 fn finished(
     writer: Arc<drafts::DraftWriter>,
     durability: Durability,

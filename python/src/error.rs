@@ -1,4 +1,5 @@
-//! Errors of the library as exceptions: `OSError`s with errno, filename and the bytes in the text.
+//! Converts errors of the library to exceptions: `OSError`s with errno, filename and the bytes in the
+//! text.
 
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -54,7 +55,7 @@ impl From<PyErr> for Failure {
 }
 
 impl Failure {
-    /// Unwraps the library's error from that of a trait of the standard library.
+    /// Unwraps the library's error from one of the standard library's traits.
     pub(crate) fn of_io(error: std::io::Error) -> Self {
         match error.downcast::<swath::Error>() {
             Ok(error) => Self::Library(error),
@@ -62,7 +63,7 @@ impl Failure {
         }
     }
 
-    /// Describes the failure in words; also where the interpreter's lock is not at hand.
+    /// Describes the failure in words, even without the interpreter's lock.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Library(error) => in_words(error, error.what_to_try()).0,
@@ -86,7 +87,7 @@ impl Failure {
         }
     }
 
-    /// Whether the text, or how it is to be read, is at fault, not the file that it is in.
+    /// Whether the fault is in the text, or in its options, not in the file.
     pub(crate) fn is_of_text(&self) -> bool {
         match self {
             Self::Format(error) => error.library().is_none(),
@@ -95,7 +96,7 @@ impl Failure {
         }
     }
 
-    /// The exception for it.
+    /// Returns the exception for the failure.
     pub(crate) fn into_exception(self, py: Python<'_>) -> PyErr {
         let made = match self {
             Self::Python(error) => return error,
@@ -110,12 +111,12 @@ impl Failure {
     }
 }
 
-/// The exception for an error that is owned elsewhere.
+/// Returns the exception for an error that is owned elsewhere.
 pub(crate) fn exception(py: Python<'_>, error: &swath::Error) -> PyErr {
     of_library(py, error).unwrap_or_else(|error| error)
 }
 
-/// The exception for an error of the kernel about something that cannot be read.
+/// Returns the exception for an error of the kernel about an unreadable object.
 pub(crate) fn of_kernel(py: Python<'_>, name: &str, error: &std::io::Error) -> PyErr {
     let hint = "pass an open descriptor, or raise the limit of open files (`ulimit -n`)";
     let text = format!("cannot read {name}: {error}; try: {hint}");
@@ -131,8 +132,8 @@ fn of_library(py: Python<'_>, error: &swath::Error) -> PyResult<PyErr> {
     build(py, words, errno, error.path(), error.extent())
 }
 
-/// The number of a kind that the library found without the kernel, so that `FileNotFoundError` and
-/// `FileExistsError` catch it.
+/// Returns an errno for an error kind that the library reported without the kernel, so that
+/// `FileNotFoundError` and `FileExistsError` catch it.
 fn errno_of(kind: ErrorKind) -> Option<i32> {
     match kind {
         ErrorKind::NotFound => Some(Errno::NOENT.raw_os_error()),
@@ -148,7 +149,7 @@ fn of_format(py: Python<'_>, error: &swath_formats::Error) -> PyResult<PyErr> {
     build(py, words, None, error.path(), error.offset().and_then(|at| Extent::new(at, 0)))
 }
 
-/// Options, functions and flags in hints of the library, and what they are here.
+/// Options, functions and flags in hints of the library, and their names here.
 const KEYWORDS: [(&str, &str); 11] = [
     ("allow the file to be replaced", "pass replace=True"),
     ("allow the folder to be replaced", "pass replace=True"),
@@ -163,7 +164,7 @@ const KEYWORDS: [(&str, &str); 11] = [
     ("read the form `fixed`", "use read_fixed"),
 ];
 
-/// The message and the hint of an error, both with keywords.
+/// Returns the message and the hint of an error, both with keywords.
 fn in_words(error: &(dyn std::error::Error + 'static), told: &str) -> (String, String) {
     let hint = with_keywords(told);
     let text = swath::machine::in_one_line(error, told);
@@ -174,7 +175,7 @@ fn in_words(error: &(dyn std::error::Error + 'static), told: &str) -> (String, S
     (text, hint)
 }
 
-/// Names keywords where a hint names options of the library: an option of tables has its word.
+/// Replaces options of the library in a hint by keywords; an option of tables has its own word.
 fn with_keywords(hint: &str) -> String {
     let replace =
         |hint: String, (option, keyword): &(&str, &str)| hint.replace(option, keyword);
@@ -184,7 +185,7 @@ fn with_keywords(hint: &str) -> String {
     })
 }
 
-/// The words of an error.
+/// The texts of an error.
 #[derive(Clone, Copy)]
 struct Words<'e> {
     reason: &'e str,
@@ -192,7 +193,7 @@ struct Words<'e> {
     hint: &'e str,
 }
 
-/// The classes are written in Python, where users read them.
+/// Builds an exception; the classes are written in Python, where users read them.
 fn build(
     py: Python<'_>,
     words: Words<'_>,
@@ -209,7 +210,7 @@ fn build(
     Ok(PyErr::from_value(build.call1(args)?))
 }
 
-/// A name of the file system, as Python holds it.
+/// Returns a file name as a Python object.
 pub(crate) fn file_name<'py>(py: Python<'py>, name: &OsStr) -> PyResult<Bound<'py, PyAny>> {
     static DECODE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     DECODE.import(py, "os", "fsdecode")?.call1((PyBytes::new(py, name.as_bytes()),))

@@ -10,14 +10,14 @@ use crate::own::Own;
 /// A writer until it is finished, then its receipt.
 pub(crate) struct Finishing<W, R> {
     state: Own<Mutex<FinishState<W, R>>>,
-    /// The message of a call that comes too late.
+    /// The message of a late call.
     over: &'static str,
 }
 
 enum FinishState<W, R> {
     Open(W),
     Finished(R),
-    /// It failed, or was given up.
+    /// It failed, or was abandoned.
     Over,
 }
 
@@ -30,7 +30,7 @@ impl<W, R: Clone> Finishing<W, R> {
         Failure::Python(PyRuntimeError::new_err(self.over))
     }
 
-    /// Calls `call` with the writer as long as it is open. Other threads wait.
+    /// Calls `call` with the writer, while it is open. Other threads wait.
     pub(crate) fn with<T>(
         &self,
         call: impl FnOnce(&mut W) -> Result<T, Failure>,
@@ -41,7 +41,7 @@ impl<W, R: Clone> Finishing<W, R> {
         }
     }
 
-    /// The receipt; `None` until it is finished.
+    /// Returns the receipt; `None` until the writer is finished.
     pub(crate) fn receipt(&self) -> Result<Option<R>, Failure> {
         match &*self.state.get()?.lock() {
             FinishState::Finished(receipt) => Ok(Some(receipt.clone())),
@@ -49,8 +49,8 @@ impl<W, R: Clone> Finishing<W, R> {
         }
     }
 
-    /// Ends it with `finish`, and returns the receipt: the same if it has ended before. A writer that `finish`
-    /// returns with its failure stays open.
+    /// Ends the writer with `finish`, and returns the receipt; again if it has ended before. A writer that
+    /// `finish` returns with its failure stays open.
     pub(crate) fn end(
         &self,
         finish: impl FnOnce(W) -> Result<R, (Option<W>, Failure)>,
@@ -68,7 +68,7 @@ impl<W, R: Clone> Finishing<W, R> {
         Ok(receipt)
     }
 
-    /// The end of a block: finishes it, or gives it up after an exception.
+    /// Ends a `with` block: finishes the writer, or abandons it after an exception.
     pub(crate) fn leave(
         &self,
         has_failed: bool,
@@ -78,7 +78,7 @@ impl<W, R: Clone> Finishing<W, R> {
             return self.end(finish).map(drop);
         }
         if self.state.is_foreign() {
-            // It goes on in the parent.
+            // The writer belongs to the parent.
             return Ok(());
         }
         let mut state = self.state.get()?.lock();

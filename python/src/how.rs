@@ -1,4 +1,4 @@
-//! How to read: the keywords that all readers have, as options of the library, and their progress.
+//! Converts the keywords that all readers have to options of the library, and runs calls with progress.
 
 use std::cell::RefCell;
 use std::ffi::CString;
@@ -32,7 +32,7 @@ pub(crate) struct How<'a, 'py> {
 }
 
 impl<'a, 'py> How<'a, 'py> {
-    /// Takes all of them, in the order of `swath._options.ChunkOptions`.
+    /// Takes all keywords, in the order of `swath._options.ChunkOptions`.
     pub(crate) fn of(how: &'a Bound<'py, PyTuple>) -> PyResult<Self> {
         Ok(Self {
             workers: keyword(how, 0, "workers")?,
@@ -45,7 +45,7 @@ impl<'a, 'py> How<'a, 'py> {
         })
     }
 
-    /// The options for what is at `path`, and who watches.
+    /// Returns the options for the file at `path`, and the watch.
     pub(crate) fn options(
         &self,
         py: Python<'_>,
@@ -74,7 +74,7 @@ impl<'a, 'py> How<'a, 'py> {
     }
 }
 
-/// A keyword that Python has passed on with others; an error in it reads as if it had come alone.
+/// Extracts one of several keywords that Python passes together; its errors name it alone.
 pub(crate) fn keyword<'a, 'py, T: FromPyObject<'a, 'py, Error: Into<PyErr>>>(
     all: &'a Bound<'py, PyTuple>,
     place: usize,
@@ -84,15 +84,15 @@ pub(crate) fn keyword<'a, 'py, T: FromPyObject<'a, 'py, Error: Into<PyErr>>>(
     found.map_err(|error: T::Error| noted(error.into(), all.py(), name))
 }
 
-/// An error in an argument that came with others, as one of an argument of its own.
+/// Adds the name of the argument to an error in one of several arguments.
 pub(crate) fn noted(error: PyErr, py: Python<'_>, name: &str) -> PyErr {
-    // Without the note it is the same error.
+    // If the note cannot be added, the error is still correct.
     let note = format!("while processing '{name}'");
     let _ = error.value(py).call_method1("add_note", (note,));
     error
 }
 
-/// The options for `length` bytes from `offset`, or for all from there.
+/// Returns the options for `length` bytes from `offset`, or for all bytes from there.
 pub(crate) fn part(options: ReadOptions, offset: u64, length: Option<u64>) -> ReadOptions {
     let options = options.with_offset(offset);
     match length {
@@ -117,7 +117,7 @@ impl<'py> FromPyObject<'_, 'py> for StartingIn {
             PyValueError::new_err(format!("starting_in={}: {text}", *object))
         };
         let number = |number: &Bound<'py, PyAny>| {
-            // Python takes True for 1.
+            // In Python, True is also 1.
             if number.is_instance_of::<PyBool>() {
                 return Err(wrong(PyTypeError::new_err(())));
             }
@@ -149,12 +149,12 @@ pub(crate) fn profile(py: Python<'_>, path: &Path) -> PyResult<Lookup> {
     Ok(lookup)
 }
 
-/// Progress, cancellation and what a callback raised.
+/// Progress, cancellation and the exception of a callback.
 pub(crate) struct Watch {
     pub(crate) token: CancelToken,
     raised: Raised,
     callback: Option<Py<PyAny>>,
-    /// The end of a bar of our own.
+    /// Ends a progress bar of Swath's own.
     close: Option<Py<PyAny>>,
 }
 
@@ -163,7 +163,7 @@ pub(crate) struct Watch {
 pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
 
 thread_local! {
-    /// The work whose callbacks this thread is in: where each puts its exceptions.
+    /// The exceptions of all work in whose callbacks this thread is.
     static CALLING: RefCell<Vec<Raised>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -181,12 +181,12 @@ impl Raised {
         call();
     }
 
-    /// Whether this thread is in a callback of this work: then it must not wait for the work.
+    /// Whether this thread is in a callback of this work, and so must not wait for the work.
     pub(crate) fn is_calling(&self) -> bool {
         CALLING.with_borrow(|calling| calling.iter().any(|it| Arc::ptr_eq(&it.0, &self.0)))
     }
 
-    /// Fails where [`is_calling`](Self::is_calling).
+    /// Fails if [`is_calling`](Self::is_calling).
     pub(crate) fn refuse_in_callback(&self) -> PyResult<()> {
         match self.is_calling() {
             true => Err(PyRuntimeError::new_err(
@@ -196,20 +196,20 @@ impl Raised {
         }
     }
 
-    /// Keeps `error` unless there is one, and ends the work.
+    /// Keeps `error`, unless there is an earlier one, and ends the work.
     pub(crate) fn raise(&self, error: PyErr, token: &CancelToken) {
         self.0.lock().get_or_insert(error);
         token.cancel();
     }
 
-    /// Takes it out to be raised.
+    /// Takes the exception out, to be raised.
     pub(crate) fn take(&self) -> Option<PyErr> {
         self.0.lock().take()
     }
 }
 
 impl Watch {
-    /// `progress` is `None`, `False`, `True` for a bar, or a callable.
+    /// Returns a watch; `progress` is `None`, `False`, `True` for a bar, or a callable.
     pub(crate) fn new(py: Python<'_>, progress: Option<Bound<'_, PyAny>>) -> PyResult<Self> {
         let mut watch = Self {
             token: CancelToken::new(),
@@ -257,7 +257,7 @@ impl Watch {
         })
     }
 
-    /// Where callbacks put their exceptions.
+    /// Returns the slot for exceptions of callbacks.
     pub(crate) fn raised(&self) -> Raised {
         self.raised.clone()
     }
@@ -277,7 +277,7 @@ impl Watch {
         self.callback.is_some()
     }
 
-    /// Runs `call` without the lock; raises the exception of a callback. A bar ends.
+    /// Runs `call` without the lock, and ends the bar; raises the exception of a callback.
     pub(crate) fn run<T, E>(
         &self,
         py: Python<'_>,
@@ -293,7 +293,7 @@ impl Watch {
         ended
     }
 
-    /// Runs `call` as one of several steps: a bar goes on.
+    /// Runs `call` as one of several steps: the bar continues.
     pub(crate) fn step<T, E>(
         &self,
         py: Python<'_>,
@@ -311,7 +311,7 @@ impl Watch {
         }
     }
 
-    /// Ends a bar.
+    /// Ends the bar.
     pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.close.as_ref().map_or(Ok(()), |close| close.call0(py).map(drop))
     }

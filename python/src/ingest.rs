@@ -29,7 +29,7 @@ pub(crate) use files::Files;
 /// The inputs that callers pass: a folder, a file, or many of them.
 pub(crate) struct Named {
     paths: Vec<PathBuf>,
-    /// One alone may be a folder, which is walked.
+    /// Whether it is a single path, which may be a folder that is walked.
     is_one: bool,
 }
 
@@ -42,7 +42,7 @@ impl<'py> FromPyObject<'_, 'py> for Named {
             || object.is_instance_of::<PyBytes>()
             || object.hasattr("__fspath__")?;
         if !is_one && object.hasattr("read")? {
-            // Its lines would be taken for paths.
+            // Iteration would take its lines for paths.
             let text =
                 "an open file is not a list of paths; try: pass its path, or a list of paths";
             return Err(PyTypeError::new_err(text));
@@ -56,12 +56,12 @@ impl<'py> FromPyObject<'_, 'py> for Named {
 }
 
 impl Named {
-    /// The paths alone: none of them is walked.
+    /// Returns the paths, without walking folders.
     pub(crate) fn paths(self) -> Vec<PathBuf> {
         self.paths
     }
 
-    /// Each may be a folder, as on the command line, or a pattern.
+    /// Returns the files: each path may be a folder, as on the command line, or a pattern.
     fn files(self) -> swath::ingest::Files {
         let is_plain = |path: &PathBuf| !path.is_dir() && pattern(path).is_none();
         if !self.is_one && self.paths.iter().all(is_plain) {
@@ -75,7 +75,7 @@ impl Named {
             };
             files = match glob.filter(|it| !is_empty(it)) {
                 Some(glob) => files.and(glob),
-                // What does not match is missing, by its name.
+                // A pattern without matches is a missing file of that name.
                 None => files.and(swath::ingest::Files::each([path])),
             };
         }
@@ -83,7 +83,7 @@ impl Named {
     }
 }
 
-/// The pattern that a path is, since there is no such file.
+/// Returns the pattern, if a path is one and no such file exists.
 fn pattern(path: &std::path::Path) -> Option<&str> {
     let text = path.to_str().filter(|text| text.contains('*'))?;
     path.symlink_metadata().is_err().then_some(text)
@@ -198,7 +198,7 @@ pub(crate) struct Part {
     is_last: bool,
 }
 
-/// An item on its way from the thread that reads.
+/// An item from the reading thread.
 struct StreamItem {
     index: usize,
     path: PathBuf,
@@ -207,7 +207,7 @@ struct StreamItem {
     is_last: bool,
 }
 
-/// Why nothing follows.
+/// The reason why a stream ends early.
 enum End {
     Failed(Failure),
     /// The stream was closed.
@@ -238,16 +238,16 @@ pub(crate) struct Stream {
 
 struct OpenIngest {
     items: Arc<Queue<StreamResult>>,
-    /// Gone once it is over.
+    /// `None` once the stream is over.
     worker: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// The default bound of memory, in bytes.
 const MEMORY: u64 = 64 << 20;
-/// At least this many parts fit into it: half of them in flight, half of them waiting to be taken.
+/// Minimum number of parts that fit into it: half in flight, half waiting to be taken.
 const PARTS: u64 = 8;
 
-/// The bound of memory, and the largest part.
+/// Returns the bound of memory, and the largest part.
 fn bound(memory: u64, part_size: u64) -> PyResult<(u64, u64)> {
     const LARGEST: u64 = 1 << 20;
     match (memory, part_size) {
@@ -317,9 +317,9 @@ impl Stream {
 
 impl Stream {
     fn end(&self) {
-        // A child that was forked has no thread to wait for.
+        // A forked child has no thread to wait for.
         let Ok(open) = self.open.get() else { return };
-        // So that the reading thread learns that the stream is closed.
+        // Tells the reading thread that the stream is closed.
         open.items.close();
         let worker = open.worker.lock().take();
         // Its panic has been printed.
@@ -330,7 +330,7 @@ impl Stream {
 impl Drop for Stream {
     fn drop(&mut self) {
         self.token.cancel();
-        // Its thread may need the lock, to report progress.
+        // The reading thread may need the lock to report progress.
         unlocked(|| self.end());
     }
 }
@@ -399,7 +399,7 @@ pub(crate) fn ingest_stream(
     let items = Arc::new(Queue::new(memory / 2));
     let give = Arc::clone(&items);
     let worker = std::thread::Builder::new().name("swath-stream".into()).spawn(move || {
-        // Also by a panic.
+        // Ends the queue, even after a panic.
         let _ended = Ended(&give);
         produce(&options, paths_or_folder, &give);
     })?;
@@ -415,11 +415,11 @@ impl Drop for Ended<'_> {
     }
 }
 
-/// Ends when everything is delivered, or the stream is closed.
+/// Reads until all files are delivered, or the stream is closed.
 fn produce(options: &IngestOptions, named: Named, give: &Queue<StreamResult>) {
     let ended = options.stream(named.files(), |part| -> Result<(), End> {
         if let Some(error) = part.error {
-            // A part of it was passed on before.
+            // Earlier parts of the file were passed on.
             let exception = attached(|py| exception(py, error));
             return Err(End::Failed(exception.map_or(Failure::Ended, Failure::Python)));
         }
@@ -434,7 +434,7 @@ fn produce(options: &IngestOptions, named: Named, give: &Queue<StreamResult>) {
         give.give(Ok(item), bytes).map_err(|_| End::Closed)
     });
     if let Err(End::Failed(failure)) = ended {
-        // The receiver may be gone.
+        // The stream may be closed.
         let _ = give.give(Err(failure), 0);
     }
 }

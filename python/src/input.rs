@@ -1,4 +1,4 @@
-//! Sources that Python passes: a path, a descriptor, an open file, bytes in memory, or copies of one file.
+//! Sources from Python: a path, a descriptor, an open file, bytes in memory, or copies of one file.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -23,12 +23,12 @@ use crate::error::of_kernel;
 use crate::park;
 use crate::work::{Takes, detached};
 
-/// Where bytes come from.
+/// The source of bytes.
 pub(crate) enum Input {
     Path(PathBuf),
     /// A path that was found, in a folder or by a pattern: `FoundPath`.
     Found(PathBuf),
-    /// Our own descriptor of a file that the caller has opened.
+    /// Swath's own descriptor of a file that the caller has opened.
     Open(File),
     /// Bytes of the caller.
     Memory(Held),
@@ -57,7 +57,7 @@ impl OpenInput {
     }
 }
 
-/// This much is read before a user can press a key.
+/// Bytes that are read before a user can press a key.
 const SHORT: u64 = 1 << 20;
 
 impl<'py> FromPyObject<'_, 'py> for Input {
@@ -99,7 +99,7 @@ impl<'py> FromPyObject<'_, 'py> for Input {
     }
 }
 
-/// An open file without a descriptor: if it is in memory, its bytes are available.
+/// Returns the source for an open file without a descriptor: its bytes, if it is in memory.
 fn without_descriptor(file: &Bound<'_, PyAny>, error: PyErr) -> PyResult<Input> {
     if let Ok(buffer) = file.getattr("getbuffer") {
         return memory(&buffer.call0()?);
@@ -108,7 +108,7 @@ fn without_descriptor(file: &Bound<'_, PyAny>, error: PyErr) -> PyResult<Input> 
     let lacks_one = error.is_instance_of::<PyOSError>(file.py())
         || error.is_instance_of::<PyAttributeError>(file.py());
     if !lacks_one {
-        // It is closed.
+        // The file is closed.
         return Err(error);
     }
     let told = unreadable(file, "it has no descriptor")?;
@@ -121,8 +121,8 @@ fn unreadable(file: &Bound<'_, PyAny>, why: &str) -> PyResult<PyErr> {
     Ok(PyTypeError::new_err(format!("cannot read {}: {why}; try: {hint}", file.repr()?)))
 }
 
-/// Whether an open file gives the bytes of its descriptor as they are: those that `gzip.open` and an HTTP
-/// response give are decoded. What cannot be read in Python, such as a socket, has no other bytes.
+/// Whether an open file yields the bytes of its descriptor: `gzip.open` and an HTTP response decode them. An
+/// object without `read`, such as a socket, has no other bytes.
 fn has_bytes_of_its_descriptor(file: &Bound<'_, PyAny>) -> PyResult<bool> {
     if !file.hasattr("read")? {
         return Ok(true);
@@ -148,7 +148,7 @@ fn has_bytes_of_its_descriptor(file: &Bound<'_, PyAny>) -> PyResult<bool> {
     }
 }
 
-/// An array of text or objects is not memory to be read, but a list of names.
+/// Whether an object is an array of text or objects: a list of names, not memory to be read.
 fn lists_names(object: &Bound<'_, PyAny>) -> bool {
     let kind = object.getattr("dtype").and_then(|dtype| dtype.getattr("kind"));
     kind.is_ok_and(|kind| {
@@ -174,7 +174,7 @@ fn copies(object: &Bound<'_, PyAny>) -> PyResult<Input> {
     Ok(Input::Copies(object.try_iter()?.map(named).collect::<PyResult<_>>()?))
 }
 
-/// A path, as `os.fspath` has it.
+/// Returns a path, as `os.fspath` does.
 pub(crate) fn path(object: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     park::at_end();
     if let Ok(bytes) = object.cast::<PyBytes>() {
@@ -191,7 +191,7 @@ pub(crate) fn path(object: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     }
 }
 
-/// Returns the reference that copies are compared with: each other, or a manifest.
+/// Returns the reference for comparing copies: each other, or a manifest.
 fn verify_by(how: &Bound<'_, PyAny>) -> PyResult<Verify> {
     if how.extract::<&str>().is_ok_and(|word| word == "vote") {
         return Ok(Verify::Vote);
@@ -205,8 +205,7 @@ fn opened(py: Python<'_>, number: RawFd) -> PyResult<Input> {
     if number < 0 {
         return Err(PyValueError::new_err("a descriptor cannot be negative"));
     }
-    // SAFETY: it is not negative, and only asked for a duplicate now; if it is closed, that is an
-    // error.
+    // SAFETY: it is not negative, and is only duplicated here, which fails if it is closed.
     let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
     if let Some(file) = opened_anew(borrowed) {
         return Ok(Input::Open(file));
@@ -217,8 +216,8 @@ fn opened(py: Python<'_>, number: RawFd) -> PyResult<Input> {
     }
 }
 
-/// A file that the caller has open for writing, opened once more to read it: closing a copy of its descriptor would take
-/// an error of FUSE or NFS that the caller's own close is to report. `None` where that cannot be, and for any other.
+/// Opens a file that the caller has open for writing again for reading: closing a copy of its descriptor would take an
+/// error of FUSE or NFS that the caller's own close should report. `None` if that fails, and for any other file.
 fn opened_anew(file: BorrowedFd<'_>) -> Option<File> {
     let flags = rustix::fs::fcntl_getfl(file).ok()?;
     let facts = rustix::fs::fstat(file).ok()?;
@@ -237,7 +236,7 @@ pub(crate) fn file_format(head: &[u8]) -> Option<(&'static str, &'static str)> {
 }
 
 impl Input {
-    /// The path whose file system decides how it is read.
+    /// Returns the path whose file system decides how the input is read.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::Path(path) | Self::Found(path) => Some(path),
@@ -247,12 +246,12 @@ impl Input {
         }
     }
 
-    /// Whether it shares memory with `held`.
+    /// Whether the input shares memory with `held`.
     pub(crate) fn overlaps(&self, held: &Held) -> bool {
         matches!(self, Self::Memory(memory) if memory.overlaps(held))
     }
 
-    /// How long it takes to read `wanted` bytes of it, or all.
+    /// Estimates the time to read `wanted` bytes, or all.
     pub(crate) fn takes(&self, wanted: Option<u64>) -> Takes {
         let is_short = |len: u64| wanted.unwrap_or(len).min(len) <= SHORT;
         let facts = match self {
@@ -263,7 +262,7 @@ impl Input {
             Self::Checked(_) | Self::Memory(_) | Self::Copies(_) => return Takes::Time,
         };
         match facts {
-            // A length of 0 may be a file of the kernel, of any length.
+            // A length of 0 may be a kernel file of any length.
             Ok(facts) if facts.is_file() && facts.len() > 0 && is_short(facts.len()) => {
                 Takes::NoTime
             }
@@ -273,7 +272,7 @@ impl Input {
         }
     }
 
-    /// How long it takes to read and parse all of it. Compressed text may be a thousand times as long.
+    /// Estimates the time to read and parse the whole input. Compressed text may be a thousand times as long.
     pub(crate) fn takes_to_parse(&self) -> Takes {
         let is_packed = |path: &Path| compressed::Format::of_name(path).is_some();
         if self.path().is_some_and(is_packed) { Takes::Time } else { self.takes(None) }
@@ -301,7 +300,7 @@ impl Input {
     }
 }
 
-/// Bytes of the caller, as a source. `None` only while it is dropped.
+/// Bytes of the caller as a source. `None` only while it is dropped.
 struct Memory(Option<Held>);
 
 impl Memory {
@@ -330,7 +329,7 @@ impl ReadAt for Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // Its last owner may be a thread of the library while the interpreter ends: then it is never
+        // If the last owner is a thread of the library while the interpreter ends, the bytes are never
         // released.
         let mut held = self.0.take();
         if attached(|_| drop(held.take())).is_none() {
@@ -339,7 +338,7 @@ impl Drop for Memory {
     }
 }
 
-/// Shards of one model, each of them any source: a list in the list names copies of one shard.
+/// Shards of one model, each any source; an inner list names copies of one shard.
 pub(crate) struct Shards(pub(crate) Vec<Input>);
 
 impl<'py> FromPyObject<'_, 'py> for Shards {
@@ -355,12 +354,12 @@ impl<'py> FromPyObject<'_, 'py> for Shards {
 }
 
 impl Shards {
-    /// The path whose file system decides how they are read.
+    /// Returns the path whose file system decides how the shards are read.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.0.first().and_then(Input::path)
     }
 
-    /// How long it takes to read all of them.
+    /// Estimates the time to read all shards.
     pub(crate) fn takes(&self) -> Takes {
         match &self.0[..] {
             [one] => one.takes(None),

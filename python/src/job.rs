@@ -1,12 +1,12 @@
-//! Jobs of many processes: plans, and what happens to the folder of a job.
+//! Jobs of many processes: plans, and operations on the folder of a job.
 //!
 //! ```text
 //! Plan     this file     part, commit, abort, remove
-//! Part     part.rs       what a worker receives
+//! Part     part.rs       sent to a worker
 //! division division.rs   where inputs are divided, in Python
-//! Done     done.rs       the receipt that it returns
+//! Done     done.rs       the receipt from a worker
 //! writer   writer.rs     one attempt of a part
-//! report   report.rs     what folders and commits tell
+//! report   report.rs     reports on folders and commits
 //! ```
 
 pub(crate) mod division;
@@ -377,7 +377,7 @@ pub(crate) fn sweep_jobs(
     Err(error)
 }
 
-/// Seconds, or a `timedelta`.
+/// Returns an age, given in seconds or as a `timedelta`.
 fn age(given: &Bound<'_, PyAny>) -> PyResult<Duration> {
     let seconds = match given.cast::<PyDelta>() {
         Ok(delta) => delta.call_method0("total_seconds")?.extract()?,

@@ -1,10 +1,10 @@
-//! Swath for Python: translates, and decides nothing.
+//! Swath for Python: translates, and makes no decisions.
 //!
 //! ```text
 //! input      sources of Python → Source                  how      keywords → options, progress
 //! memory     bytes and numbers as buffers               output   keywords → options of a writer
-//! bytes      of the caller's, held                      work     without the lock, ended by Ctrl-C
-//! search     what `bytes` finds                         callback calls from threads of our own
+//! bytes      the caller's, held                         work     without the lock, ended by Ctrl-C
+//! search     the searches of `bytes`                    callback calls from threads of Swath
 //! error      errors → exceptions of swath._errors       park     threads that outlive the interpreter
 //! read, …    a file for each group of verbs
 //! ```
@@ -14,12 +14,12 @@
 // Invariants:
 // - The interpreter's lock is released in `work.rs` only, and nothing calls into an interpreter
 //   that is ending (`callback.rs`); neither takes a lock that a fork could leave locked.
-// - Memory that was lent is not given back while a call writes to it, whatever is raised during
-//   the call.
-// - The caller's memory that is a source (`input.rs`) is held until its last reader is gone. It
-//   is then given back with the lock held or, if the interpreter is ending, not at all.
-// - Objects with threads or files of their process are `Own` (`own.rs`): a child of a fork
-//   neither uses nor destroys them.
+// - Borrowed memory is not released while a call writes to it, even if an exception is raised
+//   during the call.
+// - The caller's memory as a source (`input.rs`) is held until its last reader is gone. It is then
+//   released with the lock held or, if the interpreter is ending, not at all.
+// - Objects with threads or files of their process are `Own` (`own.rs`): a forked child neither uses
+//   nor destroys them.
 // - Queues that wait for Python are bounded by their bytes (`queue.rs`).
 
 mod append;

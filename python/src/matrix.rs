@@ -1,6 +1,6 @@
 //! Matrices and graphs: files ↔ arrays of coordinates or compressed rows and columns.
 //!
-//! Python makes scipy matrices or tuples of the arrays.
+//! Python builds scipy matrices or tuples from the arrays.
 
 use bytemuck::Pod;
 use pyo3::exceptions::PyValueError;
@@ -22,7 +22,7 @@ use crate::output::OutputPlace;
 use crate::words::word;
 use crate::work::Takes;
 
-/// By the names of numpy.
+/// Kinds of values, by their names in numpy.
 const VALUES: &[(&str, ValueKind)] = &[
     ("auto", ValueKind::Auto),
     ("none", ValueKind::None),
@@ -32,7 +32,7 @@ const VALUES: &[(&str, ValueKind)] = &[
     ("float64", ValueKind::F64),
     ("complex128", ValueKind::Complex),
 ];
-/// Rows, columns, what is left out, two arrays of indices or offsets, and the values.
+/// Rows, columns, the half that is left out, two arrays of indices or offsets, and the values.
 type Parts = (u64, u64, &'static str, Buffer, Buffer, Option<Buffer>);
 
 /// Reads a file as arrays: `swath.read_mtx` and `swath.read_edges` make matrices of them.
@@ -136,7 +136,7 @@ where
     Buffer::of_values(array, None)
 }
 
-/// Complex ones as pairs of doubles.
+/// Returns values as a buffer; complex ones are pairs of doubles.
 fn values(values: Values) -> PyResult<Option<Buffer>> {
     Ok(Some(match values {
         Values::I64(values) => whole(values)?,
@@ -151,7 +151,7 @@ fn values(values: Values) -> PyResult<Option<Buffer>> {
     }))
 }
 
-/// Real and imaginary parts, one after the other.
+/// Complex numbers as adjacent real and imaginary parts.
 struct Pairs(Array<[f64; 2]>);
 
 impl Stable<f64> for Pairs {

@@ -1,11 +1,11 @@
 //! Memory that Python uses through the buffer protocol, without a copy.
 //!
 //! ```text
-//! swath::Buffer, Array<T>, Arc<…> → Buffer: where, how many, of what → memoryview, numpy, torch
+//! swath::Buffer, Array<T>, Arc<…> → Buffer: address, shape, format → memoryview, numpy, torch
 //! ```
 //!
-//! Every view keeps it alive: a view owns a reference to its [`Buffer`], which owns the bytes.
-//! A view is a raw address to the interpreter, so there is unsafe code here.
+//! Every view keeps the memory alive: it owns a reference to its [`Buffer`], which owns the bytes. To
+//! the interpreter, a view is a raw address, so there is unsafe code here.
 
 mod order;
 pub(crate) mod pickle;
@@ -25,9 +25,9 @@ use pyo3::types::{PyBytes, PyMemoryView, PySlice, PyString, PyTuple};
 use crate::search::{self, At, Between, Needle};
 use crate::work::Unlocked;
 
-/// A kind of number, as `struct` of Python writes it.
+/// A kind of number, with its format in Python's `struct`.
 pub(crate) trait NumberKind: Copy + Send + Sync + 'static {
-    /// As in `c"d"`.
+    /// The format, such as `c"d"`.
     const FORMAT: &'static CStr;
 }
 
@@ -58,9 +58,9 @@ items! {
 #[pyclass(frozen, weakref, module = "swath", name = "Buffer")]
 pub(crate) struct Buffer {
     place: NonNull<u8>,
-    /// In items, by dimension; the last one changes fastest.
+    /// Items by dimension; the last one changes fastest.
     shape: Box<[isize]>,
-    /// In bytes, by dimension.
+    /// Bytes by dimension.
     strides: Box<[isize]>,
     item_size: isize,
     /// The length in bytes.
@@ -70,37 +70,37 @@ pub(crate) struct Buffer {
     /// Whether it refuses writers.
     #[pyo3(get)]
     readonly: bool,
-    /// Keeps the bytes where they are.
+    /// Keeps the bytes in place.
     owner: Owner,
 }
 
 /// The owner of a buffer's memory.
 enum Owner {
     Memory(#[expect(dead_code, reason = "only to be dropped")] Box<dyn Send + Sync>),
-    /// The buffer that this is a slice of; it is not a slice itself.
+    /// The buffer of which this is a slice; it is not a slice itself.
     Whole(Py<Buffer>),
 }
 
-// SAFETY: the owner may go to other threads, and the address means the same there. The bytes may
-// change, as those of a `bytearray`: views write to them, and `bytes` below says who reads them.
+// SAFETY: the owner may move to other threads, where the address is the same. The bytes may change
+// like those of a `bytearray`: views write to them; the readers are described at `bytes` below.
 unsafe impl Send for Buffer {}
-// SAFETY: as above; the fields do not change after it was made.
+// SAFETY: as above; the fields do not change after creation.
 unsafe impl Sync for Buffer {}
 
 impl Buffer {
-    /// The bytes of a file; `readonly` refuses writers.
+    /// Returns the bytes of a file as a buffer; `readonly` refuses writers.
     pub(crate) fn of_bytes(mut bytes: swath::Buffer, readonly: bool) -> PyResult<Self> {
         let (place, len) = (NonNull::from(&mut *bytes).cast(), bytes.len());
         Self::new(place, &[len], 1, u8::FORMAT, readonly, Box::new(bytes))
     }
 
-    /// Bytes of a block of records, which are not written to while this lives.
+    /// Returns bytes of a block of records, which are not written to while the buffer lives.
     pub(crate) fn of_block(bytes: Bytes) -> PyResult<Self> {
         let (place, len) = (NonNull::from(&*bytes).cast(), bytes.len());
         Self::new(place, &[len], 1, u8::FORMAT, true, Box::new(bytes))
     }
 
-    /// Numbers, given as bytes, that others may read too; they are never written to.
+    /// Returns shared numbers, given as bytes, which are never written to.
     pub(crate) fn of_bytes_as<T: NumberKind>(bytes: Bytes) -> PyResult<Self> {
         let (place, len) = (NonNull::from(&*bytes).cast(), bytes.len() / size_of::<T>());
         Self::new(
@@ -113,7 +113,7 @@ impl Buffer {
         )
     }
 
-    /// Numbers of a column of Arrow's, which are never written to.
+    /// Returns numbers of an Arrow column, which are never written to.
     pub(crate) fn of_arrow<T: NumberKind>(numbers: arrow_buffer::Buffer) -> PyResult<Self> {
         let bytes = numbers.as_slice();
         let (place, len) = (NonNull::from(bytes).cast(), bytes.len() / size_of::<T>());
@@ -121,9 +121,9 @@ impl Buffer {
         Self::new(place, &[len], size_of::<T>(), T::FORMAT, true, owner)
     }
 
-    /// Numbers of one dimension or more, the last one changing fastest.
+    /// Returns numbers of one or more dimensions, the last one changing fastest.
     ///
-    /// The memory of `values` must not move when `values` does: its slice is taken once.
+    /// The memory of `values` must not move when `values` does: its address is taken once.
     pub(crate) fn of_values<T: NumberKind, V>(
         mut values: V,
         shape: Option<&[usize]>,
@@ -163,7 +163,7 @@ impl Buffer {
         Ok(Self { place, shape, strides, item_size, bytes, format, readonly, owner })
     }
 
-    /// The result of a method of `bytes`, by way of a copy.
+    /// Returns the result of a method of `bytes`, called on a copy.
     fn of_copy<'py, A: PyCallArgs<'py>>(
         slf: &Bound<'py, Self>,
         method: &str,
@@ -172,7 +172,7 @@ impl Buffer {
         PyBytes::new(slf.py(), &slf.get().contents()?).call_method1(method, arguments)
     }
 
-    /// Bytes that others read too, and that are therefore never written to.
+    /// Returns shared bytes, which are never written to.
     ///
     /// The result of `bytes` must stay unchanged as long as `owner` lives.
     pub(crate) fn shared<O: Send + Sync + 'static>(
@@ -195,13 +195,13 @@ impl Buffer {
         Self::new(place, &[len], 1, u8::FORMAT, true, Box::new(Arc::clone(owner)))
     }
 
-    /// A view of all of it.
+    /// Returns a view of the whole buffer.
     pub(crate) fn into_view(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         Ok(PyMemoryView::from(Bound::new(py, self)?.as_any())?.into_any())
     }
 }
 
-/// A position as Python returns it.
+/// Returns a position in Python's form: -1 for none.
 fn place(found: Option<usize>) -> PyResult<isize> {
     Ok(found.map_or(Ok(-1), isize::try_from)?)
 }
@@ -213,9 +213,9 @@ fn there(found: isize) -> PyResult<isize> {
     }
 }
 
-/// A collection whose items stay where they are when it is moved.
+/// A collection whose items keep their address when it is moved.
 pub(crate) trait Stable<T> {
-    /// All of them.
+    /// Returns all items.
     fn items(&mut self) -> &mut [T];
 }
 
@@ -466,7 +466,7 @@ impl Buffer {
     ///
     /// # Safety
     ///
-    /// Called by the interpreter, with a view that may be filled in.
+    /// Only the interpreter calls it, with a view that may be filled in.
     unsafe fn __getbuffer__(
         slf: Bound<'_, Self>,
         view: *mut ffi::Py_buffer,
@@ -478,7 +478,7 @@ impl Buffer {
         };
         view.obj = ptr::null_mut();
         slf.get().fill_in(view, flags)?;
-        // The interpreter only reads what the view points at, and the object keeps it.
+        // The interpreter only reads the data to which the view points, and the object keeps it alive.
         view.obj = slf.into_any().into_ptr();
         Ok(())
     }

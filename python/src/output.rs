@@ -1,4 +1,4 @@
-//! How to write: the keywords of every writer, as options of the library.
+//! Converts the keywords that all writers have to options of the library.
 
 use std::path::PathBuf;
 
@@ -44,12 +44,12 @@ pub(crate) struct Leave<'a> {
     pub(crate) durability: &'a str,
     pub(crate) replace: Replacing,
     pub(crate) hard_links: &'a str,
-    /// Those of the library; 0 where threads are the caller's.
+    /// Threads of the library; 0 where the threads are the caller's.
     pub(crate) workers: usize,
 }
 
 impl<'a> Leave<'a> {
-    /// The options of the library.
+    /// Returns the options of the library.
     pub(crate) fn options(&self) -> PyResult<OutputOptions> {
         Ok(OutputOptions::new()
             .with_durability(word("durability", self.durability, Durability::WORDS)?)
@@ -91,7 +91,7 @@ impl OutputPlace {
 }
 
 impl OutputPlace {
-    /// The options of the library, and who watches.
+    /// Returns the options of the library, and the watch.
     pub(crate) fn watched(&self, py: Python<'_>) -> PyResult<(OutputOptions, Watch)> {
         let progress = self.progress.as_ref().map(|progress| progress.bind(py).clone());
         let watch = Watch::new(py, progress)?;

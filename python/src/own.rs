@@ -1,12 +1,12 @@
-//! Values that belong to the process that made them, not to its forked children.
+//! Values that belong to the process that created them, not to its forked children.
 
 use std::mem;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-/// A value whose threads and files a child of `fork` does not have: there it cannot be used, and is
-/// not taken down.
+/// A value with threads and files that a forked child does not have: there it cannot be used, and is
+/// not dropped.
 pub(crate) struct Own<T> {
     value: Option<T>,
     process: u32,
@@ -17,7 +17,7 @@ impl<T> Own<T> {
         Self { value: Some(value), process: std::process::id() }
     }
 
-    /// Whether this is another process.
+    /// Whether this is another process than the creator.
     pub(crate) fn is_foreign(&self) -> bool {
         self.process != std::process::id()
     }
@@ -35,7 +35,7 @@ impl<T> Own<T> {
 impl<T> Drop for Own<T> {
     fn drop(&mut self) {
         if self.is_foreign() {
-            // Its end would wait for threads that are not here, or remove files that are needed there.
+            // A drop would wait for threads that this process lacks, or remove files that the parent needs.
             mem::forget(self.value.take());
         }
     }

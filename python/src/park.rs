@@ -1,4 +1,4 @@
-//! Threads of Python that go on when the interpreter ends: each waits for the end of the process.
+//! Parks Python threads that still run when the interpreter ends: each waits for the end of the process.
 //!
 //! ```text
 //! thread        at_end() ─ … Swath ─ code of the caller ─ takes the lock again ─┬→ ends: pthread_exit
@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Before 3.14, CPython ends such a thread by `pthread_exit`, which unwinds its stack. If it unwinds functions of
-//! Rust, the process aborts. So the thread parks first, as CPython has it from 3.14 on. pyo3 does this where it
-//! takes the lock itself; here it is done where Python does, in a generator or an `__fspath__` of the caller.
+//! Rust, the process aborts. So the thread parks first, as in CPython 3.14 and later. pyo3 does this where it takes
+//! the lock itself; this module does it where Python does, in a generator or an `__fspath__` of the caller.
 
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
@@ -21,15 +21,15 @@ use crate::callback::is_over;
 type Handler = UnsafeCell<[*mut c_void; 4]>;
 
 unsafe extern "C" {
-    /// Puts `routine` before the handlers of this thread, which `pthread_exit` runs before it unwinds the stack,
-    /// if `handler` is not on it. In glibc, and in musl.
+    /// Adds `routine` before the handlers of this thread, which `pthread_exit` runs before it unwinds the stack, if
+    /// `handler` is not on the stack. In glibc and musl.
     fn _pthread_cleanup_push(
         handler: *mut c_void,
         routine: extern "C" fn(*mut c_void),
         argument: *mut c_void,
     );
 
-    /// Takes the handler out.
+    /// Removes the handler.
     fn _pthread_cleanup_pop(handler: *mut c_void, execute: c_int);
 }
 
@@ -39,7 +39,7 @@ struct Parked(Box<Handler>);
 impl Parked {
     fn new() -> Self {
         let handler = Box::new(Handler::new([null_mut(); 4]));
-        // SAFETY: the memory is large enough, stays where it is, and is only freed once it was taken out.
+        // SAFETY: the memory is large enough, keeps its address, and is only freed after its removal.
         unsafe { _pthread_cleanup_push(handler.get().cast(), park, null_mut()) };
         Self(handler)
     }
@@ -47,26 +47,26 @@ impl Parked {
 
 impl Drop for Parked {
     fn drop(&mut self) {
-        // SAFETY: it was put in by this thread, which owns it, and is not run.
+        // SAFETY: this thread added it and owns it, and it is not run.
         unsafe { _pthread_cleanup_pop(self.0.get().cast(), 0) };
     }
 }
 
 extern "C" fn park(_: *mut c_void) {
-    // Until then, another library may end the thread.
+    // If the interpreter is not ending, another library may end the thread.
     while is_over() {
         std::thread::park();
     }
 }
 
-/// Has this thread park if the interpreter ends while it runs. Call it before code of the caller may run.
+/// Makes this thread park if the interpreter ends while it runs. Call it before code of the caller may run.
 pub(crate) fn at_end() {
     thread_local!(static PARKED: Parked = Parked::new());
-    // While the thread ends, no code of the caller runs.
+    // An ending thread runs no code of the caller.
     let _ = PARKED.try_with(|_| ());
 }
 
-/// A module whose code this thread may run.
+/// Returns a module whose code this thread may run.
 pub(crate) fn module<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyModule>> {
     at_end();
     py.import(name)

@@ -1,4 +1,4 @@
-//! Reads the urgent parts first: a read by classes that goes on after the call.
+//! Reads the urgent parts first: a read by classes that continues after the call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -132,7 +132,7 @@ impl Prioritised {
 
 impl Drop for Prioritised {
     fn drop(&mut self) {
-        // Views may keep the bytes that were read; the rest is not awaited.
+        // Views may keep bytes that were read; the rest is not awaited.
         if let Ok(reading) = self.reading.get() {
             reading.get().cancel();
         }
@@ -222,7 +222,7 @@ pub(crate) fn read_prioritised(
     Ok(Prioritised { reading, classes, watch })
 }
 
-/// How many of `most` classes there are: no more than the file has bytes for.
+/// Returns how many of `most` classes exist: a short file has fewer.
 fn how_many(reading: &swath::classes::Prioritised, most: u32) -> u32 {
     let is_there = |class: u32| {
         let looked = reading.wait_for(class, Duration::ZERO);
@@ -247,13 +247,13 @@ fn start(
 
 /// The classes that were requested.
 enum Asked {
-    /// At most this many, of all bytes.
+    /// At most this many, for all bytes.
     Whole(u32),
-    /// These.
+    /// These classes.
     Listed(Vec<u32>),
 }
 
-/// The plan, and its classes.
+/// Returns the plan, and its classes.
 fn plan(classes: &Bound<'_, PyAny>) -> PyResult<(ClassPlan, Asked)> {
     if let Ok(count) = classes.extract::<u32>() {
         if count == 0 {
@@ -285,7 +285,7 @@ fn wrong(given: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("{text}: not {given}"))
 }
 
-/// A tuple, a list, or a row of an array.
+/// Extracts a chunk from a tuple, a list, or a row of an array.
 fn triple(chunk: &Bound<'_, PyAny>) -> PyResult<(u64, u64, u32)> {
     let parts: Vec<Bound<'_, PyAny>> =
         chunk.try_iter().and_then(Iterator::collect).map_err(|_| wrong(chunk))?;

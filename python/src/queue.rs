@@ -1,31 +1,31 @@
-//! Between a thread that reads and Python: items in order, bounded by their bytes.
+//! A queue between a reading thread and Python: items in order, bounded by their bytes.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use swath::machine::{Condvar, Mutex};
 
-/// Items that wait to be taken.
+/// A bounded queue; see the [module](self).
 pub(crate) struct Queue<T> {
     state: Mutex<QueueState<T>>,
     changed: Condvar,
-    /// Bytes that may wait; one item may exceed them alone.
+    /// Bytes that may wait; a single item may exceed them.
     most: u64,
 }
 
 struct QueueState<T> {
     items: VecDeque<(T, u64)>,
     bytes: u64,
-    /// No more items are given, or none are taken.
+    /// Whether one side has ended.
     is_over: bool,
 }
 
 /// An item of the queue.
 pub(crate) enum QueueItem<T> {
     Item(T),
-    /// Not yet.
+    /// No item came in time.
     Nothing,
-    /// All was taken.
+    /// All items were taken.
     Over,
 }
 
@@ -39,7 +39,7 @@ impl<T> Queue<T> {
         Self { state: Mutex::new(state), changed: Condvar::new(), most }
     }
 
-    /// Waits until there is room for `bytes` more.
+    /// Adds an item, after waiting for room for its `bytes`.
     pub(crate) fn give(&self, item: T, bytes: u64) -> Result<(), Closed> {
         let mut state = self.state.lock();
         while !state.is_over && state.bytes > 0 && state.bytes + bytes > self.most {
@@ -55,7 +55,7 @@ impl<T> Queue<T> {
         Ok(())
     }
 
-    /// The next item, waited for at most `most`.
+    /// Takes the next item, waiting at most `most`.
     pub(crate) fn take(&self, most: Duration) -> QueueItem<T> {
         let is_empty = |state: &mut QueueState<T>| state.items.is_empty() && !state.is_over;
         let waited = self.changed.wait_timeout_while(self.state.lock(), most, is_empty);
@@ -72,13 +72,13 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Nothing more is given; what is there can be taken.
+    /// Ends the giving side; remaining items can still be taken.
     pub(crate) fn end(&self) {
         self.state.lock().is_over = true;
         self.changed.notify_all();
     }
 
-    /// Nothing more is taken.
+    /// Ends the taking side.
     pub(crate) fn close(&self) {
         let mut state = self.state.lock();
         state.is_over = true;

@@ -137,7 +137,7 @@ pub(crate) fn read<'py>(
     match view.getattr("nbytes")?.extract::<usize>()? {
         // An empty view cannot be cast.
         0 => Ok(view.into_any()),
-        // Nor can one of items that are not of this machine's kinds, as of `ctypes`.
+        // Nor can a view of items of foreign kinds, such as those of `ctypes`.
         _ => match view.call_method1("cast", ("B",)) {
             Ok(bytes) => Ok(bytes),
             Err(_) => Target::of(out.as_ref().expect("there is a target"))?.into_view(py),
@@ -145,7 +145,7 @@ pub(crate) fn read<'py>(
     }
 }
 
-/// Which records are wanted, if not bytes.
+/// Returns the requested records, if records are requested, not bytes.
 fn records(
     starting_in: Option<StartingIn>,
     delimiter: Option<&Bound<'_, PyAny>>,
@@ -164,7 +164,7 @@ fn records(
     }
 }
 
-/// The records that begin in an extent, in memory.
+/// Reads the records that begin in an extent into memory.
 fn records_in(
     options: &ReadOptions,
     source: Source,
@@ -179,7 +179,7 @@ fn records_in(
     options.read(&input)
 }
 
-/// Memory of the caller, which stays in place as long as this lives.
+/// Memory of the caller, which keeps its address as long as this lives.
 struct Target(Held);
 
 impl Target {
@@ -196,14 +196,14 @@ impl Target {
     }
 
     fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: the object exports this many contiguous bytes, writable, until it is released, which
-        // this prevents. That no other thread reads or writes them in that time is the caller's
-        // promise, as for `readinto`, and cannot be checked: a breach is a data race. It leaves a
-        // mixture in the caller's memory, and no more, for nothing here decides by what stands there.
+        // SAFETY: the object exports this many contiguous, writable bytes until it is released, which
+        // this prevents. The caller promises, as for `readinto`, that no other thread reads or writes
+        // them in that time, which cannot be checked: a breach is a data race. It only leaves mixed
+        // bytes in the caller's memory, since no code here depends on their values.
         unsafe { std::slice::from_raw_parts_mut(self.0.place().as_ptr(), self.len()) }
     }
 
-    /// A view of its bytes.
+    /// Returns a view of the bytes.
     fn into_view(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         Buffer::of_values::<u8, _>(self, None)?.into_view(py)
     }

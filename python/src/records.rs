@@ -1,4 +1,4 @@
-//! Records, block by block, passed to a function of Python.
+//! Passes records, block by block, to a Python function.
 
 use swath::machine::Mutex;
 
@@ -120,7 +120,7 @@ fn combined(
     call: &RecordsCall,
     combine: &Py<PyAny>,
 ) -> Result<Option<Py<PyAny>>, Failure> {
-    // The exception of `combine`; blocks after it are ignored.
+    // The exception of `combine`; later blocks are ignored.
     let raised = Mutex::new(None);
     let raised_first = || raised.lock();
     let map = |block: Block<'_>| match raised_first().take() {
@@ -145,7 +145,7 @@ fn combined(
     raised.into_inner().map_or(Ok(value), Err)
 }
 
-/// The function, and which records it receives.
+/// The function, and the pattern of the records that it receives.
 struct RecordsCall {
     function: Py<PyAny>,
     pattern: Option<Pattern>,
@@ -185,7 +185,7 @@ fn pattern(containing: &Bound<'_, PyAny>) -> PyResult<Pattern> {
     }
 }
 
-/// Where records end: a byte, "csv" or a width; after newlines without a `delimiter`.
+/// Returns where records end: after a byte, by "csv" or a width; after newlines without a `delimiter`.
 pub(crate) fn cut(delimiter: Option<&Bound<'_, PyAny>>) -> PyResult<Cut> {
     let Some(delimiter) = delimiter else { return Ok(Cut::Byte(b'\n')) };
     if let Ok(bytes) = delimiter.cast::<PyBytes>()

@@ -1,4 +1,4 @@
-//! Rows of a matrix that come from several processes, put together.
+//! Merges rows of a matrix from several processes.
 
 use std::borrow::Cow;
 
@@ -53,7 +53,7 @@ fn merged<T: NumberKind + Pod>(
         for row in 0..rows {
             for (counts, rest) in counts.iter().zip(&mut rest) {
                 let count = counts.get(row).copied().unwrap_or(0);
-                // Checked by `offsets`: the sum fits the memory that is there.
+                // Checked by `offsets`: the sum fits the memory.
                 let count = usize::try_from(count).unwrap_or(usize::MAX) * width;
                 let (now, later) = rest.split_at(count);
                 let (into, after) = place.split_at_mut(count);
@@ -66,7 +66,7 @@ fn merged<T: NumberKind + Pod>(
     Ok((Buffer::of_values(offsets, None)?, Buffer::of_values(entries, None)?))
 }
 
-/// Where each row begins, and where the last one ends. Fails if counts and entries do not fit together.
+/// Returns the start of each row, and the end of the last. Fails if counts and entries do not match.
 fn offsets<T: Clone>(
     rows: usize,
     counts: &[Cow<'_, [u64]>],

@@ -36,7 +36,7 @@ impl Needle {
     }
 }
 
-/// A place in memory, as Python counts it: a place beyond any memory is its end.
+/// A position in Python's form; one beyond any memory means its end.
 #[derive(Clone, Copy)]
 pub(crate) struct At(isize);
 
@@ -53,11 +53,11 @@ impl<'py> FromPyObject<'_, 'py> for At {
     }
 }
 
-/// `start` and `end` of a search, as Python counts them: from the end if they are negative.
+/// `start` and `end` of a search in Python's form: from the end if negative.
 pub(crate) struct Between(pub(crate) Option<At>, pub(crate) Option<At>);
 
 impl Between {
-    /// The part of `bytes` that is meant, and where it begins; `None` if it begins after its end.
+    /// Returns the selected part of `bytes`, and its start; `None` if it starts after its end.
     fn part<'b>(&self, bytes: &'b [u8]) -> Option<(&'b [u8], usize)> {
         let place = |At(at): At| match usize::try_from(at) {
             Ok(at) => at,
@@ -69,19 +69,19 @@ impl Between {
     }
 }
 
-/// Where `needle` is first.
+/// Returns the first position of `needle`.
 pub(crate) fn find(bytes: &[u8], needle: &Needle, between: &Between) -> Option<usize> {
     let (part, start) = between.part(bytes)?;
     memmem::find(part, needle.bytes()).map(|at| start + at)
 }
 
-/// Where `needle` is last.
+/// Returns the last position of `needle`.
 pub(crate) fn find_last(bytes: &[u8], needle: &Needle, between: &Between) -> Option<usize> {
     let (part, start) = between.part(bytes)?;
     memmem::rfind(part, needle.bytes()).map(|at| start + at)
 }
 
-/// How often `needle` occurs, without overlaps.
+/// Returns how often `needle` occurs, without overlaps.
 pub(crate) fn count(bytes: &[u8], needle: &Needle, between: &Between) -> usize {
     match between.part(bytes) {
         Some((part, _)) => memmem::find_iter(part, needle.bytes()).count(),
@@ -89,7 +89,7 @@ pub(crate) fn count(bytes: &[u8], needle: &Needle, between: &Between) -> usize {
     }
 }
 
-/// Whether what is given, or one of a tuple, is at the edge of `bytes` that `is_edge` looks at.
+/// Whether the given bytes, or one of a tuple, are at the edge of `bytes` that `is_edge` checks.
 pub(crate) fn is_edge(
     bytes: &[u8],
     edges: &Bound<'_, PyAny>,

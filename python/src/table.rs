@@ -1,10 +1,10 @@
-//! Tables of any types: record batches of Arrow, and what Python does with them.
+//! Tables of any types: Arrow record batches, and their operations in Python.
 //!
 //! ```text
 //! typed, stream   text → batches          read     text → arrays of numbers
 //! columns         a column as one array   shown    the first rows as text
 //! export          batches → Arrow's C interface    pickle   batches ↔ bytes
-//! write, given    tables of ours and of others → text, Arrow files
+//! write, given    tables of Swath and of others → text, Arrow files
 //! ```
 
 mod columns;
@@ -41,7 +41,7 @@ pub(crate) use stream::{TableStream, stream_table};
 pub(crate) use typed::{encoding_word, read_array, read_batches, read_types, table_settings};
 pub(crate) use write::{write_array, write_tables};
 
-/// Names that a message lists.
+/// Maximum number of names in a message.
 const MOST_NAMES: usize = 20;
 
 /// A table: columns of numbers, text, booleans, dates and timestamps, with missing values.
@@ -74,7 +74,7 @@ pub(crate) struct Table {
     schema: SchemaRef,
     batches: Vec<RecordBatch>,
     rows: usize,
-    /// As JSON, if it was read from text.
+    /// The report as JSON, if the table was read from text.
     report: Option<Arc<str>>,
 }
 
@@ -243,7 +243,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        // A caller that requests another schema converts the result itself: that is allowed.
+        // The protocol allows ignoring it: the caller then converts the result.
         drop(requested_schema);
         export::array(py, &self.one_batch(py)?)
     }
@@ -272,7 +272,7 @@ impl Table {
         Self { report: Some(report), ..Self::new(schema, read.into_batches()) }
     }
 
-    /// The number of a column, by name or number.
+    /// Returns the number of a column, given by name or number.
     fn number_of(&self, key: &Bound<'_, PyAny>) -> PyResult<usize> {
         let count = self.num_columns();
         let Ok(name) = key.extract::<&str>() else {
@@ -314,7 +314,7 @@ impl Table {
         Ok(self.between(start, stop.max(start)))
     }
 
-    /// Some of the rows.
+    /// Returns a table of some rows.
     fn between(&self, start: usize, stop: usize) -> Self {
         let mut batches = Vec::new();
         let mut begin = 0;
@@ -330,7 +330,7 @@ impl Table {
         Self { report, ..Self::new(Arc::clone(&self.schema), batches) }
     }
 
-    /// Some of the columns.
+    /// Returns a table of some columns.
     fn picked(&self, columns: &[usize]) -> PyResult<Self> {
         let schema = Arc::new(self.schema.project(columns).map_err(arrow_error)?);
         let batches = self.batches.iter().map(|batch| batch.project(columns));

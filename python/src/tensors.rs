@@ -1,4 +1,4 @@
-//! Safetensors: tensors as bytes in memory, by name. Python makes arrays or tensors of them.
+//! Safetensors: tensors as bytes in memory, by name. Python builds arrays or tensors from them.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::memory::Buffer;
 use crate::output::OutputPlace;
 use crate::work::{Takes, Unlocked, detached};
 
-/// Name, dtype, shape, which memory, from where, how many bytes.
+/// Name, dtype, shape, index of the memory, offset in it, number of bytes.
 type Row = (String, &'static str, Vec<u64>, usize, usize, usize);
 
 fn row(entry: Entry) -> Row {

@@ -1,9 +1,9 @@
-//! Choices by their words: the same ones as on the command line.
+//! Choices by the same words as on the command line.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Returns what `text` stands for among `words`.
+/// Returns the value of `text` among `words`.
 ///
 /// # Errors
 ///

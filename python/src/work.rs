@@ -1,12 +1,12 @@
-//! Work without the interpreter's lock, which Ctrl-C can end.
+//! Runs work without the interpreter's lock, which Ctrl-C can end.
 //!
 //! ```text
-//! main thread    detached ─ looks for signals 20 times a second ─┬→ result
+//! main thread    detached ─ checks for signals 20 times a second ┬→ result
 //! own thread     the call of the library ────────────────────────┘
 //! ```
 //!
-//! Only the main thread of a process may check for signals. In other threads, and for short work, the
-//! call is made directly.
+//! Only the main thread of a process may check for signals. Other threads, and short work, make the call
+//! directly.
 
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
@@ -30,8 +30,8 @@ pub(crate) enum Takes {
     Time,
 }
 
-/// Runs `call` without the lock. A signal whose handler raises cancels `token`, and is raised once
-/// the call has ended: what was lent to it is never given back while it works.
+/// Runs `call` without the lock. A signal whose handler raises cancels `token`, and is raised once the
+/// call has ended: memory lent to the call is never released while it works.
 pub(crate) fn run<T, E>(
     py: Python<'_>,
     takes: Takes,
@@ -63,10 +63,10 @@ where
     py.detach(call).map_err(|error| error.into().into_exception(py))
 }
 
-/// Runs `call` without the lock, if this thread has it: `call` waits for threads that may need it.
+/// Runs `call` without the lock, if this thread holds it: `call` waits for threads that may need it.
 pub(crate) fn unlocked(call: impl FnOnce() + Send) {
     let mut call = Some(call);
-    // At the interpreter's end there is no lock any more.
+    // At the interpreter's end there is no longer a lock.
     let _ = Python::try_attach(|py| {
         if let Some(call) = call.take() {
             py.detach(call);
@@ -77,7 +77,7 @@ pub(crate) fn unlocked(call: impl FnOnce() + Send) {
     }
 }
 
-/// A value whose end may wait for threads that need the lock.
+/// A value whose drop may wait for threads that need the lock.
 pub(crate) struct Unlocked<T: Send>(Option<T>);
 
 impl<T: Send> Unlocked<T> {
@@ -113,7 +113,7 @@ where
         let worker =
             std::thread::Builder::new().name("swath".into()).spawn_scoped(scope, move || {
                 let result = call();
-                // No thread is left to receive it if the interpreter ends the process.
+                // There is no receiver if the interpreter ends the process.
                 let _ = over.send(());
                 result
             });
@@ -141,7 +141,7 @@ where
     })
 }
 
-/// As the kernel counts: the first thread of a process, also after a fork.
+/// Whether this is the main thread for the kernel: the first of a process, also after a fork.
 pub(crate) fn is_main_thread() -> bool {
     rustix::thread::gettid() == rustix::process::getpid()
 }

@@ -31,7 +31,7 @@ pub struct DraftWriter {
     receipt: OnceLock<CString>,
 }
 
-/// Text for C: JSON has no NUL.
+/// Returns text for C; JSON has no NUL.
 pub(crate) fn json(text: String) -> Result<CString> {
     CString::new(text).map_err(|error| Failure::new(Status::Panic, error.to_string()))
 }
@@ -134,7 +134,7 @@ pub extern "C" fn swath_draft_writer_finish(
         let writer = given(writer, "writer")?;
         let durability = if is_durable { Durability::Full } else { Durability::None };
         let receipt = json(writer.writer.take()?.finish_with(durability)?.to_json())?;
-        // The writer was taken once, so this is the first.
+        // The writer was taken once, so this is the first receipt.
         let _ = writer.receipt.set(receipt);
         Ok(())
     })

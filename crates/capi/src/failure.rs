@@ -12,7 +12,7 @@ use swath::Extent;
 
 use crate::status::Status;
 
-/// Why a call failed, with everything that C can ask about it.
+/// The failure of a call, with all facts that C can query.
 #[derive(Debug)]
 pub(crate) struct Failure {
     status: Status,
@@ -31,7 +31,7 @@ pub(crate) struct Kind {
     errno: i32,
 }
 
-/// The result of everything that a C function does.
+/// The result of the work of a C function.
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
 impl Failure {
@@ -40,12 +40,12 @@ impl Failure {
         Self { status, message, errno: 0, path, extent: None, is_unmapped: false }
     }
 
-    /// An argument that the caller must not pass.
+    /// Returns the failure of an invalid argument.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self::new(Status::InvalidArgument, message)
     }
 
-    /// A failure of a file that is known.
+    /// Returns the failure of the library's error.
     pub(crate) fn of(error: &swath::Error) -> Self {
         Self {
             status: Status::of(error.reason(), error.io_kind()),
@@ -63,12 +63,12 @@ impl Failure {
         self.is_unmapped
     }
 
-    /// The path that it is about.
+    /// Returns the path of the failure.
     pub(crate) fn path(&self) -> &Path {
         Path::new(OsStr::from_bytes(&self.path))
     }
 
-    /// A callback did not return 0.
+    /// Returns the failure of a callback that did not return 0.
     pub(crate) fn stopped(value: i32, path: &Path) -> Self {
         let message = format!("stopped {}: the callback returned {value}", path.display());
         Self { path: bytes_of(path), ..Self::new(Status::Stopped, message) }
@@ -82,7 +82,7 @@ impl Failure {
         Self { message, ..self }
     }
 
-    /// The kind of the failure, on which programs branch.
+    /// Returns the kind of the failure, on which programs branch.
     pub(crate) fn kind(&self) -> Kind {
         Kind { status: self.status, errno: self.errno }
     }
@@ -91,15 +91,15 @@ impl Failure {
         Self { status: kind.status, errno: kind.errno, ..self }
     }
 
-    /// The failure of a function that returns a number of the kernel.
+    /// Returns the failure of a function that returns an errno.
     pub(crate) fn of_errno(errno: i32, message: impl Into<String>) -> Self {
         let kind = io::Error::from_raw_os_error(errno).kind();
         Self { errno, ..Self::new(Status::of_kind(kind), message) }
     }
 
-    /// The error number for callers that understand nothing else: never 0.
+    /// Returns the error number for callers that understand only numbers: never 0.
     pub(crate) fn as_errno(&self) -> i32 {
-        /// Numbers of Linux.
+        /// Error numbers of Linux.
         const EIO: i32 = 5;
         const ENOMEM: i32 = 12;
         const EINVAL: i32 = 22;
@@ -113,7 +113,7 @@ impl Failure {
         }
     }
 
-    /// The message, as C gets it.
+    /// Returns the message for C.
     pub(crate) fn text(&self) -> CString {
         c_string(swath::machine::escaped(&self.message).into_bytes())
     }
@@ -157,7 +157,7 @@ impl From<swath_formats::Error> for Failure {
     }
 }
 
-/// Writers hand out errors of the library as those of `std`.
+/// Writers return errors of the library as those of `std`.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         if let Some(inner) = error.get_ref().and_then(|it| it.downcast_ref::<swath::Error>()) {
@@ -168,7 +168,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// The last failure, as the functions of the header return it.
+/// The last failure, in the form for the functions of the header.
 struct Kept {
     message: CString,
     path: CString,
@@ -180,14 +180,14 @@ thread_local! {
     static LAST: RefCell<Option<Kept>> = const { RefCell::new(None) };
 }
 
-/// Up to a NUL byte, which no path has.
+/// Returns the bytes up to a NUL, which no path has.
 fn c_string(mut bytes: Vec<u8>) -> CString {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     bytes.truncate(end);
     CString::new(bytes).unwrap_or_default()
 }
 
-/// Forgets the last failure. A thread that is just ending has none.
+/// Forgets the last failure. A thread that is ending has none.
 pub(crate) fn forget() {
     let _ = LAST.try_with(|last| last.try_borrow_mut().map(|mut last| last.take()));
 }

@@ -1,4 +1,4 @@
-//! Which files to ingest.
+//! The files to ingest.
 
 use std::ffi::c_char;
 use std::mem::{self, MaybeUninit};

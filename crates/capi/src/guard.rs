@@ -1,4 +1,4 @@
-//! No panic crosses into C, and every failure is kept.
+//! Stops panics from crossing into C, and keeps every failure.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::failure::{self, Failure, Result};
 use crate::status::Status;
 
-/// Does the work of a C function.
+/// Runs the work of a C function.
 pub(crate) fn guard(work: impl FnOnce() -> Result<()>) -> Status {
     swath::machine::silence_caught_panics();
     failure::forget();
@@ -20,16 +20,16 @@ pub(crate) fn guard(work: impl FnOnce() -> Result<()>) -> Status {
     }
 }
 
-/// Does work that C waits for; a panic is a failure.
+/// Runs work that C waits for; a panic is a failure.
 pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     // The work changes only handles, whose types stay consistent when they unwind.
     let done = catch_unwind(AssertUnwindSafe(work));
     done.unwrap_or_else(|panic| Err(Failure::new(Status::Panic, words(&*panic))))
 }
 
-/// Does work that cannot fail, such as freeing; the last failure stays.
+/// Runs work that cannot fail, such as freeing; the last failure stays.
 pub(crate) fn quietly(work: impl FnOnce()) {
-    // Freeing reports nothing: the panic has been printed, and nothing depends on it.
+    // The panic has been printed, and no caller depends on it.
     let _ = catch_unwind(AssertUnwindSafe(work));
 }
 

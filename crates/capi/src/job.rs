@@ -1,4 +1,4 @@
-//! Jobs of many processes: parallel workers write one right output, once.
+//! Jobs of many processes: parallel workers write one correct output, once.
 
 pub mod division;
 pub mod part;
@@ -42,7 +42,7 @@ impl Job {
     }
 }
 
-/// A path for C: none has a NUL.
+/// Returns a path for C; no path has a NUL.
 fn path_text(path: &std::path::Path) -> Result<CString> {
     CString::new(path.as_os_str().as_bytes())
         .map_err(|error| Failure::new(Status::Panic, error.to_string()))

@@ -1,35 +1,35 @@
-//! The C library: what `swath.h` declares.
+//! The C library that `swath.h` declares.
 //!
 //! ```text
 //! C program → pointers checked → handles and options → one call of the library → status
 //!                                                       panic, error → last_error
 //! ```
 //!
-//! It translates and decides nothing. `include/swath.h` is generated from the comments and
-//! signatures in here by `cargo xtask header`, in the order and with the examples of `groups.txt`.
-//! It is what a user reads, so comments on exported items say what a C programmer needs. The rooms:
+//! It translates and makes no decisions. `cargo xtask header` generates `include/swath.h` from the
+//! comments and signatures here, in the order and with the examples of `groups.txt`. Users read the
+//! header, so comments on exported items are for C programmers. The rooms:
 //!
-//! - `status` and `failure`: what went wrong, as a number and in words;
+//! - `status` and `failure`: a failure, as a number and in words;
 //! - `guard`: no panic crosses;
-//! - `pointer` and `number`: checks of what a C program passes;
+//! - `pointer` and `number`: checks of values from C;
 //! - `options`: the options of every call, by their words;
 //! - `version`: the version of the library that a program runs with;
 //! - one room for each verb.
 //!
-//! A handle is a `Box` in C's hands: made by one function, freed by exactly one other. Shared
-//! handles are `&T` here, so their types are `Sync`; a handle for one thread at a time is `&mut T`.
-//! A parameter `Option<&T>` is a pointer that may be `NULL`; `Option<&mut MaybeUninit<T>>` points
-//! to where a result goes.
+//! A handle is a `Box` that C owns: created by one function, freed by exactly one other. Shared
+//! handles are `&T` here, so their types are `Sync`; a handle for one thread at a time is `&mut T`. A
+//! parameter `Option<&T>` is a pointer that may be `NULL`; `Option<&mut MaybeUninit<T>>` points to the
+//! place of a result.
 
 // Invariants:
 // - No panic crosses into C, and every failure is kept for its thread.
 // - Mistakes of a C caller that can be detected (NULL, lengths, enumerations, a handle in use)
 //   give a status; an enumeration from C is a number until it has been checked.
-// - Structures are only returned, never taken, and options are opaque: both may grow. Those of
-//   Arrow's C interface are taken too, and never grow.
-// - What another library gives through Arrow's C interface is checked before Arrow's crates see
-//   it (`table/shape.rs`), and values before they are written; a stream that it gave is released
-//   once, whatever fails.
+// - Structures are only returned, never accepted, and options are opaque: both may grow. Structures
+//   of Arrow's C interface are also accepted, and never grow.
+// - Data from another library through Arrow's C interface is checked before Arrow's crates use it
+//   (`table/shape.rs`), and values before they are written; a stream from that library is released
+//   once, even after a failure.
 
 #![expect(
     clippy::missing_safety_doc,

@@ -1,8 +1,8 @@
 //! Values of enumerations from C, which may be any number.
 //!
-//! In C any number can be passed as an enumeration; in Rust such a value must not exist. So
-//! parameters are `MaybeUninit<Enum>`, which the header shows as the enumeration, and are read as
-//! plain numbers first.
+//! In C, any number can be passed as an enumeration; in Rust such a value must not exist. So
+//! parameters are `MaybeUninit<Enum>`, which the header shows as the enumeration, and are first read
+//! as plain numbers.
 
 use std::mem::MaybeUninit;
 
@@ -14,7 +14,7 @@ use std::mem::MaybeUninit;
 pub(crate) unsafe trait Number: Copy + 'static {
     /// The name of the argument in messages.
     const NAME: &'static str;
-    /// All its values.
+    /// All values.
     const ALL: &'static [Self];
 
     /// Its number.
@@ -56,7 +56,7 @@ macro_rules! numbers {
 }
 pub(crate) use numbers;
 
-/// The value that was given, or the number that is not a value.
+/// Returns the given value, or the number if it is not a value.
 pub(crate) fn known<T: Number>(given: MaybeUninit<T>) -> Result<T, u32> {
     const { assert!(size_of::<T>() == size_of::<u32>()) };
     // SAFETY: C has passed a number of four bytes, and every four bytes are a `u32`.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! swath_options_new(verb) ─► CallOptions ◄── swath_options_set(word, text)
-//!                                 │            rows: what each verb's words set; tables bring their own
+//!                                 │            rows: the settings of each verb's words; tables have their own
 //!              a call ◄── read, records, output, …
 //! ```
 

@@ -12,7 +12,7 @@ use crate::failure::{Failure, Result};
 use crate::number::{Number, known};
 use crate::status::Status;
 
-/// Where a result goes, if C wants it.
+/// The place of a result, if C wants it.
 pub(crate) type Place<'p, T> = Option<&'p mut MaybeUninit<T>>;
 
 /// A pointer that must not be NULL.
@@ -29,7 +29,7 @@ fn null(name: &str) -> Failure {
     Failure::invalid(format!("`{name}` is NULL"))
 }
 
-/// Where a handle goes. It holds `NULL` until there is one, so that freeing it does no harm.
+/// Returns the place of a handle, set to `NULL` until there is one, so that freeing it is harmless.
 pub(crate) fn handle<'p, T>(
     place: Place<'p, Option<Box<T>>>,
     name: &str,
@@ -165,7 +165,7 @@ pub(crate) unsafe fn bytes_mut<'p>(
     }
 }
 
-/// Whether there is anything; an error for what cannot be memory.
+/// Whether there are items; an error if the pointer cannot be memory.
 fn fits<T>(pointer: *const T, count: usize, name: &str) -> Result<bool> {
     if count == 0 {
         return Ok(false);

@@ -1,4 +1,4 @@
-//! How a read went.
+//! The report of a read.
 
 use std::ffi::{CString, c_char};
 use std::os::unix::ffi::OsStrExt;
@@ -72,18 +72,18 @@ pub(crate) fn tell(place: Option<&mut Option<Box<Report>>>, report: swath::Repor
     }
 }
 
-/// A text as C has it, up to a NUL byte.
+/// Returns a text for C, up to a NUL.
 pub(crate) fn c_string(text: &[u8]) -> CString {
     let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
     CString::new(&text[..end]).unwrap_or_default()
 }
 
-/// Texts as C has them.
+/// Returns texts for C.
 pub(crate) fn c_strings(fallbacks: &[Fallback]) -> Vec<CString> {
     fallbacks.iter().map(|it| c_string(it.to_string().as_bytes())).collect()
 }
 
-/// One of them; NULL from their count on.
+/// Returns text `index`; NULL past the last.
 pub(crate) fn text_at(texts: Option<&Vec<CString>>, index: usize) -> *const c_char {
     texts.and_then(|it| it.get(index)).map_or(ptr::null(), |text| text.as_ptr())
 }

@@ -55,7 +55,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The status for an error of the library.
+    /// Returns the status for an error of the library.
     pub(crate) fn of(reason: Reason, kind: io::ErrorKind) -> Self {
         match reason {
             Reason::Truncated => Self::Truncated,
@@ -72,7 +72,7 @@ impl Status {
         }
     }
 
-    /// The status for an error of the kernel.
+    /// Returns the status for an error of the kernel.
     pub(crate) fn of_kind(kind: io::ErrorKind) -> Self {
         match kind {
             io::ErrorKind::NotFound => Self::NotFound,

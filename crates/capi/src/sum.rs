@@ -1,4 +1,4 @@
-//! Sums and counts: one pass over a file, without keeping it.
+//! Sums and counts: in one pass over a file, without keeping it.
 
 use std::ffi::c_char;
 use std::mem::MaybeUninit;

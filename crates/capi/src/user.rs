@@ -13,7 +13,7 @@ unsafe impl Send for UserData {}
 unsafe impl Sync for UserData {}
 
 impl UserData {
-    /// The pointer. A method, so that closures capture all of it.
+    /// Returns the pointer. A method, so that closures capture the whole value.
     pub(crate) fn get(self) -> *mut c_void {
         self.0
     }

@@ -1,4 +1,4 @@
-//! The version that a program was compiled against, and the one it runs with.
+//! The version against which a program was compiled, and the one with which it runs.
 
 use std::ffi::{CStr, c_char};
 

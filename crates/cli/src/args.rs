@@ -1,6 +1,6 @@
-//! Flags that several commands share, and what the words of any flag mean.
+//! Flags that several commands share, and the meaning of the words of any flag.
 //!
-//! The flags of one command are in its own file, with what it does.
+//! The flags of one command are in its own file.
 
 mod copies;
 pub mod duration;
@@ -24,5 +24,5 @@ pub(crate) use table::{TableArgs, TableOutArgs};
 pub(crate) use timeline::TimelineArgs;
 pub(crate) use words::{Named, count, file, input, path, whole, words};
 
-/// The names of arguments that are standard input if they are not given.
+/// The names of arguments whose default is standard input.
 pub(crate) const STDIN_BY_DEFAULT: [&str; 4] = ["path", "paths", "from", "list"];

@@ -1,4 +1,4 @@
-//! The words of the command line: all commands, and what is generated from their definitions.
+//! The words of the command line: all commands, and everything generated from their definitions.
 //!
 //! Each flag has one definition. Parsing, `-h`, `--help`, the man pages and the completions are
 //! all generated from it.
@@ -116,7 +116,7 @@ verbs! {
 }
 
 impl Cli {
-    /// Parses words, the program's name first; also returns which of them is the command.
+    /// Parses words, the program's name first; returns the word of the command too.
     pub(crate) fn parsed(
         words: impl IntoIterator<Item = OsString>,
     ) -> Result<(Self, String), clap::Error> {
@@ -134,9 +134,9 @@ impl Cli {
         Ok((Self::from_arg_matches_mut(&mut matches)?, word))
     }
 
-    /// Parses with the flags of one command: those of all commands take most of the start of a program
-    /// that reads a small file. `None` if there is another answer than a command or the version: this
-    /// one comes from all flags.
+    /// Parses with the flags of one command: defining those of all commands takes most of the run time
+    /// for a small file. `None` if the answer is neither a command nor the version: then all flags are
+    /// needed.
     fn matches_alone(words: &[OsString]) -> Option<Result<ArgMatches, clap::Error>> {
         let word = words.get(1)?.to_str()?;
         let swath = clap::Command::new("swath").version(env!("CARGO_PKG_VERSION"));
@@ -149,7 +149,7 @@ impl Cli {
     }
 }
 
-/// Whether nothing was named to be read, and standard input is a terminal.
+/// Whether no input was named, and standard input is a terminal.
 fn reads_terminal(given: &ArgMatches) -> bool {
     let is_default = |id: &&str| {
         given.try_contains_id(id).unwrap_or(false)
@@ -188,7 +188,7 @@ impl Command for Completions {
     }
 }
 
-/// Returns what completions need of a command, without hidden subcommands, which the generators offer.
+/// Returns a command for completions, without hidden subcommands, which the generators would offer.
 fn visible(command: &clap::Command) -> clap::Command {
     let shown = command.get_subcommands().filter(|verb| !verb.is_hide_set());
     let mut copy = clap::Command::new(command.get_name().to_owned())
@@ -206,7 +206,7 @@ fn visible(command: &clap::Command) -> clap::Command {
     }
 }
 
-/// The words after a command that are one of a list, which the generator for fish leaves out.
+/// Returns completions for words of a fixed list after a command, which the generator for fish leaves out.
 fn fish_words() -> String {
     let mut text = String::new();
     for verb in Cli::command().get_subcommands() {
@@ -248,7 +248,7 @@ static PAGES: LazyLock<Vec<String>> = LazyLock::new(|| {
     all.into_iter().map(|(name, _)| name).collect()
 });
 
-/// Adds the pages below `command`, each as Git names its own: `gen-bytes`.
+/// Adds the pages below `command`, each named as Git names its own: `gen-bytes`.
 fn name_pages(command: &clap::Command, prefix: &str, all: &mut Vec<(String, clap::Command)>) {
     let is_shown = |it: &&clap::Command| it.get_name() != "help" && !it.is_hide_set();
     for below in command.get_subcommands().filter(is_shown) {
@@ -276,7 +276,7 @@ impl Command for Man {
                     "run `swath man --list` for the names of all pages",
                 )
             })?;
-            // As Git's pages of subcommands: swath-read(1).
+            // As in Git's pages of subcommands: swath-read(1).
             command = page.display_name(format!("swath-{verb}"));
         }
         let mut page = Vec::new();

@@ -1,4 +1,4 @@
-//! The commands, one file each with its flags and its work, and what they have in common.
+//! The commands, one file each with its flags and its work, and their common trait.
 
 pub(crate) mod cat;
 pub(crate) mod compress;
@@ -31,25 +31,25 @@ pub(crate) trait Command {
     /// Runs it.
     fn run(&self) -> Result<Outcome>;
 
-    /// Whether it makes files or folders: a signal removes what must not stay of them.
+    /// Whether it creates files or folders: a signal then removes unfinished ones.
     fn writes(&self) -> bool {
         true
     }
 
-    /// Returns which signals it receives, if it [`writes`](Self::writes). All of them, if it runs programs of
-    /// the user.
+    /// Returns the signals that it receives, if it [`writes`](Self::writes). All, if it runs programs of the
+    /// user.
     fn held(&self) -> Held {
         Held::Ending
     }
 
-    /// Returns its timeline flags, and the files that it reads or writes, which a timeline must not
-    /// replace. `None` if the command has no timeline.
+    /// Returns its timeline flags, and its input and output files, which a timeline must not replace.
+    /// `None` if the command has no timeline.
     fn timeline(&self) -> Option<Files<'_>> {
         None
     }
 }
 
-/// How a command ended without an error of the whole.
+/// The result of a command that did not fail as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// Done.

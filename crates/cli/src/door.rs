@@ -1,5 +1,5 @@
-//! The file at the path of an output, looked up in the same way as by a writer: symbolic links that
-//! a writer must not follow are not followed here either.
+//! Looks up the file at the path of an output as a writer does: symbolic links that a writer must not
+//! follow are not followed here either.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -13,7 +13,7 @@ use swath::sink::{FileKind, Fs, LocalFs};
 use crate::failure::Refused;
 use crate::report::ReportName;
 
-/// Returns what a writer to `path` would find; `None` if nothing.
+/// Returns the kind of file that a writer to `path` would find; `None` if there is none.
 ///
 /// # Errors
 ///
@@ -30,22 +30,22 @@ pub(crate) fn stands(path: &Path) -> io::Result<Option<FileKind>> {
     }
 }
 
-/// Whether it is a folder. Errors are left to the writer.
+/// Whether `path` is a folder. Errors are left to the writer.
 pub(crate) fn is_folder(path: &Path) -> bool {
-    // One call for most paths, which lead to a file or to nothing.
+    // One call for most paths, which lead to no folder.
     path.is_dir() && matches!(stands(path), Ok(Some(FileKind::Folder)))
 }
 
-/// Whether it is a pipe or a device, which is written as it is and not replaced.
+/// Whether `path` is a pipe or a device, which is written to and not replaced.
 pub(crate) fn is_special(path: &Path) -> bool {
     let is_odd = |facts: Metadata| !facts.is_file() && !facts.is_dir();
     path.metadata().is_ok_and(is_odd) && matches!(stands(path), Ok(Some(FileKind::Special)))
 }
 
-/// Opens a pipe or a device to write to it, but no pipe that another user has put into a folder such as `/tmp`,
-/// and nothing that took its place since it was found.
+/// Opens a pipe or a device for writing, unless it is another user's pipe in a folder such as `/tmp`, or was
+/// exchanged after the look-up.
 pub(crate) fn open_special(path: &Path) -> io::Result<File> {
-    // What is held is what is opened below, whatever its name leads to by then.
+    // The file that is held here is opened below, even if the name leads elsewhere by then.
     let held = OFlags::PATH.bits().cast_signed();
     let held = OpenOptions::new().read(true).custom_flags(held).open(path)?;
     let facts = held.metadata()?;
@@ -56,8 +56,8 @@ pub(crate) fn open_special(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).open(format!("/proc/self/fd/{}", held.as_raw_fd()))
 }
 
-/// As the kernel does with `fs.protected_fifos`, which few machines have set, and in folders without the sticky
-/// bit too: no flag is needed to write to a pipe.
+/// Refuses pipes as the kernel does with `fs.protected_fifos`, which few machines have set, and in folders without
+/// the sticky bit too, since writing to a pipe needs no flag.
 fn refuse_strangers_pipe(path: &Path, facts: &Metadata) -> io::Result<()> {
     const OTHERS_WRITE: u32 = 0o022;
     let owners = [rustix::process::geteuid().as_raw(), facts.uid()];
@@ -65,7 +65,7 @@ fn refuse_strangers_pipe(path: &Path, facts: &Metadata) -> io::Result<()> {
         return Ok(());
     }
     let folder = above(path).metadata()?;
-    // A service's pipe in its own folder may be meant for others.
+    // A service's pipe in its own folder may be meant for other users.
     if folder.mode() & OTHERS_WRITE != 0 || folder.uid() != facts.uid() {
         let text = "a named pipe of another user in a folder that others may write to";
         return Err(io::Error::new(ErrorKind::PermissionDenied, text));
@@ -89,7 +89,7 @@ pub(crate) fn refuse_descriptor(path: &Path) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Returns the folder that a name is in.
+/// Returns the parent folder of a path.
 pub(crate) fn above(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

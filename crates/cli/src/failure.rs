@@ -1,4 +1,4 @@
-//! The line of an error: what could not be done to which file, why, and what to try.
+//! The line of an error: the failed action and its file, the cause, and a hint.
 
 use std::error::Error;
 use std::io::{self, ErrorKind};
@@ -66,7 +66,7 @@ pub(crate) fn without_hint(error: &anyhow::Error) -> String {
     parts(error.as_ref()).0.trim_end_matches("; try: ").to_owned()
 }
 
-/// Texts in hints of the library, and what they are here.
+/// Texts in hints of the library, and their names here.
 const FLAGS: [(&str, &str); 8] = [
     ("`Replace::InPlace`", "--in-place"),
     ("`columns` or `--columns`", "--columns"),
@@ -78,7 +78,7 @@ const FLAGS: [(&str, &str); 8] = [
     ("set another quote", "pass another one with --quote"),
 ];
 
-/// Names flags where a hint names options of the library: an option of tables has its word.
+/// Replaces options of the library in a hint by flags; an option of tables has its own word.
 fn with_flags(hint: &str) -> String {
     let hint =
         FLAGS.iter().fold(hint.to_owned(), |hint, (option, flag)| hint.replace(option, flag));

@@ -4,7 +4,7 @@
 //! name          n  born          names
 //! text        i64  date          types
 //! Ann          12  1980-02-29    texts on the left, numbers on the right
-//! Bartholom…    –  –             what is too long is cut, what is missing is a dash
+//! Bartholom…    –  –             long cells are cut, missing ones are a dash
 //! … 3 more columns: x, y, z      columns for which there is no room
 //! ```
 
@@ -13,20 +13,20 @@ use std::io::IsTerminal;
 use rustix::termios::tcgetwinsize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The width of a terminal that does not say how wide it is.
+/// The width of a terminal of unknown width.
 const USUAL: usize = 80;
-/// The narrowest that anything is made for.
+/// The minimum width.
 const LEAST: usize = 8;
-/// Between two columns.
+/// The gap between two columns.
 const GAP: usize = 2;
-/// Cells of text may be cut to this width.
+/// Width to which cells of text may be cut.
 pub(crate) const TEXT: usize = 8;
-/// Other cells are not cut, unless they are wider.
+/// Width to which other cells may be cut.
 pub(crate) const OTHER: usize = 30;
 /// The sign for a missing value.
 pub(crate) const MISSING: &str = "–";
 
-/// How a column stands.
+/// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,
@@ -39,24 +39,24 @@ pub(crate) struct Column {
     pub(crate) head: Vec<String>,
     pub(crate) cells: Vec<String>,
     pub(crate) align: Align,
-    /// Cells up to this width are not cut.
+    /// Width up to which cells are not cut.
     pub(crate) uncut: usize,
 }
 
 impl Column {
-    /// The width that holds everything.
+    /// Returns the width for the longest line.
     fn natural(&self) -> usize {
         self.head.iter().chain(&self.cells).map(|it| it.width()).max().unwrap_or(0)
     }
 
-    /// The width that it may shrink to.
+    /// Returns the width to which it may shrink.
     fn narrow(&self) -> usize {
         let cells = self.cells.iter().map(|it| it.width()).max().unwrap_or(0);
         self.natural().min(TEXT).max(cells.min(self.uncut))
     }
 }
 
-/// Returns how many columns the terminal has; `None` if there is no terminal, or it does not say.
+/// Returns how many columns the terminal has; `None` if there is no terminal, or its width is unknown.
 pub(crate) fn terminal_columns() -> Option<u16> {
     let out = std::io::stdout();
     let size = out.is_terminal().then(|| tcgetwinsize(out).ok()).flatten();
@@ -68,12 +68,12 @@ pub(crate) fn terminal_width() -> usize {
     terminal_columns().map_or(USUAL, |width| usize::from(width).max(LEAST))
 }
 
-/// Returns the most columns that fit the width, however narrow they are.
+/// Returns the most columns, of minimum width, that fit the width.
 pub(crate) fn most_columns(width: usize) -> usize {
     width.div_ceil(1 + GAP)
 }
 
-/// Returns lines of at most `width`, and how many columns they have: all, or as many as fit.
+/// Returns lines of at most `width`, and the number of columns in them: all, or as many as fit.
 pub(crate) fn lines(columns: &[Column], width: usize) -> (Vec<String>, usize) {
     let widths = fitted(columns, width.max(1));
     let columns = &columns[..widths.len()];
@@ -99,7 +99,7 @@ pub(crate) fn lines(columns: &[Column], width: usize) -> (Vec<String>, usize) {
     (heads.chain(rows).collect(), widths.len())
 }
 
-/// Returns the widths of the columns that fit; of at least one.
+/// Returns the widths of the columns that fit, at least one.
 fn fitted(columns: &[Column], width: usize) -> Vec<usize> {
     let sizes: Vec<(usize, usize)> = columns
         .iter()
@@ -118,7 +118,7 @@ fn fitted(columns: &[Column], width: usize) -> Vec<usize> {
     let room = width.saturating_sub(GAP * count.saturating_sub(1));
     let at_most =
         |most: usize| sizes.iter().map(move |&(narrow, all)| all.min(most).max(narrow));
-    // The widest columns give way first.
+    // The widest columns shrink first.
     let most = (1..=width).rev().find(|&most| at_most(most).sum::<usize>() <= room);
     let mut widths: Vec<usize> = at_most(most.unwrap_or(1)).collect();
     let mut left = room.saturating_sub(widths.iter().sum());
@@ -129,7 +129,7 @@ fn fitted(columns: &[Column], width: usize) -> Vec<usize> {
     widths
 }
 
-/// Returns `text`, or as much of it as fits, with a mark that it is cut.
+/// Returns `text`, or its beginning with a mark that it is cut.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
@@ -145,14 +145,14 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     format!("{}…", &text[..end])
 }
 
-/// Returns the beginning of `text`, as much as a line of the terminal can hold, with escapes for what
-/// would change how the terminal shows the rest.
+/// Returns the beginning of `text`, as much as a line of the terminal can hold, with escapes for
+/// characters that would change how the terminal shows the rest.
 pub(crate) fn shown(text: &str, width: usize) -> String {
     let mut shown = String::new();
     // A character is at least a quarter of a column wide: some have no width of their own.
     for (count, sign) in text.chars().enumerate() {
         if count > 4 * width {
-            // It is cut further on.
+            // The caller cuts it further.
             shown.push_str("  ");
             break;
         }

@@ -26,7 +26,7 @@ use thiserror::Error;
 use crate::failure::Refused;
 use crate::report::ReportName;
 
-/// Something to read.
+/// An input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     /// Standard input.
@@ -35,13 +35,13 @@ pub enum Input {
     Path(PathBuf),
 }
 
-/// Why a word is not an input, and what to write instead.
+/// The reason why a word is not an input, with the form to write instead.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum InputError {
     /// An empty name.
     #[error("a path cannot be empty; use `-` for standard input or output")]
     Empty,
-    /// A URI of something that is not a file.
+    /// A URI that is not of a file.
     #[error(
         "`{0}://` cannot be read; fetch it first, or pipe it in: `… | swath read -` (a file of this name is ./{0}:…)"
     )]
@@ -99,7 +99,7 @@ impl Input {
         }
     }
 
-    /// Opens it.
+    /// Opens the input.
     ///
     /// # Errors
     ///
@@ -114,9 +114,8 @@ impl Input {
         }
     }
 
-    /// Returns it as the library takes it. Paths are opened later, by the verb that reads. A folder of
-    /// segments is opened here, compared with its checksums, and reads as the one file that it
-    /// represents.
+    /// Returns the library's form. Paths are opened later, by the verb that reads. A folder of segments is
+    /// opened here, compared with its checksums, and reads as the one file that it represents.
     ///
     /// # Errors
     ///
@@ -135,7 +134,7 @@ impl Input {
         }
     }
 
-    /// Opens it for readers that need its length and read it more than once. A pipe is read into memory.
+    /// Opens the input for readers that need its length and read it several times. Reads a pipe into memory.
     ///
     /// # Errors
     ///
@@ -158,7 +157,7 @@ impl Input {
         Ok(swath::Input::open(Source::custom(Arc::new(memory)))?)
     }
 
-    /// Opens a file that was found in a folder: what has become a pipe since is not waited for.
+    /// Opens a file that was found in a folder, without waiting if it has become a pipe.
     ///
     /// # Errors
     ///
@@ -170,8 +169,8 @@ impl Input {
         Ok(input)
     }
 
-    /// Opens it, and returns its first bytes, up to `len`. A pipe can still be read from its start, in
-    /// order.
+    /// Opens the input, and returns its first bytes, up to `len`. A pipe can still be read in order from its
+    /// start.
     ///
     /// # Errors
     ///
@@ -180,7 +179,7 @@ impl Input {
         Self::peeked_of(&swath::Input::open(self.source()?)?, len)
     }
 
-    /// As [`peeked`](Self::peeked), of what is open.
+    /// As [`peeked`](Self::peeked), of an open input.
     pub(crate) fn peeked_of(input: &swath::Input, len: usize) -> Result<Peeked> {
         if let Some(whole) = input.len() {
             let wanted = whole.min(len as u64);
@@ -189,7 +188,7 @@ impl Input {
             return Ok(Peeked { head, source: Source::from(input) });
         }
         if input.is_device() {
-            // It may never end, and reading it is refused.
+            // A device may never end, and reading it is refused.
             return Ok(Peeked { head: Vec::new(), source: Source::from(input) });
         }
         let mut rest = ReadOptions::new().reader(input)?;
@@ -200,7 +199,7 @@ impl Input {
         Ok(Peeked { head, source: Source::custom(Arc::new(begun)) })
     }
 
-    /// Opens it if it is a folder of segments that `append` has committed.
+    /// Opens the input if it is a folder of segments that `append` has committed.
     ///
     /// # Errors
     ///
@@ -218,7 +217,7 @@ impl Input {
 /// The first bytes of an input.
 pub(crate) struct Peeked {
     pub(crate) head: Vec<u8>,
-    /// All of it.
+    /// The whole input.
     pub(crate) source: Source,
 }
 

@@ -1,18 +1,18 @@
 //! The `swath` command: words → options → one call of the library → text or JSON.
 //!
 //! ```text
-//! run     words → exit code           input   PATH, `-` or file:// → what to read
-//! cli     all words and commands      report  how it went, as text and as JSON
-//! command one file for each verb      args    the flags that several of them share
+//! run     words → exit code           input   PATH, `-` or file:// → an input
+//! cli     all words and commands      report  reports, as text and as JSON
+//! command one file for each verb      args    the flags that several verbs share
 //! mistake common mistakes → a hint    failure an error → one line with a hint
 //! profile what `tune` measured, saved and found again
 //! lab     demo, study, tune and gen: measurements, and inputs for them
 //! trace   a timeline as JSON for viewers
 //! ```
 //!
-//! It decides nothing about reading: the library does. It adds what only a whole program may do:
-//! map files that other processes may truncate, with a guard that turns the fault into a message
-//! and exit code 2.
+//! The library makes all decisions about reading. The command adds one thing that only a whole program
+//! may do: it maps files that other processes may truncate, with a guard that turns the fault into a
+//! message and exit code 2.
 //!
 //! ```
 //! use swath_cli::input::Input;
@@ -24,8 +24,8 @@
 
 // Invariants:
 // - One definition for each flag gives parsing, help, man page and completions.
-// - A profile that cannot be used costs a line of output, but no read fails.
-// - It decides nothing that the library decides; it may map files because it installs a guard.
+// - A profile that cannot be used results in a line of output, but no read fails.
+// - It makes no decision of the library; it may map files because it installs a guard.
 // - In commands that write, one thread receives the signals that end a program (`signal.rs`): it
 //   removes locks and hidden folders, and ends the program by the same signal. `job run` gives
 //   each command a process group (`os/group.rs`), to which this thread passes on every signal

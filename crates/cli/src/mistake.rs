@@ -1,4 +1,4 @@
-//! Mistakes on the command line that have a better answer than the parser's own.
+//! Better hints than the parser's own for some mistakes on the command line.
 //!
 //! ```text
 //! swath -v, swath version       swath -V
@@ -14,7 +14,7 @@ use clap::Command;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// Flags of other tools: the commands, the flags, and what does it here.
+/// Flags of other tools: the commands, the flags, and the equivalents here.
 const FLAGS: &[(&[&str], &[&str], &str)] = &[
     (
         &["cp", "mirror"],
@@ -70,7 +70,7 @@ const FLAGS: &[(&[&str], &[&str], &str)] = &[
     (&["job sweep"], &["--age", "-mtime", "-t"], "pass '--older-than' with a time, such as 7d"),
 ];
 
-/// Adds what to type instead, where that is known. `pages` returns the names of all manual pages.
+/// Adds a hint at the right words, where they are known. `pages` returns the names of all manual pages.
 pub(crate) fn hinted(
     mut error: clap::Error,
     words: &[OsString],
@@ -140,7 +140,7 @@ fn tip(
     Some(tip.to_owned())
 }
 
-/// Returns what does here what `flag` does in another tool.
+/// Returns the equivalent here of another tool's `flag`.
 fn flag_tip(verb: &str, flag: &str) -> Option<&'static str> {
     let is_it = |(verbs, flags, _): &&(&[&str], &[&str], _)| {
         verbs.contains(&verb) && flags.contains(&flag)
@@ -148,7 +148,7 @@ fn flag_tip(verb: &str, flag: &str) -> Option<&'static str> {
     FLAGS.iter().find(is_it).map(|&(.., tip)| tip)
 }
 
-/// Returns what is meant by a word too many after `job`.
+/// Returns a hint for a superfluous word after `job`.
 fn job_tip(words: &[OsString]) -> Option<&'static str> {
     let has_dashes = words.iter().any(|word| word == "--");
     match words.first().and_then(|word| word.to_str()) {
@@ -160,7 +160,7 @@ fn job_tip(words: &[OsString]) -> Option<&'static str> {
     }
 }
 
-/// Returns what to name in place of a dash, for an argument of `job`.
+/// Returns a hint for a dash as an argument of `job`.
 fn job_dash_tip(argument: &str) -> Option<&'static str> {
     Some(match argument {
         "[INPUT]..." | "<INPUT>..." => {
@@ -177,7 +177,7 @@ fn is_dash(error: &clap::Error) -> bool {
     matches!(error.get(ContextKind::InvalidValue), Some(ContextValue::String(value)) if value == "-")
 }
 
-/// Returns an example of what is missing.
+/// Returns an example for a missing argument.
 fn missing_tip(verb: &str, missing: &[String]) -> Option<&'static str> {
     let lacks = |name| missing.iter().any(|it| it.split(' ').next() == Some(name));
     match verb {
@@ -218,7 +218,7 @@ fn page_tip(words: &[OsString], pages: &[String]) -> String {
     }
 }
 
-/// The error of a command that was to read standard input, where that is a terminal.
+/// Returns the error of a command without an input whose standard input is a terminal.
 pub(crate) fn no_path(command: &mut Command, verb: &str) -> clap::Error {
     command.build();
     let text = "no PATH given, and standard input is a terminal; name a file, or pipe one in";

@@ -16,7 +16,7 @@ use thiserror::Error;
 
 use crate::report::ReportName;
 
-/// A write to standard output failed.
+/// The error of a failed write to standard output.
 #[derive(Debug, Error)]
 #[error("cannot write to standard output")]
 pub(crate) struct OutputError(#[from] io::Error);
@@ -64,8 +64,8 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
     Ok(print(line)?)
 }
 
-/// Writes the report of a command: `json` for programs, or else `text` for people. If its reader has left, the
-/// exit status still says how the command ended.
+/// Writes the report of a command: `json` for programs, or else `text` for people. If its reader has left, the exit
+/// status still has the outcome of the command.
 pub(crate) fn tell(is_json: bool, json: &impl Serialize, text: impl AsRef<[u8]>) -> Result<()> {
     let told = if is_json { print_json(json) } else { print(text).map_err(Into::into) };
     match told {
@@ -80,13 +80,13 @@ static WRITTEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// The file that is being written in place.
 static TRUNCATED: Mutex<Option<String>> = Mutex::new(None);
 
-/// Records that the file at `path` was truncated, to be written where it is.
+/// Records that the file at `path` was truncated, to be written in place.
 pub(crate) fn truncated(path: &Path) {
     *TRUNCATED.lock() = Some(path.shown());
 }
 
-/// Reports, after the error `text`, that a file which was being written in place may hold a part, unless the
-/// error says so.
+/// Reports, after the error `text`, that a file written in place may hold a part of the new bytes, unless the error
+/// says so.
 pub(crate) fn complain_of_part(text: &str) {
     const PART: &str = "may hold a part of the new bytes";
     let truncated = TRUNCATED.lock().take();
@@ -95,15 +95,15 @@ pub(crate) fn complain_of_part(text: &str) {
     }
 }
 
-/// Returns the files that were written since the last call, in a sentence; `None` without any.
+/// Returns a sentence with the files written since the last call; `None` if there are none.
 pub(crate) fn written() -> Option<String> {
     let mut written = WRITTEN.lock();
     let paths = std::mem::take(&mut *written).join(", ");
     (!paths.is_empty()).then(|| format!("wrote {paths}"))
 }
 
-/// Adds to an error in `reported`, the report about `path`, that the file itself was written. If standard
-/// output was closed from the start, there is no error.
+/// Adds to an error of reporting on `path` that the file itself was written. If standard output was closed from
+/// the start, there is no error.
 pub(crate) fn wrote(path: impl AsRef<Path>, reported: Result<()>) -> Result<()> {
     wrote_all([path], reported)
 }
@@ -117,7 +117,7 @@ pub(crate) fn left_out(reported: Result<()>) -> Result<()> {
     }
 }
 
-/// As [`wrote`], for several files; without any, nothing was written.
+/// As [`wrote`], for any number of files.
 pub(crate) fn wrote_all<P: AsRef<Path>>(
     paths: impl IntoIterator<Item = P>,
     reported: Result<()>,
@@ -132,9 +132,9 @@ pub(crate) fn wrote_all<P: AsRef<Path>>(
     })
 }
 
-/// Standard output without a buffer of its own, for large writes. Another program that shares it, such as ssh
-/// or node, may have made it one that does not block: then it waits.
-/// It is not a copy of the descriptor: to close one takes the error that a file server has for [`check_taken`].
+/// Standard output without a buffer, for large writes. If another program that shares it, such as ssh or node, has
+/// made it non-blocking, writes wait. It is not a copy of the descriptor: closing a copy would take the error that a
+/// file server has for [`check_taken`].
 pub(crate) struct StandardOutput(BorrowedFd<'static>);
 
 impl Write for StandardOutput {
@@ -164,7 +164,7 @@ pub(crate) fn unbuffered() -> Result<StandardOutput, OutputError> {
     Ok(StandardOutput(rustix::stdio::stdout()))
 }
 
-/// Fails if a file that is standard output has not taken all bytes: sshfs and NFS say so only when it is closed.
+/// Fails if standard output is a file that has not stored all bytes: sshfs and NFS report that only at a close.
 pub(crate) fn check_taken() -> Result<(), OutputError> {
     let Ok(StandardOutput(file)) = unbuffered() else { return Ok(()) };
     match fstat(file) {
@@ -177,13 +177,13 @@ pub(crate) fn check_taken() -> Result<(), OutputError> {
     }
 }
 
-/// Prints `what` on standard error, after the program's name. Names in it may be of strangers.
+/// Prints `what` on standard error, after the program's name. File names in it may come from other users.
 pub(crate) fn complain(what: impl Display) {
     // If standard error is closed too, there is nowhere to report to.
     let _ = writeln!(io::stderr(), "swath: {}", harmless(&what.to_string()));
 }
 
-/// Lines without characters that a terminal would obey.
+/// Returns lines with control characters escaped.
 pub(crate) fn harmless(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(escaped).collect();
     lines.join("\n")

@@ -16,7 +16,7 @@ use crate::output::complain;
 pub(crate) struct Profiles(swath_profile::Profiles);
 
 impl Profiles {
-    /// Returns those of the user, unless the flags say otherwise.
+    /// Returns the user's profiles, or none if the flags say so.
     pub(crate) fn new(args: ProfileArgs) -> Self {
         Self(match args.no_profile {
             true => swath_profile::Profiles::none(),
@@ -24,7 +24,7 @@ impl Profiles {
         })
     }
 
-    /// Returns the profile for what is at `path`, if there is one.
+    /// Returns the profile for the file system of `path`, if there is one.
     fn of(&self, path: &Path) -> Option<Arc<Profile>> {
         let lookup = self.0.of(path);
         if let Some(note) = lookup.note().filter(|_| lookup.is_first) {
@@ -38,7 +38,7 @@ impl Profiles {
         self.apply_to_files(options, input.path())
     }
 
-    /// Adds the profile for files of which `path` is one.
+    /// Adds the profile for several files, of which `path` is one.
     pub(crate) fn apply_to_files(
         &self,
         options: ReadOptions,
@@ -50,8 +50,7 @@ impl Profiles {
         }
     }
 
-    /// Whether copies on one device are worth reading in parallel: only if that was measured for each of
-    /// them.
+    /// Whether to read copies on one device in parallel: only if that was measured to be faster for each copy.
     fn side_by_side<'i>(&self, copies: impl IntoIterator<Item = &'i Input>) -> bool {
         let worth = |copy| {
             self.of_input(copy)

@@ -1,7 +1,7 @@
 //! A progress bar on standard error, for reads that are large or take long.
 //!
-//! The speed is counted from the beginning of the read. The bar appears later, and would otherwise count
-//! all earlier bytes as read in its first moment.
+//! The speed counts from the beginning of the read: the bar appears later, and would otherwise count all earlier
+//! bytes as read in its first moment.
 
 use std::fmt;
 use std::io::{self, IsTerminal};
@@ -16,9 +16,9 @@ use swath_os::locks::Mutex;
 
 use crate::report::bytes_per_s;
 
-/// Files of this size get a bar at once.
+/// Size from which files get a bar at once.
 const LARGE: u64 = 1 << 30;
-/// Smaller files get one after this time.
+/// Time after which smaller files get a bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The bar of one read; removed from the screen when dropped.
@@ -98,7 +98,7 @@ fn new_bar(total: Option<u64>, start: Instant, target: ProgressDrawTarget) -> Pr
     bar.with_style(style.with_key("speed", speed).with_key("left", left))
 }
 
-/// Returns a figure for people, without its fraction.
+/// Returns a figure without its fraction.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
 fn whole(figure: f64) -> u64 {
     figure as u64
@@ -127,7 +127,7 @@ mod tests {
         }
     }
 
-    /// A terminal that keeps what is drawn.
+    /// A terminal that keeps the drawn text.
     #[derive(Clone, Debug, Default)]
     struct Paper(Arc<Mutex<String>>);
 
@@ -171,7 +171,7 @@ mod tests {
         bar.set_position(8000 << 20);
         bar.force_draw();
         let drawn = paper.0.lock().clone();
-        // 8 MiB/s, but for the moment that drawing took.
+        // 8 MiB/s, except for the time of drawing.
         assert!(drawn.contains(" 8.00 MiB/s ") || drawn.contains(" 7.99 MiB/s "), "{drawn}");
         assert!(drawn.contains("17m"), "1048 seconds are left: {drawn}");
     }

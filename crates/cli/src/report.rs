@@ -17,7 +17,7 @@ use swath::{Fallback, Report};
 
 use crate::grid::terminal_columns;
 
-/// Makes a JSON object, with its keys in this order.
+/// Builds a JSON object, with its keys in this order.
 macro_rules! object {
     ($($(#[$how:meta])* $key:ident $(: $value:expr)?),+ $(,)?) => {{
         #[expect(non_camel_case_types, reason = "the type of a value has the name of its key")]
@@ -34,7 +34,7 @@ pub(crate) use object;
 /// A name in a report: control characters are escaped, so that it cannot write lines of its own or send
 /// sequences to a terminal.
 pub(crate) trait ReportName {
-    /// Returns the name as a report has it.
+    /// Returns the name for a report.
     fn shown(&self) -> String;
 }
 
@@ -71,16 +71,16 @@ pub(crate) fn report_json(report: &Report) -> impl Serialize + use<> {
         direct_bytes: report.direct_bytes,
         populated_bytes: report.populated_bytes,
         fallbacks: texts(&report.fallbacks),
-        // What it cost the process, with --usage.
+        // The cost to the process, with --usage.
         #[serde(flatten)]
         usage: report.usage.as_ref().map(usage_json),
-        // What each copy did, of a file that has several.
+        // The share of each copy, for a file with several.
         #[serde(flatten)]
         mirrors: (!mirrors.is_empty()).then(|| object! { mirrors }),
     }
 }
 
-/// Returns what one copy of a file did, for programs.
+/// Returns the share of one copy of a file, for programs.
 fn mirror_json(mirror: &MirrorReport) -> impl Serialize + use<> {
     object! {
         #[serde(flatten)]
@@ -93,13 +93,13 @@ fn mirror_json(mirror: &MirrorReport) -> impl Serialize + use<> {
         errors: mirror.errors,
         // Errors after which another copy had the chunk.
         fail_overs: mirror.fail_overs,
-        // Second reads from it that were faster than the first one, and those that were slower.
+        // Second reads from the copy: those that finished before the first read, and those that did not.
         hedges_won: mirror.hedges_won,
         hedges_lost: mirror.hedges_lost,
     }
 }
 
-/// Returns what a read cost the process, for programs.
+/// Returns the cost of a read to the process, for programs.
 fn usage_json(usage: &Usage) -> impl Serialize + use<> {
     object! {
         minor_faults: usage.minor_faults,
@@ -143,7 +143,7 @@ pub fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// Returns what was done differently than requested, in words.
+/// Returns fallbacks as texts.
 pub fn texts(fallbacks: &[Fallback]) -> Vec<String> {
     fallbacks.iter().map(Fallback::to_string).collect()
 }
@@ -160,7 +160,7 @@ pub(crate) fn table<'h>(head: impl IntoIterator<Item = &'h str>) -> Table {
     table
 }
 
-/// Returns rows as a table for a terminal; else a line for each, whose short cells are below each other.
+/// Returns rows as a table for a terminal; otherwise a line for each row, with short cells aligned.
 pub(crate) fn lines(heads: &[&str], rows: &[&[String]]) -> String {
     const SHORT: usize = 32;
     if std::io::stdout().is_terminal() {
@@ -188,7 +188,7 @@ pub fn headline(report: &Report) -> String {
     format!("{} in {}", size_text(*bytes), time_and_speed(*bytes, *elapsed))
 }
 
-/// Returns the lines about how it was read and why, each indented.
+/// Returns lines about the way of reading and its reason, each indented.
 pub fn details(report: &Report) -> String {
     let mut text = format!(
         "  engine {}, page cache {}: {}\n",
@@ -260,9 +260,9 @@ pub fn bytes_per_s(bytes: u64, elapsed: Duration) -> f64 {
     bytes as f64 / elapsed.as_secs_f64().max(1e-9)
 }
 
-/// Returns a time and, where it is of bytes enough to mean something, their speed.
+/// Returns a time and, for enough bytes, the speed.
 pub fn time_and_speed(bytes: u64, elapsed: Duration) -> String {
-    /// Fewer take a time that says more of the process than of the machine.
+    /// The time for fewer bytes depends more on the process than on the machine.
     const FEW: u64 = 1 << 20;
     let time = time_text(elapsed);
     match bytes {
@@ -336,7 +336,7 @@ mod tests {
         let report = options.read("/proc/self/exe").expect("this test is a file").report;
         let json = serde_json::to_value(report_json(&report)).expect("plain data");
         let fields = format!("{report:?}");
-        // `usage` is one key there and seven here, `bytes_per_s` is ours.
+        // `usage` is one field there and seven keys here; `bytes_per_s` is added here.
         let own = fields.matches(": ").count();
         let keys = json.as_object().expect("an object").len();
         assert!(keys >= 15 + 7, "{keys} keys for {own} fields: {json}");

@@ -1,8 +1,8 @@
 //! The way from words to an exit code.
 //!
-//! Exit codes: 0 done; 1 done, but bytes differ or something was skipped; 2 not done, or done but
-//! the report could not be printed; then the message says that the output was written. A reader that leaves has
-//! what it wants: that is not an error, and hides no other outcome.
+//! Exit codes: 0 done; 1 done, but bytes differ or something was skipped; 2 not done, or done but the report
+//! could not be printed; then the message says that the output was written. A reader that leaves has read enough:
+//! that is not an error, and hides no other outcome.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -31,8 +31,8 @@ pub fn status(words: impl IntoIterator<Item = OsString>) -> u8 {
         Err(answer) => return answered(&answer),
     };
     swath::machine::silence_caught_panics();
-    // Standard output may be a file, and the limit of file sizes is an error like others. If the
-    // signal cannot be ignored, it ends the program, as it would without this.
+    // Standard output may be a file; exceeding the file size limit should be an error, not a signal. If
+    // the signal cannot be ignored, it ends the program as usual.
     let _ = swath_os::limits::ignore_file_size_signal();
     swath_os::limits::share_heap_within_limit();
     let command = cli.verb.command();

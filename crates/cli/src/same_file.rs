@@ -1,4 +1,4 @@
-//! Whether two names are of one file: an output must not be the input.
+//! Detects that two names are of one file: an output must not be the input.
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
@@ -12,7 +12,7 @@ use swath::sink::{Fs, LocalFs, Located};
 use crate::door::is_special;
 use crate::input::Input;
 
-/// Whether both are one file, also by links of either kind, or would be once they are made.
+/// Whether both are one file, also by links of either kind, or would be once created.
 pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
     match (std::fs::metadata(one), std::fs::metadata(other)) {
         (Ok(one), Ok(other)) => identity(&one) == identity(&other),
@@ -32,8 +32,8 @@ pub(crate) fn is_input(input: &Input, path: &Path) -> bool {
     }
 }
 
-/// Whether standard output is the file that `input` reads, and bytes of it are still to be read: what is
-/// written would be read again, or would replace bytes that were not read yet.
+/// Whether standard output is the file that `input` reads, and some of its bytes are unread: written bytes
+/// would be read again, or would replace unread ones.
 pub(crate) fn is_stdout(input: &Input) -> bool {
     let Ok((_, stdout)) = own(io::stdout()) else { return false };
     let found = match input {
@@ -46,8 +46,8 @@ pub(crate) fn is_stdout(input: &Input) -> bool {
     })
 }
 
-/// Whether the pipe, socket or terminal at `path` is standard output. What both write to another device, such
-/// as `/dev/null`, does not mix.
+/// Whether the pipe, socket or terminal at `path` is standard output. Writes to another device, such as
+/// `/dev/null`, do not mix.
 pub(crate) fn is_name_of_stdout(path: &Path) -> bool {
     match (own(io::stdout()), std::fs::metadata(path)) {
         (Ok((file, stdout)), Ok(other)) if is_special(path) => {
@@ -58,7 +58,7 @@ pub(crate) fn is_name_of_stdout(path: &Path) -> bool {
     }
 }
 
-/// Returns a standard stream as a file, and what it is.
+/// Returns a standard stream as a file, and the facts about it.
 fn own(stream: impl AsFd) -> io::Result<(File, Metadata)> {
     let file = File::from(stream.as_fd().try_clone_to_owned()?);
     let facts = file.metadata()?;
@@ -69,7 +69,7 @@ fn identity(facts: &Metadata) -> (u64, u64) {
     (facts.dev(), facts.ino())
 }
 
-/// Returns where a file of this name would be made: the folder, and the name in it.
+/// Returns the folder in which a file of this name would be created, and its name there.
 fn resolved(path: &Path) -> Option<((u64, u64), OsString)> {
     let Located { folder, name } = LocalFs.locate(path).ok()?;
     Some((folder.own_facts().ok()?.identity, name))

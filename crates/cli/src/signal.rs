@@ -1,12 +1,12 @@
-//! Ctrl-C and similar signals: commands leave nothing unfinished, and commands that take long finish
-//! their current run first.
+//! Ctrl-C and similar signals: commands leave no unfinished files, and long commands finish their
+//! current run first.
 //!
-//! A thread waits for the signals of every command that writes. It removes what must not stay, and ends the
-//! program by the same signal. If it cannot be started, a signal ends the program at once, as it does for
-//! commands that only read.
+//! A thread waits for the signals of every command that writes. It removes unfinished files, and ends the program
+//! by the same signal. If the thread cannot be started, a signal ends the program at once, as it does for commands
+//! that only read.
 //!
-//! A command that runs programs of the user gives each of them a process group of its own, and passes on
-//! all signals that end it, stop it or let it go on:
+//! A command that runs programs of the user gives each a process group of its own, and passes on all signals that
+//! end, stop or continue it:
 //!
 //! ```text
 //! Ctrl-C ──SIGINT──▶ swath ──SIGINT──▶ the groups, then swath ends by SIGINT
@@ -31,11 +31,11 @@ use crate::output::complain;
 
 /// The action of the first signal before the program ends.
 enum First {
-    /// It removes the lock files of writers, as every signal does.
+    /// Removes the lock files of writers, as every signal does.
     End,
-    /// It also removes a folder. If that is not possible, the next run that makes such a folder does it.
+    /// Also removes a folder. If that fails, the next run that creates such a folder does it.
     Remove(HiddenPlace),
-    /// It ends the current run only; the second one ends the program.
+    /// Ends only the current run; the second signal ends the program.
     Stop(CancelToken),
 }
 
@@ -45,40 +45,40 @@ static IS_WATCHED: AtomicBool = AtomicBool::new(false);
 /// Whether a signal is about to end the program.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// Programs that the command has started: a signal ends them before it ends the command, whose end they
-/// would take for the end of their input. While it is locked, none is started.
+/// Programs that the command has started: a signal ends them before the command, whose end they would take for
+/// the end of their input. While this is locked, no program is started.
 static CHILDREN: Mutex<Vec<Weak<Mutex<Group>>>> = Mutex::new(Vec::new());
 
-/// Bytes of stack of the thread: it does little.
+/// Bytes of stack for the thread, which needs little.
 const STACK: usize = 256 << 10;
 
 fn first() -> MutexGuard<'static, First> {
     FIRST.lock()
 }
 
-/// Which signals the thread receives.
+/// The signals that the thread receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Held {
     /// `SIGHUP`, `SIGINT` and `SIGTERM`.
     Ending,
-    /// All that end the program, stop it or let it go on.
+    /// All that end, stop or continue the program.
     All,
 }
 
-/// Signals are received by a thread until this is dropped.
+/// Until this is dropped, a thread receives signals.
 #[derive(Debug)]
 pub(crate) struct Watch(EndingSignals);
 
 impl Watch {
-    /// Begins before the command starts any thread. `None`: signals end the program at once.
+    /// Begins to watch, before the command starts any thread. `None`: signals end the program at once.
     pub(crate) fn begin(held: Held) -> Option<Self> {
         let signals = EndingSignals::hold_all().ok()?;
         let mut watch = Self(signals);
-        // Relaxed: all of this is one thread. A program may run several commands, one after the other.
+        // Relaxed: only one thread runs this. A program may run several commands, one after the other.
         if !IS_WATCHED.load(Ordering::Relaxed) {
             let locks = Locks::watch();
             let thread = Builder::new().name(String::from("swath-signals")).stack_size(STACK);
-            // It waits for all, which a later command may need. Without a thread, `watch` is dropped.
+            // The thread waits for all signals, which a later command may need. Without a thread, `watch` is dropped.
             thread.spawn(move || wait(signals, locks)).ok()?;
             IS_WATCHED.store(true, Ordering::Relaxed);
         }
@@ -120,11 +120,11 @@ fn wait(signals: EndingSignals, locks: Locks) {
                 let _ = hidden::remove(&folder);
             }
         }
-        // None is started from here on.
+        // No program is started after this.
         let _children = end_children(signal);
         let _ = signals.release();
         let _no_locks = locks.remove();
-        // A folder that was made since the signal came.
+        // A folder that was created after the signal came.
         if let First::Remove(folder) = std::mem::replace(&mut *first(), First::End) {
             let _ = hidden::remove(&folder);
         }
@@ -141,17 +141,17 @@ fn children() -> Children {
 /// Sends a signal to the programs that the command has started.
 fn send(children: &Children, signal: i32) {
     for child in children.iter().filter_map(Weak::upgrade) {
-        // A child that cannot be sent a signal goes on, and finds its pipes closed.
+        // A child that cannot be signalled continues, and finds its pipes closed.
         let _ = child.lock().send(signal);
     }
 }
 
-/// Stops the programs, then this one; or lets them go on, as this one does already.
+/// Stops the programs, then this one; or continues them, as this one has been already.
 fn pause(signal: i32) {
     let children = children();
     if signal == EndingSignals::STOP {
         send(&children, signal);
-        // If this one cannot be stopped, the others are not stopped either.
+        // A failure to stop this program is ignored.
         let _ = stop();
     }
     send(&children, EndingSignals::GO_ON);
@@ -160,25 +160,25 @@ fn pause(signal: i32) {
 fn end_children(signal: i32) -> Children {
     let children = children();
     if children.iter().any(|child| child.strong_count() > 0) {
-        // Release: pairs with the load in `let_it_end`. Before the child ends, which is not an error then.
+        // Release: pairs with the load in `let_it_end`. Before the child's end, which then is not an error.
         ENDING.store(true, Ordering::Release);
         send(&children, signal);
-        // One that is stopped receives it only then.
+        // A stopped program receives it only when it continues.
         send(&children, EndingSignals::GO_ON);
     }
     children
 }
 
-/// Starts a program. A signal that ends the command is passed on to it first, until all owners have
-/// dropped it.
+/// Starts a program. Until all owners have dropped it, a signal that ends the command is first passed on
+/// to it.
 ///
 /// # Errors
 ///
 /// The errors of [`Command::spawn`].
 pub(crate) fn start(command: &mut Command) -> io::Result<Arc<Mutex<Group>>> {
     let mut children = children();
-    // Relaxed: it is set before the command starts any thread. If no thread can pass signals on, a terminal
-    // must reach the program by itself.
+    // Relaxed: set before the command starts any thread. If no thread can pass signals on, those of a terminal
+    // must reach the program directly.
     let grouping = match IS_WATCHED.load(Ordering::Relaxed) {
         true => Grouping::Own,
         false => Grouping::Shared,
@@ -195,15 +195,15 @@ pub(crate) fn is_ending() -> bool {
     ENDING.load(Ordering::Acquire)
 }
 
-/// Does not return once a signal is about to end the program: an error that the command meets then, such
-/// as a folder that is gone, is not reported.
+/// Does not return once a signal is about to end the program: errors that the command gets then, such as a
+/// removed folder, are not reported.
 pub(crate) fn let_it_end() {
     while is_ending() {
         std::thread::park();
     }
 }
 
-/// The first signal finishes the current run and says so, the second one ends the program.
+/// Makes the first signal finish the current run with a message, and the second one end the program.
 pub(crate) fn stop_on_signal(cancel: &CancelToken) {
     if !IS_WATCHED.load(Ordering::Relaxed) {
         complain(
@@ -213,8 +213,8 @@ pub(crate) fn stop_on_signal(cancel: &CancelToken) {
     *first() = First::Stop(cancel.clone());
 }
 
-/// A signal waits until what is returned is called with a folder; from then on it removes the folder and ends the
-/// program.
+/// Delays signals until the returned function is called with a folder; after that a signal removes the folder and ends
+/// the program.
 pub(crate) fn remove_on_signal() -> impl FnOnce(&HiddenPlace) {
     let delay = EndDelay::begin();
     move |folder| {

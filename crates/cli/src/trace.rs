@@ -3,11 +3,11 @@
 //! ```text
 //! spans, lane by lane → X events      one for each span, times in microseconds
 //!                     → C events      reads in flight, bytes a second: see `counters`
-//! lanes               → M events      their names, and in which order they are shown
+//! lanes               → M events      their names and their order
 //! ```
 //!
-//! Events are written one after the other, and are never all in memory. Nothing is counted while the
-//! command runs: the counters are computed from the spans.
+//! Events are written one after the other, and are never all in memory. The counters are computed from
+//! the spans, not while the command runs.
 
 mod counters;
 
@@ -31,7 +31,7 @@ pub(crate) struct Trace<'t> {
     pub(crate) command: &'t str,
 }
 
-/// Numbered after the workers, and shown below them.
+/// Number of the first slot for reads in flight: after the workers, so that they are shown below them.
 const FIRST_IN_FLIGHT: u32 = 1 << 16;
 
 /// The unit of `ts` and `dur`.
@@ -74,7 +74,7 @@ pub(crate) const BEGIN: &[u8] =
     b"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"version\":\"swath ";
 
 impl Trace<'_> {
-    /// Writes it all to `out`.
+    /// Writes the whole trace to `out`.
     ///
     /// # Errors
     ///
@@ -104,7 +104,7 @@ impl Trace<'_> {
         out.about("process_name", None, object! { name: &name })?;
         let mut last = None;
         for span in self.spans {
-            // They come lane by lane.
+            // Spans come lane by lane.
             if last.replace(span.lane) != Some(span.lane) {
                 let (tid, name) = (number(span.lane), span.lane.to_string());
                 out.about("thread_name", Some(tid), object! { name: &name })?;
@@ -172,7 +172,7 @@ struct Events<W> {
 impl<W: Write> Events<W> {
     fn begin(&mut self, head: &impl Serialize) -> io::Result<()> {
         let mut head = serde_json::to_vec(head)?;
-        // The object goes on.
+        // The object continues, so its closing brace is removed.
         head.pop();
         self.out.write_all(&head)?;
         self.out.write_all(b",\"traceEvents\":[\n")

@@ -1,6 +1,6 @@
-//! How a list of commands is written down.
+//! The macro for a list of commands.
 
-/// Commands, and the type that runs each; perhaps a group of others after them.
+/// Defines commands, each with the type that runs it, and optionally a group of further commands.
 macro_rules! verbs {
     (
         $(#[$of:meta])*
@@ -28,7 +28,7 @@ macro_rules! verbs {
                 }
             }
 
-            /// Returns the flags of the command with this name, without those of the others.
+            /// Returns the definition of the command with this name, without the other commands.
             pub(crate) fn only(name: &str) -> Option<clap::Command> {
                 if !name.bytes().all(|byte| byte.is_ascii_lowercase()) {
                     return None;

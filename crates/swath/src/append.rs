@@ -1,16 +1,14 @@
-//! Serial-append: strands write in parallel, and the file is the one that the serial program
-//! writes.
+//! Serial-append: strands write in parallel; the file equals that of the serial program.
 //!
-//! A program forks and joins; every branch writes through its own [`Writer`]. Whatever the
-//! number of threads and whichever thread stole what, the file is byte for byte what running the
-//! branches one after the other would have written. It appears under its name, complete, at the
-//! commit.
+//! A program forks and joins; every branch writes through its own [`Writer`]. For any number of
+//! threads and any pattern of steals, the file is byte for byte the one that the branches would
+//! write if they ran one after the other. It appears under its name, complete, at the commit.
 //!
 //! ```text
 //! create ─ scope(|w| ..) ─ w.join(a, b) ─ commit        strands on rayon
 //!        ─ fork() ─ Fork: Write ─ finish                owned handles for threads of your own
 //! ordered ─ ticket() ─ Ticket: Write ─ done ─ commit    bounded memory, back-pressure, streams
-//! open ─ Read, Seek, read_at                            what was committed
+//! open ─ Read, Seek, read_at                            committed outputs
 //! ```
 //!
 //! ```
@@ -30,9 +28,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Source: study E, *Fast Serial-Append* (PLIO). The semantics are the same, but not PLIO's rule
-//! for where a stolen strand goes, which loses the order of what is written after a join. Here a
-//! handle is a rope of extents, and the owner of a fork concatenates the ropes in serial order.
+//! Source: study E, *Fast Serial-Append* (PLIO). The semantics are the same, but PLIO's rule for
+//! the place of a stolen strand loses the order of bytes written after a join. Here a handle is a
+//! rope of extents, and the owner of a fork concatenates the ropes in serial order.
 
 mod commit;
 mod extent_sums;
@@ -81,7 +79,7 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::{Mutex, MutexGuard};
 use crate::sink::{Draft, DraftBase, FileKind, Folder, LocalFs, move_range, not_in_place};
 
-/// Begins an output that is committed to `path`, replacing what is there.
+/// Begins an output that is committed to `path`, replacing an existing one.
 ///
 /// Nothing is visible at `path` before the [commit](Append::commit).
 ///
@@ -109,8 +107,8 @@ pub fn create(path: impl AsRef<Path>) -> Result<Append> {
 /// Begins an output that starts with the bytes of the committed one at `path`; new bytes go
 /// after them. If nothing is at `path`, this is [`create`].
 ///
-/// Until the commit, `path` stays as it is. The bytes of a file are taken over by sharing blocks
-/// where the file system can, otherwise by copying; segments are taken over as they are.
+/// Until the commit, `path` is unchanged. The old bytes of a plain file are shared as blocks where
+/// the file system can, otherwise copied; segments are reused as they are.
 ///
 /// A lock keeps other Swath writers out. Changes by other programs are detected at the commit
 /// and at checkpoints ([`Reason::Changed`]); the file is not replaced then.
@@ -236,8 +234,8 @@ impl Append {
         Self { output: Arc::new(output), root: Mutex::new(root) }
     }
 
-    /// Calls `body` with the writer of the serial program. What it writes goes after everything
-    /// written before.
+    /// Calls `body` with a writer for the next place in the serial order: its bytes follow
+    /// everything written before.
     ///
     /// # Errors
     ///
@@ -285,17 +283,17 @@ impl Append {
         Ok(fork(&self.output, strand, sequence))
     }
 
-    /// Makes everything written so far, in serial order, durable under the output's name. Later
-    /// writes go after it. A crash afterwards loses at most what was written since.
+    /// Makes all bytes written until now, in serial order, durable under the output's name. Later
+    /// writes follow them. A crash afterwards loses at most the later writes.
     ///
-    /// Cost: [`Mode::Segments`] syncs what is new and writes a manifest. [`Mode::Plain`] puts a
+    /// Cost: [`Mode::Segments`] syncs the new bytes and writes a manifest. [`Mode::Plain`] puts a
     /// copy of the whole output under the name: free where the file system shares blocks (XFS,
     /// btrfs), otherwise as expensive as copying. Prefer segments for logs.
     ///
     /// # Errors
     ///
-    /// [`Reason::Busy`] if a strand is writing or a fork is not finished; whatever makes a
-    /// commit fail.
+    /// [`Reason::Busy`] if a strand is writing or a fork is not finished; the errors of
+    /// [`commit`](Self::commit).
     pub fn checkpoint(&self) -> Result<Committed> {
         let mut root = self.root()?;
         self.no_open_forks(&root, "finish the forks first; nothing is lost")?;
@@ -303,7 +301,7 @@ impl Append {
     }
 
     /// Ends writing. The output is then complete under its name, and durable if that was
-    /// requested; on an error, what was there before is still there.
+    /// requested; after an error, the previous output is still there.
     ///
     /// Spilled bytes are in unnamed files. A worker gives many MiB of them back to the file
     /// system, perhaps after this call has returned.
@@ -313,10 +311,10 @@ impl Append {
     /// [`Reason::Busy`] if a fork is not finished: the output is then discarded, as after every
     /// error. [`Reason::Poisoned`] if a fork was dropped or a write failed before;
     /// [`Reason::OutcomeUnknown`] if the name was changed but the device did not confirm it;
-    /// otherwise what made writing fail, such as a full disk.
+    /// otherwise the error that made writing fail, such as a full disk.
     pub fn commit(self) -> Result<Committed> {
         let mut root = self.root()?;
-        // The first failure says more than the forks that stayed open because of it.
+        // The first failure is the cause; forks stayed open because of it.
         if let Some(error) = self.output.failure() {
             return Err(error);
         }
@@ -327,8 +325,8 @@ impl Append {
         commit::commit(&self.output, &mut root)
     }
 
-    /// Returns where the next byte goes: how many bytes were written so far, checkpoints and what was taken
-    /// over from an existing output included.
+    /// Returns the offset of the next byte: the bytes written until now, including checkpoints and
+    /// the bytes of an existing output.
     ///
     /// # Errors
     ///

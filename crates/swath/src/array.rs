@@ -1,4 +1,4 @@
-//! A fixed number of values in page-aligned memory: where a parallel parser puts its results.
+//! A fixed number of values in page-aligned memory, for the results of a parallel parser.
 //!
 //! Filling memory for the first time costs more than reading the input: at the first touch of a
 //! page the kernel clears it. So the memory is advised to use huge pages, and each page is first
@@ -31,19 +31,18 @@ pub struct Array<T> {
     values: PhantomData<T>,
 }
 
-/// Below this size, most of a huge page would be wasted.
+/// Size below which most of a huge page would be wasted.
 const HUGE: usize = 2 << 20;
-/// From this size on, the amount of available memory is checked first.
+/// Size from which the available memory is checked first.
 const LARGE: usize = 4 << 20;
 
 impl<T: Pod> Array<T> {
-    /// Allocates `len` values. Costs nothing until they are written.
+    /// Allocates `len` values, at no cost until they are written.
     ///
     /// # Errors
     ///
-    /// [`Reason::OutOfMemory`] if there is no such address space, or, from 4 MiB on, if less
-    /// memory is available than the values take: a control group at its limit would kill the
-    /// process without a message.
+    /// [`Reason::OutOfMemory`] if there is not enough address space or, for 4 MiB and more, not enough
+    /// available memory: a control group at its limit would kill the process without a message.
     pub fn zeroed(len: usize) -> Result<Self> {
         let bytes =
             len.checked_mul(size_of::<T>()).filter(|&bytes| isize::try_from(bytes).is_ok());
@@ -74,8 +73,8 @@ impl<T: Pod> Array<T> {
         Ok(Self { pages: Some(pages), len, values: PhantomData })
     }
 
-    /// Splits it into adjacent parts of these lengths, one for each worker for example. What
-    /// follows the last part is not returned.
+    /// Splits the values into adjacent parts of these lengths, for example one for each worker. Values
+    /// after the last part are not returned.
     ///
     /// # Panics
     ///
@@ -101,7 +100,7 @@ impl<T: Pod> Deref for Array<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // An empty slice of bytes need not be aligned as values are.
+        // An empty slice of bytes may not be aligned for the values.
         let Some(bytes) = self.pages.as_deref() else { return &[] };
         &bytemuck::cast_slice(&bytes[..self.len * size_of::<T>()])[..self.len]
     }

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A block is read once, into memory that stays in the second-level cache of the core that
-//! processes it, and only what a closure makes of it is kept. A record is never split, and
+//! processes it; only a closure's result for it is kept. A record is never split, and
 //! results depend neither on the block size nor on the number of workers. Source: study C, whose
 //! parser had one thread.
 
@@ -99,11 +99,11 @@ impl ReadOptions {
         Records { sources, ..self.nothing() }
     }
 
-    /// As [`records`], and without a copy where that is faster: through a map, if `permit` is a
+    /// As [`records`], without a copy where that is faster: through a map, if `permit` is a
     /// promise ([`Frozen`](crate::maps::Frozen)) and the file is in the page cache, or if the
     /// engine is [`Engine::Map`](crate::Engine::Map). With a guard the file is read instead: the
-    /// bytes of a guarded map may change while they are looked at, which Rust forbids for a
-    /// slice. `name` is for messages.
+    /// bytes of a guarded map may change during use, which Rust forbids for a slice. `name` is
+    /// for messages.
     pub fn records_mapped<'f>(
         &self,
         permit: impl Into<Permit<'f>>,
@@ -128,7 +128,7 @@ impl ReadOptions {
 }
 
 impl Records<'_> {
-    /// Returns the blocks for a scan, which makes its chunks of them.
+    /// Returns the records with the words of a scan, whose chunks are blocks.
     pub(crate) fn for_a_scan(self) -> Self {
         Self { words: VerbWords::SCAN, ..self }
     }
@@ -138,10 +138,10 @@ impl Records<'_> {
         Self { cut, ..self }
     }
 
-    /// Only the records that begin in `extent` of each source; the last one is passed to its
-    /// end, wherever that is. If several extents together cover a file, each record begins in
-    /// exactly one of them. Offsets count from the start of the source, even if the options say
-    /// where the first record begins. Default: all.
+    /// Selects the records that begin in `extent` of each source; the last one is passed whole,
+    /// even if it ends after the extent. If several extents together cover a file, each record
+    /// begins in exactly one of them. Offsets count from the start of the source, even if the
+    /// options say where the first record begins. Default: all.
     ///
     /// If quotes matter for finding records, the quotes before the extent are counted first: at
     /// memory speed, if those bytes are in the page cache. A source that can only be read in
@@ -207,9 +207,9 @@ impl Records<'_> {
         Self { block_size: bytes, ..self }
     }
 
-    /// Longest accepted record, in bytes. A longer one, which may well be a missing delimiter,
-    /// is an error. Values below the block size count as the block size. Default 0: as much as
-    /// fits into the available memory.
+    /// Longest accepted record, in bytes. A longer one, often a sign of a missing delimiter, is an
+    /// error. Values below the block size count as the block size. Default 0: as much as fits into
+    /// the available memory.
     pub fn with_record_limit(self, bytes: u64) -> Self {
         Self { record_limit: if bytes == 0 { u64::MAX } else { bytes }, ..self }
     }
@@ -232,7 +232,7 @@ impl Records<'_> {
         Ok(self.collect_blocks(map)?.value)
     }
 
-    /// As [`map_blocks`](Self::map_blocks), with a report of how it went.
+    /// As [`map_blocks`](Self::map_blocks), with a report.
     ///
     /// # Errors
     ///
@@ -250,8 +250,8 @@ impl Records<'_> {
         Ok(Scanned { value: collect.end()?, report })
     }
 
-    /// As [`map_blocks`](Self::map_blocks), for results that depend on the blocks before: for
-    /// example where a block's records go in a table that all blocks fill, in one pass over the
+    /// As [`map_blocks`](Self::map_blocks), for results that depend on earlier blocks: for example
+    /// the position of a block's records in a table that all blocks fill, in one pass over the
     /// file.
     ///
     /// `look` sees every block, from any worker. `turn` receives its result, one block at a time
@@ -317,7 +317,7 @@ impl Records<'_> {
         Ok(report)
     }
 
-    /// Combines what `map` makes of every block, from left to right in file order; `None` if
+    /// Combines the results of `map` for all blocks, from left to right in file order; `None` if
     /// there is no record. Few values exist at a time.
     ///
     /// The result of `combine` may depend on where blocks end, as a floating-point sum does;
@@ -347,7 +347,7 @@ impl Records<'_> {
     ///
     /// Which blocks are folded into one value, and in which order, differs from call to call.
     /// Use [`map_reduce`](Self::map_reduce) for results that depend on it, such as
-    /// floating-point sums. If there is no record, the value is what `init` makes.
+    /// floating-point sums. If there is no record, the value is the result of `init`.
     ///
     /// ```
     /// use std::collections::HashMap;

@@ -20,7 +20,7 @@ const ALIGNMENT: usize = 64;
 /// The bytes of a file, or of a part of one.
 ///
 /// Dereferences to `&[u8]` and `&mut [u8]`. Up to 64 KiB it starts at a multiple of 64 bytes.
-/// Larger ones start at the same offset within a page as the extent did in the file: at a page
+/// Larger ones start at the same offset within a page as the extent does in the file: at a page
 /// boundary for a whole file.
 ///
 /// For text, `std::str::from_utf8(&buffer)` checks and borrows; to own it, pass `buffer.into()`
@@ -64,7 +64,7 @@ impl Buffer {
         Self { store: BufferStore::Pages(pages, pool), start, len }
     }
 
-    /// Bytes that its memory can hold.
+    /// Bytes that the memory can hold.
     pub(crate) fn capacity(&self) -> usize {
         match &self.store {
             BufferStore::Empty => 0,
@@ -73,7 +73,7 @@ impl Buffer {
         }
     }
 
-    /// Makes the buffer `start .. start + len` of its memory.
+    /// Sets the buffer to `start .. start + len` of its memory.
     ///
     /// # Panics
     ///
@@ -150,7 +150,7 @@ impl Drop for Buffer {
     }
 }
 
-/// Without a copy: the bytes keep the buffer alive.
+/// Converts without a copy: the bytes keep the buffer alive.
 impl From<Buffer> for Bytes {
     fn from(buffer: Buffer) -> Self {
         Bytes::from_owner(buffer)
@@ -178,7 +178,7 @@ impl PartialEq for Buffer {
 
 impl Eq for Buffer {}
 
-/// An empty vector with room for `len` bytes from an aligned position on, and that position.
+/// Returns an empty vector with room for `len` bytes from an aligned position, and that position.
 pub(crate) fn aligned_vec(len: usize) -> Option<(Vec<u8>, usize)> {
     let mut bytes: Vec<u8> = Vec::new();
     bytes.try_reserve_exact(len.checked_add(ALIGNMENT)?).ok()?;

@@ -60,7 +60,7 @@ impl fmt::Display for How {
     }
 }
 
-/// The report of a copy, and its way.
+/// The report of a copy.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Copied {
@@ -78,7 +78,7 @@ pub struct Copied {
     pub fallbacks: Vec<Fallback>,
 }
 
-/// Copies `from` to the file `to`, durably. A file that is there is replaced.
+/// Copies `from` to the file `to`, durably, replacing an existing file.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -142,7 +142,7 @@ impl CopyOptions {
         Ok(copied)
     }
 
-    /// Replacing a file by its own copy is a mistake, even if nothing would be lost.
+    /// Refuses to replace a file by its own copy: a mistake, even if nothing would be lost.
     fn refuse_same(&self, source: &OpenSource, to: &Path) -> Result<()> {
         let Some(from) = source.file().and_then(|file| file.metadata().ok()) else {
             return Ok(());
@@ -183,7 +183,7 @@ impl CopyOptions {
         Ok(copied)
     }
 
-    /// Whether all of it could be shared.
+    /// Tries a reflink; returns whether all blocks are shared.
     fn reflink(&self, source: &OpenSource, extent: Extent, draft: &Draft) -> Result<bool> {
         if self.reflink == Reflink::Never || extent.is_empty() {
             return Ok(false);
@@ -202,7 +202,7 @@ impl CopyOptions {
             {
                 Err(Error::io(Operation::Write, draft.path(), error).at(extent))
             }
-            // Not allowed by the file system, its settings or these files.
+            // The file system, its settings or these files do not allow it.
             Err(_) if self.reflink == Reflink::Auto => Ok(false),
             Err(_) => {
                 let error = Error::new(Operation::Write, Reason::Invalid, draft.path());
@@ -245,7 +245,7 @@ impl CopyOptions {
     }
 }
 
-/// A copy inside the folder that the bytes come from could replace some of them.
+/// Refuses a copy inside the folder that the bytes come from: it could replace some of them.
 fn refuse_within(source: &OpenSource, to: &Path) -> Result<()> {
     let folder = source.folder().and_then(|folder| folder.canonicalize().ok());
     let Some(folder) = folder else { return Ok(()) };
@@ -274,13 +274,14 @@ impl Copied {
     }
 }
 
-/// Errors that another way of copying would meet as well.
+/// Errors that another way of copying would get as well.
 const LASTING: [Errno; 4] = [Errno::IO, Errno::NOMEM, Errno::NOSPC, Errno::DQUOT];
 /// Bytes of one kernel call; cancellation is checked between calls.
 const KERNEL_SIZE: u64 = 64 << 20;
 
-/// Whether the kernel could copy it. Only tried where a server may do the work: through the page
-/// cache of this machine the kernel copies page by page, more slowly than reading and writing.
+/// Copies in the kernel; returns whether that worked. Only tried where a server may do the work:
+/// through the page cache of this machine the kernel copies page by page, more slowly than reading
+/// and writing.
 fn kernel(
     source: &OpenSource,
     data: &[Extent],

@@ -41,29 +41,29 @@ pub(crate) const RETRIES: u32 = 3;
 /// Roughly how long to wait before the first retry.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 
-/// How long to wait before a retry; different in each read.
+/// Returns the pauses before retries, different in each read.
 pub(crate) fn pause() -> Pause {
     let first = u64::try_from(FIRST_PAUSE.as_nanos()).unwrap_or(u64::MAX);
     Pause { first, seed: RandomState::new().build_hasher().finish() }
 }
 
-/// Where the bytes of a lease go. Each verb has its own implementation.
+/// Decides where the bytes of a lease go. Each verb has its own implementation.
 pub(crate) trait Visit: Sync {
     /// The state that one worker keeps from lease to lease.
     type Scratch;
 
-    /// Made once by each worker.
+    /// Returns the scratch state; called once by each worker.
     ///
     /// # Errors
     ///
-    /// If there is no memory for it.
+    /// If there is not enough memory.
     fn scratch(&self) -> Result<Self::Scratch>;
 
     /// Reads `lease` with `hands` and consumes or stores its bytes.
     ///
     /// # Errors
     ///
-    /// With the failure that the scheduler needs to know.
+    /// The failure, as the scheduler needs it.
     fn visit(
         &self,
         hands: &mut fill::Hands<'_>,
@@ -72,7 +72,7 @@ pub(crate) trait Visit: Sync {
     ) -> std::result::Result<(), LeaseTrouble>;
 }
 
-/// A lease that was not read, and what the scheduler needs to know about it.
+/// A failed lease: its error, and its outcome for the scheduler.
 #[derive(Debug)]
 pub(crate) struct LeaseTrouble {
     pub(crate) error: Error,
@@ -85,8 +85,7 @@ impl LeaseTrouble {
     }
 }
 
-/// Which windows are dropped from the page cache after they were read: those that were not in it
-/// before.
+/// Windows to drop from the page cache after they were read: those that were not in it before.
 #[derive(Debug)]
 pub(crate) struct DropBehind {
     pub(crate) first_window: u64,
@@ -100,20 +99,20 @@ impl DropBehind {
         !matches!(known, Some(Residency::Resident))
     }
 
-    /// Drops `extent` of `source`, which has been read, if it was not there before.
+    /// Drops `extent` of `source`, which has been read, if it was not in the page cache before.
     pub(crate) fn drop(&self, source: &OpenSource, extent: Extent) {
         use swath_os::advise::{FileAdvice, advise_file};
         if !self.wants(extent.offset()) {
             return;
         }
         for file in source.files() {
-            // If it fails, page cache is occupied for longer; no data is lost.
+            // A failure only occupies page cache for longer.
             let _ = advise_file(file, extent.offset(), extent.len(), FileAdvice::DontNeed);
         }
     }
 }
 
-/// How a job is run, beyond what the scheduler knows.
+/// Settings of a job besides those of the scheduler.
 #[derive(Default)]
 pub(crate) struct Manner {
     /// Bytes of one call.
@@ -122,7 +121,7 @@ pub(crate) struct Manner {
     pub(crate) io_priority: Option<IoPriority>,
     /// How the source may change while it is read.
     pub(crate) growth: Growth,
-    /// Finds out how many workers are worth it, if that is not known.
+    /// Determines the number of workers during the read, if it is not known.
     pub(crate) watch: Option<Watch>,
 }
 
@@ -179,7 +178,7 @@ impl<'m> ReadJob<'m> {
         self
     }
 
-    /// Reports to the scheduler how `lease` ended.
+    /// Tells the scheduler how `lease` ended.
     pub(crate) fn completed(&self, lease: Lease, ended: std::result::Result<(), LeaseTrouble>) {
         let trouble = ended.err();
         let bytes = if trouble.is_none() { lease.extent.len() } else { 0 };
@@ -191,7 +190,7 @@ impl<'m> ReadJob<'m> {
         });
     }
 
-    /// Everything before `offset` has been consumed.
+    /// Records that all bytes before `offset` have been consumed.
     pub(crate) fn release(&self, offset: u64) {
         let mut state = self.running.state();
         state.schedule.released(offset);
@@ -209,7 +208,7 @@ impl<'m> ReadJob<'m> {
         Ok(report)
     }
 
-    /// Adds what has been counted so far, also by the source, to a report.
+    /// Adds the current counts, including the source's, to a report.
     pub(crate) fn tell(&self, report: &mut Report) {
         self.running.tell(report);
         self.source.tell(report);

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use swath_plan::extent::Extent;
 
-/// The result of everything in this crate that can fail.
+/// The result of all fallible functions of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// The operation that failed.
@@ -41,7 +41,7 @@ pub enum Operation {
     Sync,
     /// Giving finished bytes their name.
     Commit,
-    /// Removing what is no longer needed.
+    /// Removing files that are no longer needed.
     Remove,
 }
 
@@ -64,7 +64,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// Why it failed, as far as a program can act on it.
+/// The reason of a failure, as far as a program can act on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
@@ -82,7 +82,7 @@ pub enum Reason {
     Invalid,
     /// The target has another writer, or another strand is writing to its handle.
     Busy,
-    /// Part of the output was abandoned, so what follows it has no place.
+    /// A part of the output was abandoned, so later bytes have no place.
     Poisoned,
     /// The name was changed, but it is unknown whether that survives a power cut.
     OutcomeUnknown,
@@ -90,7 +90,7 @@ pub enum Reason {
     Corrupt,
 }
 
-/// An operation that failed: on which path, at which bytes, and why.
+/// A failed operation: its path, its bytes, and the reason.
 pub struct Error(Box<ErrorDetails>);
 
 struct ErrorDetails {
@@ -119,7 +119,7 @@ impl Error {
         }))
     }
 
-    /// For an operation that was cancelled.
+    /// Returns the error of a cancelled operation.
     pub(crate) fn cancelled(operation: Operation, path: &Path) -> Self {
         Self::new(operation, Reason::Cancelled, path).detail("cancelled")
     }
@@ -127,7 +127,7 @@ impl Error {
     pub(crate) fn io(operation: Operation, path: &Path, source: io::Error) -> Self {
         let reason = match source.kind() {
             io::ErrorKind::OutOfMemory => Reason::OutOfMemory,
-            // An invalid argument reported by the kernel is not a contradiction in the caller's
+            // The kernel's error for an invalid argument is not a contradiction in the caller's
             // options.
             io::ErrorKind::InvalidInput if source.raw_os_error().is_none() => Reason::Invalid,
             _ => Reason::Io,
@@ -138,7 +138,7 @@ impl Error {
         error
     }
 
-    /// Returns the error again, for several callers.
+    /// Returns a copy of the error, for several callers.
     pub(crate) fn again(&self) -> Self {
         let ErrorDetails { operation, reason, extent, hint, ref partial, .. } = *self.0;
         let source = self.0.source.as_ref().map(|source| {
@@ -155,7 +155,7 @@ impl Error {
         Self(Box::new(again))
     }
 
-    /// Adds the kernel's error as the cause of a reason of our own.
+    /// Adds the kernel's error as the cause of a reason of Swath's own.
     pub(crate) fn caused_by(mut self, source: io::Error) -> Self {
         self.0.source = Some(source);
         self
@@ -176,7 +176,7 @@ impl Error {
         self
     }
 
-    /// The file `target` was being written in place.
+    /// Adds that the file `target` was being written in place.
     pub(crate) fn partial(mut self, target: &Path) -> Self {
         self.0.partial = Some(target.to_owned());
         self
@@ -187,7 +187,7 @@ impl Error {
         self.0.operation
     }
 
-    /// Why it failed.
+    /// Returns the reason of the failure.
     pub fn reason(&self) -> Reason {
         self.0.reason
     }
@@ -207,7 +207,7 @@ impl Error {
         self.0.hint
     }
 
-    /// The kind of the kernel's error; for our own errors the nearest kind.
+    /// The kind of the kernel's error; for Swath's own errors the nearest kind.
     pub fn io_kind(&self) -> io::ErrorKind {
         match (&self.0.source, self.0.reason) {
             (Some(source), _) => source.kind(),
@@ -238,7 +238,7 @@ impl Error {
 #[derive(Clone, Debug)]
 pub(crate) struct Common {
     pub(crate) number: i32,
-    /// The fault of each of them.
+    /// The fault of each file.
     pub(crate) text: String,
 }
 
@@ -260,11 +260,11 @@ impl From<Common> for io::Error {
 /// Precedes the hint.
 const TRY: &str = "; try: ";
 
-/// Returns an error, its causes and `hint`, what to try, in one line: what the command prints,
-/// the C library keeps as its message and Python's exceptions say.
+/// Returns an error, its causes and `hint`, what to try, in one line: the message of the command,
+/// the C library and Python's exceptions.
 ///
 /// A cause that the text already contains is not repeated; an empty hint is left out. Control
-/// characters are [escaped], wherever the file name came from.
+/// characters are [escaped], from any file name.
 ///
 /// ```
 /// let error = swath::read("/no/such/file").expect_err("no such file");
@@ -317,7 +317,7 @@ pub fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{plural}")
 }
 
-/// The kernel's error number, also if several files share it.
+/// Returns the kernel's error number, even if several files share it.
 fn number_of(source: &io::Error) -> Option<i32> {
     source.raw_os_error().or_else(|| Some(common(source)?.number))
 }
@@ -327,7 +327,7 @@ fn common(source: &io::Error) -> Option<&Common> {
 }
 
 fn hint_for(source: &io::Error) -> &'static str {
-    // Sources of the caller may return numbers that no kernel uses.
+    // The caller's own sources may return numbers that no kernel uses.
     let number = number_of(source).map(io::Error::from_raw_os_error);
     match number.and_then(|number| Errno::from_io_error(&number)) {
         Some(Errno::PERM) => {
@@ -374,8 +374,8 @@ impl fmt::Display for Error {
         if let Some(target) = &inner.partial {
             write!(f, " ({} may hold a part of the new bytes now)", target.display())?;
         }
-        // The kernel's own words are the next link of the chain and say more, unless the reason
-        // is our own.
+        // The kernel's message is the next link of the chain and more precise, unless the reason is
+        // Swath's own.
         let is_last = inner.source.is_none();
         if !inner.detail.is_empty() && (is_last || inner.reason == Reason::OutcomeUnknown) {
             write!(f, ": {}", inner.detail)?;
@@ -403,7 +403,7 @@ impl StdError for Error {
     }
 }
 
-/// Keeps kind and text, for `Read` and similar traits; `downcast` finds the [`Error`] again.
+/// Keeps kind and text, for `Read` and similar traits; `downcast` returns the [`Error`].
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         io::Error::new(error.io_kind(), error)

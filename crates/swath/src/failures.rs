@@ -1,7 +1,6 @@
-//! The first failure of a call's workers in file order, whichever worker met it and whenever.
+//! The first failure of a call's workers in file order, regardless of worker and time.
 //!
-//! A panic of the caller's code counts as one: it is kept, and resumed in the thread that made
-//! the call.
+//! A panic of the caller's code counts as a failure: it is kept, and resumed on the calling thread.
 
 use std::any::Any;
 use std::fmt;
@@ -14,13 +13,13 @@ use crate::locks::Mutex;
 /// The payload of a panic.
 pub(crate) type Payload = Box<dyn Any + Send>;
 
-/// The result of `f`, or the payload of its panic. After a panic, whatever `f` changed must be
-/// discarded, and the panic resumed at the end.
+/// Returns the result of `f`, or the payload of its panic. After a panic, discard all data that `f`
+/// changed, and resume the panic at the end.
 pub(crate) fn caught<R>(f: impl FnOnce() -> R) -> Result<R, Payload> {
     catch_unwind(AssertUnwindSafe(f))
 }
 
-/// The failures so far: the error and the panic of the earliest pieces.
+/// The failures of a call: the error and the panic of the earliest pieces.
 pub(crate) struct FailureLog<E> {
     first: Mutex<First<E>>,
     any: AtomicBool,
@@ -72,12 +71,12 @@ impl<E> FailureLog<E> {
         self.any.store(true, Ordering::Relaxed);
     }
 
-    /// Whether anything failed: no further piece is to be begun.
+    /// Whether any piece has failed, so that no further piece should begin.
     pub(crate) fn any(&self) -> bool {
         self.any.load(Ordering::Relaxed)
     }
 
-    /// The first failure, if there is one.
+    /// Returns the first failure, if there is one.
     ///
     /// # Panics
     ///
@@ -94,14 +93,13 @@ impl<E> FailureLog<E> {
         }
     }
 
-    /// The panic of the first piece that panicked, and its number.
+    /// Takes the panic of the first piece that panicked, and its number.
     pub(crate) fn panic(&self) -> Option<(u64, Payload)> {
         // Without a lock if nothing failed: this is checked after each read.
         if self.any() { self.first.lock().panic.take() } else { None }
     }
 
-    /// Resumes the first panic, if there is one, whatever else failed: errors may be its
-    /// consequence.
+    /// Resumes the first panic, if there is one, even if there are errors: they may follow from it.
     ///
     /// # Panics
     ///
@@ -151,7 +149,7 @@ impl<E: From<Error>> Failing for FailureLog<E> {
 mod tests {
     use super::*;
 
-    /// How it ends if pieces fail and panic with these numbers, in this order.
+    /// Returns the end of a call whose pieces fail and panic with these numbers, in this order.
     fn ended(pieces: &[(u64, bool)]) -> Result<Result<(), u64>, u64> {
         let failures = FailureLog::default();
         for &(number, panics) in pieces {

@@ -1,16 +1,16 @@
 //! The verb `heal`: repairs the bad chunks of the copies of a file from copies that have them.
 //!
 //! ```text
-//! examine    every chunk of every copy, against a manifest or by vote: what is bad, and its sum
+//! examine    every chunk of every copy, against a manifest or by vote: bad chunks, and sums
 //! rewrite    a copy with bad chunks: good runs shared with the old file, or copied;
 //!            bad ones from a copy that has them
 //! read back  all of it, from the device, compared with the sums
 //! commit     in place of the old file, in one step: see `docs/design/commit.md`
 //! ```
 //!
-//! A good copy is not touched, a missing one is made, and one that exists but cannot be opened
-//! is left alone. If a chunk is good in no copy, nothing is changed at all. If the run is
-//! killed, each copy is either as it was or healed.
+//! A good copy is not touched, a missing one is created, and one that exists but cannot be opened
+//! is left alone. If a chunk is good in no copy, nothing is changed at all. If the run is killed,
+//! each copy is either unchanged or healed.
 
 pub(crate) mod examine;
 pub(crate) mod rewrite;
@@ -59,42 +59,42 @@ pub struct HealOptions {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Healed {
-    /// In the order in which they were named.
+    /// The copies, in the order in which they were named.
     pub copies: Vec<HealedCopy>,
-    /// Bytes that each of them has now.
+    /// Length of each copy now, in bytes.
     pub len: u64,
     /// From the call to the last commit.
     pub elapsed: Duration,
 }
 
-/// One copy: what was bad, and how it was repaired.
+/// One copy: its bad chunks, and how it was repaired.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HealedCopy {
-    /// Its path.
+    /// The path.
     pub path: PathBuf,
     /// Chunks that were bad, adjacent ones merged.
     pub bad: Vec<Extent>,
-    /// Its length before, in bytes; `None` if it could not be opened.
+    /// The length before, in bytes; `None` if the copy could not be opened.
     pub len_before: Option<u64>,
-    /// Why it could not be opened.
+    /// The reason why the copy could not be opened.
     pub trouble: Option<String>,
-    /// How it was repaired; `None` if it was good, was only examined, or could not be healed.
+    /// How the copy was repaired; `None` if it was good, was only examined, or could not be healed.
     pub rewritten: Option<Rewritten>,
-    /// The failure that kept it from being healed; the copy is then unchanged. A copy that exists
-    /// but cannot be opened is not touched, because it may be good.
+    /// The failure that prevented healing; the copy is then unchanged. A copy that exists but cannot
+    /// be opened is not touched, because it may be good.
     pub error: Option<Arc<Error>>,
 }
 
 impl Healed {
-    /// The error of the first copy that could not be healed; `None` if all of them are good now.
+    /// Returns the error of the first copy that could not be healed; `None` if all are good now.
     pub fn failure(&self) -> Option<Error> {
         self.copies.iter().find_map(|copy| copy.error.as_ref()).map(|error| error.again())
     }
 }
 
 impl HealedCopy {
-    /// Whether nothing was wrong with it, given that its file should have `len` bytes.
+    /// Whether the copy was good, given that the file should have `len` bytes.
     pub fn was_good(&self, len: u64) -> bool {
         self.bad.is_empty() && self.len_before == Some(len)
     }
@@ -137,7 +137,7 @@ impl HealOptions {
         fn with_output(output: OutputOptions);
     }
 
-    /// Reports what is bad and changes nothing.
+    /// Reports bad chunks and changes nothing.
     ///
     /// # Errors
     ///
@@ -154,8 +154,7 @@ impl HealOptions {
         Ok(healed)
     }
 
-    /// Repairs the bad chunks of `copies`: against a manifest, or by a vote of more than half of
-    /// them.
+    /// Repairs the bad chunks of `copies`: against a manifest, or by a majority vote.
     ///
     /// A chunk is bad if it cannot be read, differs, or is missing; a copy that is too long is
     /// truncated. Each rewritten copy is read back from its device before it replaces the old
@@ -166,11 +165,11 @@ impl HealOptions {
     ///
     /// If nothing was changed: [`Reason::Corrupt`] if a chunk is good in no copy, if no majority
     /// agrees on it, or if every copy has another length than the manifest and one is longer;
-    /// whatever keeps this process from opening more files.
+    /// the error if this process cannot open more files.
     ///
     /// A failure to open or write a single copy is the [`error`](HealedCopy::error) of that copy,
-    /// which is then unchanged; the others are healed. [`Healed::failure`] returns the first of
-    /// them. Cancelling ends the call: copies already healed stay healed.
+    /// which is then unchanged; the others are healed. [`Healed::failure`] returns the first such
+    /// error. Cancelling ends the call: copies already healed stay healed.
     pub fn heal<P: AsRef<Path>>(&self, copies: &[P], against: &Verify) -> Result<Healed> {
         self.heal_all(&copies.iter().map(AsRef::as_ref).collect::<Vec<_>>(), against)
     }
@@ -180,7 +179,7 @@ impl HealOptions {
         let read = self.joined();
         let output = self.output.in_same_folders(copies);
         let opened = open(copies, against)?;
-        // Copies that are right are not written, which would remove what a killed run left.
+        // Good copies are not written, which would remove the strays of a killed run.
         copies.iter().for_each(|copy| Claim::sweep(copy, &*output.draft.fs));
         refuse_to_cut(&opened, copies, against)?;
         let before: Vec<_> = opened.iter().map(Copy::facts).collect();
@@ -195,7 +194,7 @@ impl HealOptions {
         let is_bad = |copy: &HealedCopy| !copy.was_good(len) && copy.error.is_none();
         let all_copies = healed.copies.iter_mut().zip(before);
         for (copy, judged) in all_copies.filter(|(copy, _)| is_bad(copy)) {
-            // Checksums of what won a vote can be met by other bytes.
+            // Other bytes may have the same checksums as those that won a vote.
             let by = match against {
                 Verify::Manifest(_) => Verify::Manifest(Arc::clone(&sums)),
                 Verify::Vote | Verify::None => Verify::Vote,
@@ -271,7 +270,7 @@ fn open(copies: &[&Path], against: &Verify) -> Result<Vec<Copy>> {
     lacking.and_then(Copy::error).map_or(Ok(opened), Err)
 }
 
-/// The manifest of an older, shorter file would truncate every copy.
+/// Refuses the manifest of an older, shorter file, which would truncate every copy.
 fn refuse_to_cut(opened: &[Copy], paths: &[&Path], against: &Verify) -> Result<()> {
     let Verify::Manifest(sums) = against else { return Ok(()) };
     let lens = || opened.iter().map(|copy| copy.len());

@@ -3,19 +3,19 @@
 //! ```text
 //! Files → listing → claims → workers → destination: arena and table, or slabs and a callback
 //!                             │ page cache: open, read, inspect, close
-//!                             │ device: many in flight, whatever the number of cores
-//!                             └ large, odd, young: with more checks, large ones in parts
+//!                             │ device: many in flight, for any number of cores
+//!                             └ large, unusual, young: with more checks, large ones in parts
 //! ```
 //!
 //! The number of threads is chosen for you: files in the page cache are read by one worker for
 //! each core; for files on the device there are as many requests in flight as keep it busy.
 //!
 //! **The promise** is that of every verb: a file that is written, truncated or replaced while it
-//! is read is an error with its path, in every case that `fstat` before and after can show;
-//! never silently short data. One `fstat` is enough where it shows that the file last changed at
-//! least three seconds before the call began, by this machine's clock, and that the number of
-//! bytes read is its length. This requires that the clock is not set back by more than three
-//! seconds during the call.
+//! is read is an error with its path, in every case that `fstat` before and after can show; data
+//! is never silently short. One `fstat` is enough if it shows that the file last changed at least
+//! three seconds before the call began, by this machine's clock, and that the number of bytes
+//! read is its length. This requires that the clock is not set back by more than three seconds
+//! during the call.
 
 mod arena;
 mod claims;
@@ -77,9 +77,9 @@ use crate::threads::{self, Separate};
 ///
 /// # Errors
 ///
-/// The first failure in input order, whatever the number of workers: a file that cannot be
-/// opened or read, is not a regular file, or changes while it is read; no memory for all of
-/// them. [`IngestOptions::with_failures`] continues instead.
+/// The first failure in input order, for any number of workers: a file that cannot be opened or
+/// read, is not a regular file, or changes while it is read; not enough memory for all files.
+/// [`IngestOptions::with_failures`] continues instead.
 pub fn ingest(files: impl Into<Files>) -> Result<Ingested> {
     IngestOptions::new().ingest(files)
 }
@@ -110,7 +110,7 @@ pub fn stream<E: From<Error> + Send>(
     IngestOptions::new().stream(files, each)
 }
 
-/// When a call began.
+/// The time at which a call began.
 struct Began {
     at: Instant,
     seconds: i64,
@@ -156,7 +156,7 @@ impl IngestOptions {
             let started = Instant::now();
             let claims = Claims::new(&listing, first_source, self, began.seconds, places, true);
             run(&claims, &make, make());
-            // Failures of other workers, which may have read everything.
+            // Other workers may have read everything, and failed.
             claims.tell();
             failure = claims.failure();
             parts.add(Summary::of(claims));
@@ -208,8 +208,8 @@ impl IngestOptions {
     /// # Ok::<(), swath::Error>(())
     /// ```
     ///
-    /// A file may still fail after some of its parts have been passed on: then its last part has
-    /// no bytes and an [`error`](Part::error), even if failures are skipped.
+    /// A file may still fail after some of its parts have been passed on: its last part then has no
+    /// bytes and an [`error`](Part::error), even if failures are skipped.
     ///
     /// # Errors
     ///
@@ -232,8 +232,8 @@ impl IngestOptions {
         Ok(report)
     }
 
-    /// The number of the first of these files in a timeline, which takes their names from the
-    /// listing and so needs no further memory.
+    /// Returns the number of the first of these files in a timeline, which takes their names from
+    /// the listing and so needs no further memory.
     fn sources(&self, listing: &Arc<Listing>) -> u32 {
         self.hooks().timeline.as_ref().map_or(0, |timeline| {
             let names = Arc::clone(listing);
@@ -242,8 +242,7 @@ impl IngestOptions {
     }
 }
 
-/// The files of each round: all of them as given, or some of them first and then the others in
-/// an order.
+/// Returns the files of each round: all as given, or some as given and then the others in order.
 fn rounds(order: &Option<ReadingOrder>) -> Vec<Option<&[u32]>> {
     match order {
         None => vec![None],
@@ -254,13 +253,13 @@ fn rounds(order: &Option<ReadingOrder>) -> Vec<Option<&[u32]>> {
     }
 }
 
-/// One worker: claim after claim, until nothing is left.
+/// Runs one worker, claim after claim, until nothing is left.
 fn work<'e, P: Destination + 'e>(mut worker: Worker<'_, 'e, P>, claims: &Claims<'_>) {
     let _stop = StopOnPanic(claims);
     let mut again = false;
     loop {
         if claims.is_drained() {
-            // What the ring brings may be a large file, which other workers could help with.
+            // The ring may return a large file, which other workers could help to read.
             worker.drain();
         }
         match claims.next(again) {
@@ -299,7 +298,7 @@ impl<P: Destination> Separate for IngestTeam<'_, P> {
     }
 }
 
-/// How workers are started: the first ones, and more of them when files have to be waited for.
+/// Starts workers: the first ones, and more when files have to be waited for.
 struct Starter<'s, 'e, P> {
     scope: &'s Scope<'s, 'e>,
     team: &'e IngestTeam<'e, P>,
@@ -314,8 +313,7 @@ impl<P> Clone for Starter<'_, '_, P> {
 impl<P> Copy for Starter<'_, '_, P> {}
 
 impl<'e, P: Destination + 'e> Starter<'_, 'e, P> {
-    /// Starts the first workers, given that `here` many run already without being started;
-    /// returns how many there are then.
+    /// Starts the first workers, of which `here` already run; returns the number that run then.
     fn first(self, here: usize) -> usize {
         let (mut running, wanted) = (here, self.team.claims.threads());
         while running < wanted && self.more() {
@@ -329,7 +327,7 @@ impl<'e, P: Destination + 'e> Starter<'_, 'e, P> {
 
     /// Starts one more worker.
     fn more(self) -> bool {
-        // Relaxed: it numbers them and publishes nothing else.
+        // Relaxed: only numbers the workers.
         let slot = self.team.next.fetch_add(1, Ordering::Relaxed);
         let started = threads::start_separate(self.scope, slot, self.team);
         if let Err(error) = &started {
@@ -339,7 +337,7 @@ impl<'e, P: Destination + 'e> Starter<'_, 'e, P> {
     }
 }
 
-/// Runs workers until nothing is left. This thread is one of them, and fills `to`.
+/// Runs workers until nothing is left. This thread is one worker, and fills `to`.
 fn run<P: Destination>(claims: &Claims<'_>, make: &(dyn Fn() -> P + Sync), to: P) {
     let team = IngestTeam::new(claims, make);
     std::thread::scope(|scope| {
@@ -349,8 +347,8 @@ fn run<P: Destination>(claims: &Claims<'_>, make: &(dyn Fn() -> P + Sync), to: P
     });
 }
 
-/// Runs workers until nothing is left, while this thread does `work`. Returns `false`, without
-/// having begun `work`, if not a single worker can be started: `work` would wait for ever.
+/// Runs workers until nothing is left, while this thread does `work`. If no worker can be started,
+/// returns `false` and does not begin `work`, which would wait for ever.
 fn run_beside<P: Destination>(
     claims: &Claims<'_>,
     make: &(dyn Fn() -> P + Sync),

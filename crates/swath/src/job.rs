@@ -1,13 +1,13 @@
-//! Jobs of many processes, on one machine or many: parallel workers write one right output, once.
+//! Jobs of many processes, on one machine or many: parallel workers write one correct output, once.
 //!
-//! Swath starts no workers: an engine that you already have does (Dask, MPI, a batch system, a loop
-//! of a shell). What stands here is the contract between them:
+//! Swath starts no workers: an engine that you already have does (Dask, MPI, a batch system, a
+//! shell loop). This module is the contract between them:
 //!
 //! ```text
-//! plan(inputs, target)   client    which bytes each part reads; a folder for what parts write
+//! plan(inputs, target)   client    the bytes that each part reads; a folder for the parts' output
 //! Part::writer()         worker    an attempt of a part: bytes in order, then a receipt (Done)
 //! Plan::commit(done)     client    each part once, in order: the output, durable under its name
-//! Plan::abort()          client    removes the folder; the target stays as it was
+//! Plan::abort()          client    removes the folder; the target is unchanged
 //! ```
 //!
 //! ```
@@ -36,27 +36,26 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **What is promised.**
+//! **Promises.**
 //! - A part may be done several times, and several times at once: each [`SegmentWriter`] writes a
-//!   file of its own, whose name no other attempt uses. The commit names the attempt that counts.
-//! - The target is complete, or what it was before, whichever process is killed, and when.
+//!   file of its own, whose name no other attempt uses. The commit chooses the attempt that counts.
+//! - The target is complete or unchanged, whichever process is killed, at any time.
 //! - Nothing is removed before the output is durable. A commit that failed or was killed is run
-//!   again. If the target has its bytes already, they stay the same; otherwise attempts that ended in
-//!   the meantime count. A commit of a job that is committed returns the same result.
+//!   again. If the target has its bytes already, they stay; otherwise attempts that ended in the
+//!   meantime count. Another commit of a committed job returns the same result.
 //! - An attempt that can no longer count, because the job is committed, ends with an error.
 //! - An input that has changed since the plan was made is an error.
-//! - Bytes that parts wrote are compared with the checksums of their receipts while they are
-//!   copied.
+//! - The bytes of parts are compared with the checksums of their receipts while they are copied.
 //!
-//! **The folder** explains itself, see [`status`]; it is made, and loses its name, in one step. It is
-//! next to the target (or where [`JobOptions::with_folder`] says), and all processes must see it
+//! **The folder** is self-contained, see [`status`]; it appears, and loses its name, in one step. It
+//! is next to the target (or where [`JobOptions::with_folder`] says), and all processes must see it
 //! under the same path.
 //!
 //! ```text
 //! out.txt.job-5f3a9c0e/
 //!   JOB                                      the plan (JSON)
 //!   part-000012.5f3a9c0e12345678.1048576.9ae0daaf   part, attempt, bytes, CRC-32C: name and receipt
-//!   CHOSEN                                   which attempts the commit takes
+//!   CHOSEN                                   the attempts that the commit takes
 //!   COMMITTED                                the output is durable
 //! ```
 //!

@@ -14,7 +14,7 @@
 //! # Ok::<(), swath::Error>(())
 //! ```
 //!
-//! Output is complete under its name, or absent, however the program ends:
+//! Output is complete under its name, or absent, even if the program is killed:
 //!
 //! ```
 //! # let folder = tempfile::tempdir().unwrap();
@@ -23,10 +23,10 @@
 //! # Ok::<(), swath::Error>(())
 //! ```
 //!
-//! **The promise**: input that another process writes, truncates or replaces while it is read,
-//! or that meets an I/O error, gives an error with path and offset in every case that `fstat`
-//! before and after can show; never a signal, never silently short data. Not promised: stores
-//! through another process's shared map, and writes within one timestamp tick on old kernels.
+//! **The promise**: input that another process writes, truncates or replaces while it is read, or
+//! that has an I/O error, results in an error with path and offset in every case that `fstat` before
+//! and after can show; never in a signal or silently short data. Not detected: stores through another
+//! process's shared map, and writes within one timestamp tick on old kernels.
 //!
 //! | To | Call |
 //! | --- | --- |
@@ -44,8 +44,8 @@
 //!
 //! Options are built with `Options::new().with_…()` and have the verbs as methods.
 //!
-//! **Text**: `String::from_utf8` checks what was read, as `std::fs::read_to_string` does, and
-//! [`reader`](fn@reader) gives lines:
+//! **Text**: `String::from_utf8` checks the bytes, as `std::fs::read_to_string` does, and
+//! [`reader`](fn@reader) returns lines:
 //!
 //! ```
 //! use std::io::BufRead;
@@ -67,30 +67,30 @@
 //   `source/mirrored/fetch.rs`.
 // - A second read writes to memory that it owns; nothing waits for a late one.
 // - A buffer is handed over only if all of it is frozen and the source is unchanged.
-// - Blocking reads run on our own threads, never on a pool of the caller's. The caller's thread
-//   takes part, so one worker starts no thread. Only where the number of workers is found out
+// - Blocking reads run on Swath's own threads, never on a pool of the caller's. The caller's thread
+//   takes part, so one worker starts no thread. Only where the number of workers is determined
 //   during the read (`Decision::crew`) is there a foreman, which reads nothing.
-// - Workers that begin stay to the end; workers that came later end with nothing in hand.
+// - The first workers stay to the end; later workers may end early, but never with a lease.
 // - Messages and hints that only make sense for files (`O_DIRECT`, `--follow-size`, maps) come
 //   from `source/opened.rs`; those about copies and about a caller's own source never mention
 //   them.
 // - Engines have no loop of their own for progress, cancellation, limits or timelines: `ReadJob`
-//   has it, and `Hands` record what they read. A span ends where a worker tells its `Recorder`
-//   so. Two spans of one lane are nested, or one comes after the other.
+//   has it, and `Hands` record their reads. A span ends where a worker calls its `Recorder`. Two
+//   spans of one lane are nested, or one comes after the other.
 // - `source` and `buffer` do not know `engine`; `engine` does not know the verbs.
-// - None of our code runs on rayon's global pool unless the caller is in it: that pool outlives
-//   the call, does not exist in a child of `fork`, and cannot be created where threads are
-//   forbidden. Independent jobs of a commit or a verification go through `together.rs`.
+// - No code of Swath runs on rayon's global pool unless the caller is in it: that pool outlives the
+//   call, does not exist in a child of `fork`, and cannot be created where threads are forbidden.
+//   Independent jobs of a commit or a verification go through `together.rs`.
 // - Only `error.rs` joins an error, its causes and its hint into one line (`in_one_line`).
 // - Results of a scan do not depend on which worker read which chunk: chunks are cut from the
 //   start of the extent and combined from left to right.
 // - A worker of `ingest` passes no descriptor to another thread and takes none: its descriptor
-//   numbers are its own. The failure that is reported is the first in input order, whichever
-//   worker meets which failure first.
-// - A strand is owned by exactly one handle; the strand that forked puts the ropes together.
+//   numbers are its own. The reported failure is the first in input order, in whatever order workers
+//   meet failures.
+// - A strand is owned by exactly one handle; the strand that forked concatenates the ropes.
 // - Bytes are placed in the file only after everything before them, in serial order, has ended
 //   well; so placed bytes are never taken back.
-// - No strand waits for another one's output; only tickets do, before they are taken.
+// - No strand waits for another strand's output; only taking a ticket may wait.
 // - Nothing is visible under the final name before link or rename; a failed sync is final.
 // - `sink` knows neither engines nor verbs, and calls the kernel through `Fs` alone.
 // - A path is resolved once, by `Fs::locate`. After that, names are relative to the open folder,
@@ -98,14 +98,14 @@
 //   locked.
 // - A panic of the caller's code is caught on the worker, kept in `FailureLog`, and resumed where
 //   the call was made; no code leaves it to `thread::scope`.
-// - No code waits for a thread that has not been started: if none can be, the caller does the
-//   work (`threads.rs`, `together.rs`, `append/pool.rs`). `threads.rs` starts the threads that
+// - No code waits for a thread that has not been started: if none can be started, the caller does
+//   the work (`threads.rs`, `together.rs`, `append/pool.rs`). `threads.rs` starts the threads that
 //   share the work of one call, each of which starts two more before its share, and those that
-//   outlive it. It is not generic: it would be compiled again for every closure, and each copy
-//   costs the command time at its start.
-// - Mutexes, conditions and counters that threads share come from `locks.rs`, which counts them
-//   in tests. Their number for the same work grows by a constant for each worker: a turn or a
-//   place wakes one thread (`docs/design/scaling.md`).
+//   outlive the call. It is not generic: it would be compiled again for every closure, and each copy
+//   would add to the start-up time of the command.
+// - Shared mutexes, conditions and counters come from `locks.rs`, which counts their uses in tests.
+//   For the same work, the uses grow by a constant for each worker: a turn or a place wakes one
+//   thread (`docs/design/scaling.md`).
 // - No buffer is sized by the length of a chunk in a manifest: `source/mirrored/steps.rs`.
 
 #![forbid(unsafe_code)]
@@ -113,7 +113,7 @@
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 compile_error!("Swath is for 64-bit Linux");
 
-// The tests' own file system names this crate as programs outside it do.
+// The tests' own file system names this crate as outside programs do.
 #[cfg(test)]
 extern crate self as swath;
 
@@ -149,7 +149,7 @@ mod together;
 mod transform;
 mod write;
 
-/// Priority classes: which chunks of a file are needed first.
+/// Priority classes: the order in which the chunks of a file are needed.
 pub mod classes {
     pub use crate::prioritised::{
         ChunkBytes, ClassBytes, ClassPlan, ClassReport, ClassTime, LoadedPlan, Prioritised,
@@ -168,13 +168,13 @@ pub mod fallbacks {
     pub use swath_plan::mirror::Standing;
 }
 
-/// Maps of files, and what must hold for them to be safe.
+/// Maps of files, and the conditions for their safety.
 pub mod maps {
     pub use swath_os::guard::Guard;
     pub use swath_os::map::{Frozen, Permit};
 }
 
-/// Further options of reading, besides engine, workers and page cache, and what a read cost.
+/// Further options of reading, besides engine, workers and page cache, and the cost of a read.
 pub mod reading {
     pub use swath_os::priority::IoPriority;
     pub use swath_plan::policy::{ParallelRequests, Reuse, Schedule, SourceKind};

@@ -1,5 +1,5 @@
-//! Mutexes, condition variables and counters that several threads change: those of `swath_os::locks`, which in
-//! this crate's own tests also count how often they are used.
+//! Mutexes, condition variables and shared counters: those of `swath_os::locks`, which in this crate's own tests
+//! also count their uses.
 //!
 //! ```text
 //! product   locks::Mutex = swath_os::locks::Mutex                  nothing is added
@@ -7,8 +7,8 @@
 //! ```
 //!
 //! So a test can assert that a verb locks no more often, and wakes no more threads, with 64 workers
-//! than with 2. The same work at both numbers is compared; what a machine with more cores would make
-//! of each lock is another question (`swath study`, experiment `s-verbs`).
+//! than with 2, for the same work. The cost of each lock on a machine with more cores is another question
+//! (`swath study`, experiment `s-verbs`).
 
 #[cfg(test)]
 mod counted;
@@ -24,8 +24,8 @@ pub(crate) use swath_os::locks::{Condvar, Mutex};
 
 pub(crate) use swath_os::locks::MutexGuard;
 
-/// Locks what can be done without, such as memory that is kept. A child of fork(2) may lack the thread that has
-/// locked it, for ever: then it is `None` after a moment, as where that thread was interrupted.
+/// Locks a dispensable value, such as cached memory. In a child of fork(2), the thread that holds the lock may not
+/// exist; then this returns `None` after a moment, as it does if that thread was interrupted.
 pub(crate) fn lock_cache<T>(cache: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     /// The lock is held for less than a microsecond.
     const SPINS: usize = 1000;

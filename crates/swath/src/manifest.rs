@@ -13,8 +13,8 @@
 //! # Ok::<(), swath::Error>(())
 //! ```
 //!
-//! It takes 8 bytes for each MiB. `docs/guide/mirrors.md` describes the format; XXH3 with 64
-//! bits detects damage, not tampering.
+//! It takes 8 bytes for each MiB. `docs/guide/mirrors.md` describes the format; XXH3 with 64 bits
+//! detects damage, not tampering.
 
 use std::io;
 use std::os::unix::fs::FileTypeExt;
@@ -39,12 +39,12 @@ pub struct Checked {
     pub bad: Vec<Extent>,
     /// Length of the file, in bytes.
     pub len: u64,
-    /// Length that it should have, in bytes.
+    /// Length that the file should have, in bytes.
     pub expected_len: u64,
 }
 
 impl Checked {
-    /// Whether every byte is right and the length is too.
+    /// Whether every byte and the length are right.
     pub fn is_right(&self) -> bool {
         self.bad.is_empty() && self.len == self.expected_len
     }

@@ -4,8 +4,7 @@
 //! checksums of the file → copy → read back from its device → commit, for each target
 //! ```
 //!
-//! The copies share no blocks with the file or each other: a bad block is bad in one of them
-//! only.
+//! The copies share no blocks with the file or each other: a bad block damages only one of them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -47,13 +46,13 @@ pub struct MirrorOptions {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Made {
-    /// The checksums that each of them was compared with, and can be compared with again.
+    /// The checksums with which each copy was compared, and can be compared again.
     pub checksums: Arc<Checksums>,
     /// The paths of the copies.
     pub copies: Vec<PathBuf>,
     /// From the call to the last commit.
     pub elapsed: Duration,
-    /// Remarks: for example that some of them share one device.
+    /// Remarks: for example that some copies share one device.
     pub notes: Vec<Fallback>,
 }
 
@@ -94,7 +93,7 @@ impl MirrorOptions {
     /// # Errors
     ///
     /// If the file cannot be read or changes during the call; if a target is the file itself, is
-    /// another target, or cannot be written; or if what is read back differs. Copies made before
+    /// another target, or cannot be written; or if the bytes read back differ. Copies made before
     /// are complete.
     pub fn mirror<P: AsRef<Path>>(
         &self,
@@ -135,7 +134,7 @@ impl MirrorOptions {
     }
 
     fn refuse_twins(&self, file: Option<&Path>, targets: &[&Path]) -> Result<()> {
-        // The identity of a file, and the place where it is or would be made.
+        // The identity of a file, and the place where it is or would be created.
         let place = |path: &Path| {
             let at = self.output.draft.fs.locate(path).ok()?;
             let folder = at.folder.own_facts().ok()?.identity;

@@ -1,8 +1,8 @@
 //! The hook for progress, cancellation and the timeline.
 //!
-//! Every executor calls [`Observer::delivered`] once for each lease, stops when it is cancelled,
-//! and notifies its [`Observer::recorder`] when something has ended. No executor has a loop of
-//! its own for this.
+//! Every executor calls [`Observer::delivered`] once for each lease, stops when it is cancelled, and
+//! calls its [`Observer::recorder`] at the end of each activity. No executor has a loop of its own
+//! for this.
 
 use std::fmt;
 use std::path::Path;
@@ -15,18 +15,18 @@ use crate::error::{Error, Operation, Result};
 use crate::locks::AtomicU64;
 use crate::timeline::{Activity, Flights, Recorder, Timeline};
 
-/// How far a read is.
+/// The progress of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Bytes delivered so far. Workers report as they finish, so calls may come out of order.
+    /// Bytes delivered until now. Workers report as they finish, so calls may come out of order.
     pub bytes: u64,
     /// Bytes in total; `None` for a stream.
     pub total: Option<u64>,
 }
 
 impl Progress {
-    /// Makes the progress of several reads together, for a caller that combines them.
+    /// Returns the progress of several reads, for a caller that combines them.
     pub fn new(bytes: u64, total: Option<u64>) -> Self {
         Self { bytes, total }
     }
@@ -52,7 +52,7 @@ pub(crate) type ProgressFn = Arc<dyn Fn(Progress) + Send + Sync>;
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken {
     cancelled: Arc<AtomicBool>,
-    /// The flags of the tokens that this one is a child of.
+    /// The flags of the tokens of which this one is a child.
     above: Arc<[Arc<AtomicBool>]>,
 }
 
@@ -77,7 +77,7 @@ impl CancelToken {
         Self { cancelled: Arc::default(), above: above.collect() }
     }
 
-    /// A token that is cancelled when either of these is.
+    /// Returns a token that is cancelled when either of these is.
     pub(crate) fn either(one: &Self, other: &Self) -> Self {
         let flags = |token: &Self| -> Vec<Arc<AtomicBool>> {
             std::iter::once(&token.cancelled).chain(&*token.above).cloned().collect()
@@ -108,9 +108,9 @@ pub(crate) struct Hooks {
 }
 
 impl Hooks {
-    /// The hooks of a verb that reads and writes: both progress callbacks are called, either
-    /// token cancels, and spans go to the timeline of the output, or to that of the reading if
-    /// the output has none.
+    /// Joins the hooks of a verb that reads and writes: both progress callbacks are called, either
+    /// token cancels, and spans go to the timeline of the output, or to that of the reading if the
+    /// output has none.
     pub(crate) fn joined(reading: &Self, output: &Self) -> Self {
         let progress = match (reading.progress.clone(), output.progress.clone()) {
             (Some(one), Some(other)) => Some(Arc::new(move |progress| {
@@ -132,7 +132,7 @@ impl Hooks {
         self.timeline.as_ref().map_or_else(Recorder::off, |timeline| timeline.recorder(path))
     }
 
-    /// Does something and records it as one span of `bytes` bytes at `offset`.
+    /// Runs a step and records it as one span of `bytes` bytes at `offset`.
     pub(crate) fn record<T, E>(
         &self,
         activity: Activity,
@@ -146,8 +146,8 @@ impl Hooks {
         ended
     }
 
-    /// Commits `len` bytes, as one span, unless the call has been cancelled, which a progress
-    /// callback for the last bytes may have done.
+    /// Commits `len` bytes, as one span, unless the call has been cancelled, perhaps by the progress
+    /// callback for the last bytes.
     pub(crate) fn commit<T>(
         &self,
         path: &Path,
@@ -159,7 +159,7 @@ impl Hooks {
         self.record(Activity::Commit, path, extent, commit)
     }
 
-    /// Fails if it was cancelled.
+    /// Fails if the call was cancelled.
     pub(crate) fn check(
         &self,
         operation: Operation,
@@ -188,7 +188,7 @@ impl fmt::Debug for Hooks {
     }
 }
 
-/// The hook of one running read or write. Clones count together.
+/// The hook of one running read or write. Clones share its count.
 #[derive(Clone, Debug)]
 pub(crate) struct Observer {
     hooks: Hooks,
@@ -215,7 +215,7 @@ impl Observer {
         self.hooks.recorder(path)
     }
 
-    /// Lanes for reads in flight, if a timeline is attached.
+    /// Returns lanes for reads in flight, for a timeline.
     pub(crate) fn flights(&self) -> Flights {
         Flights::new(self.hooks.timeline.as_ref())
     }

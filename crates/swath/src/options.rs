@@ -22,19 +22,19 @@ use crate::timeline::Timeline;
 
 /// Advice to the kernel about a file before it is read: study D's flags.
 ///
-/// For files that are read it is passed with `posix_fadvise(2)`, for maps with `madvise(2)`.
-/// Advice that only applies to maps is reported as a fallback elsewhere.
+/// It is passed with `posix_fadvise(2)` for reads and with `madvise(2)` for maps. Advice that only
+/// applies to maps is reported as a fallback elsewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Advice {
     /// No advice.
     #[default]
     None,
-    /// It will be needed soon: start reading it.
+    /// The file will be needed soon: start reading it.
     WillNeed,
-    /// It is read from front to back.
+    /// The file is read from front to back.
     Sequential,
-    /// It is read at random offsets: no readahead.
+    /// The file is read at random offsets: no readahead.
     Random,
     /// Use huge pages (maps only).
     HugePage,
@@ -66,7 +66,7 @@ pub enum MapPages {
     /// One by one, as they are touched.
     #[default]
     WhenTouched,
-    /// All of them, when the map is made (`MAP_POPULATE`).
+    /// All at once, when the map is created (`MAP_POPULATE`).
     WhenMade,
 }
 
@@ -88,34 +88,33 @@ pub enum Costs {
     /// The elapsed time.
     #[default]
     Time,
-    /// Also what the whole process used, other threads included: page faults, context switches,
-    /// CPU time, peak memory ([`Usage`](crate::reading::Usage)).
+    /// Also the resources of the whole process, including other threads: page faults, context
+    /// switches, CPU time, peak memory ([`Usage`](crate::reading::Usage)).
     Process,
 }
 
-/// Which NUMA node the fresh memory of a result comes from, on machines with more than one.
+/// The NUMA node of a result's fresh memory, on machines with more than one node.
 ///
-/// This is for what `read` and `read_prioritised` return. Blocks, streams and files that one
-/// call reads are always first touch. Memory from a [pool](BufferPool) that has been used before
-/// keeps its place. If the kernel or a sandbox refuses a placement, the report says so
-/// ([`Fallback::NotPlaced`]) and it is first touch.
+/// This applies to the results of `read` and `read_prioritised`. Blocks, streams and files that one
+/// call reads are always first touch. Used memory from a [pool](BufferPool) keeps its place. If the
+/// kernel or a sandbox refuses a placement, the report says so ([`Fallback::NotPlaced`]), and the
+/// memory is first touch.
 ///
 /// `docs/design/scaling.md` has the reasons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Numa {
-    /// [`Interleave`](Self::Interleave) for a large result with several reads in flight, from
-    /// 16 MiB for each node on; otherwise [`FirstTouch`](Self::FirstTouch). A memory policy of
-    /// the calling thread, such as `numactl --membind`, is left as it is. That a placement is
-    /// refused is not reported, because none was requested.
+    /// [`Interleave`](Self::Interleave) for a large result with several reads in flight, of at least
+    /// 16 MiB for each node; otherwise [`FirstTouch`](Self::FirstTouch). A memory policy of the
+    /// calling thread, such as `numactl --membind`, is left unchanged. A refused placement is not
+    /// reported, because none was requested.
     #[default]
     Auto,
-    /// Each worker's own: the thread that populates a page decides.
+    /// Each worker's own node: the thread that populates a page decides.
     FirstTouch,
-    /// The node of the thread that made the call.
+    /// The node of the calling thread.
     Caller,
-    /// All in turn, page by page: the nodes that have memory and processors which this process
-    /// may use.
+    /// All nodes in turn, page by page: those with memory and processors that this process may use.
     Interleave,
 }
 
@@ -146,7 +145,7 @@ pub struct ReadOptions {
     pub(crate) costs: Costs,
     pub(crate) profile: Option<Arc<Profile>>,
     pub(crate) noted: Vec<Fallback>,
-    /// In place of this machine's, for tests.
+    /// Replaces the topology of this machine, for tests.
     #[cfg(test)]
     pub(crate) topology: Option<fn() -> std::io::Result<Topology>>,
 }
@@ -186,10 +185,10 @@ impl ReadOptions {
         fn with_engine(engine: Engine) in wishes;
     }
 
-    /// Threads, the caller's included, at most 1,024. Default 0: one for each core, or more
-    /// where the device wants more reads in flight. A source that is not a file gets as many as
-    /// pay off, see [`SourceFacts`](crate::SourceFacts). Workers for which nothing would be left to
-    /// read are not started.
+    /// Sets the number of threads, including the caller's, at most 1,024. Default 0: one for each core,
+    /// or more where the device needs more reads in flight. For a source that is not a file, the number
+    /// adapts during the read, see [`SourceFacts`](crate::SourceFacts). Workers for which nothing would
+    /// be left to read are not started.
     #[must_use]
     pub fn with_workers(mut self, workers: usize) -> Self {
         self.wishes.workers = workers as u64;
@@ -201,7 +200,7 @@ impl ReadOptions {
         fn with_chunk_size(chunk_size: u64) in wishes;
     }
 
-    /// Direct reads in flight, at most 1,024. Default 0: 16; on spinning disks and networks 2.
+    /// Sets the direct reads in flight, at most 1,024. Default 0: 16; on spinning disks and networks 2.
     #[must_use]
     pub fn with_queue_depth(mut self, queue_depth: usize) -> Self {
         self.wishes.queue_depth = queue_depth as u64;
@@ -245,11 +244,11 @@ impl ReadOptions {
         /// How the file may change while it is read. Default: [`Growth::Refused`].
         fn with_growth(growth: Growth);
 
-        /// Where in the file to start, in bytes. Default 0.
+        /// The offset of the first byte to read. Default 0.
         fn with_offset(offset: u64);
 
-        /// How many bytes to read; a file with fewer bytes after the offset is an error. Default: to
-        /// the end.
+        /// The number of bytes to read; a file with fewer bytes after the offset is an error. Default:
+        /// to the end.
         fn with_len(len: u64);
     }
 
@@ -268,60 +267,58 @@ impl ReadOptions {
         /// Lets `token` cancel the read.
         fn with_cancel(cancel: CancelToken) in hooks;
 
-        /// Records in `timeline` what each worker does, chunk by chunk. Default: no timeline.
+        /// Records the activities of each worker in `timeline`, chunk by chunk. Default: no timeline.
         fn with_timeline(timeline: impl Into<Option<Timeline>>) in hooks;
 
-        /// Where buffers come from. Default: the pool of the process; see [`BufferPool`].
+        /// The pool of buffers. Default: that of the process; see [`BufferPool`].
         fn with_pool(pool: BufferPool);
 
         /// The part of the report about the cost of the read. Default: [`Costs::Time`].
         fn with_costs(costs: Costs);
     }
 
-    /// Settings that were measured to be faster than the defaults on this file system; `auto`
-    /// uses them in place of the defaults. Other options set here take precedence. Default: no
-    /// profile.
+    /// Sets the settings that were measured to be faster than the defaults on this file system; `auto`
+    /// uses them in place of the defaults. Other options set here take precedence. Default: no profile.
     #[must_use]
     pub fn with_profile(mut self, profile: impl Into<Arc<Profile>>) -> Self {
         self.profile = Some(profile.into());
         self
     }
 
-    /// Adds a line to the report's [fallbacks](crate::Report::fallbacks) about something that
-    /// was not available before the call: for example why a profile is not used. Default: no
-    /// line.
+    /// Adds a line to the report's [fallbacks](crate::Report::fallbacks) about a service that was not
+    /// available before the call: for example why a profile is not used. Default: no line.
     #[must_use]
     pub fn with_fallback(mut self, text: impl Into<String>) -> Self {
         self.noted.push(Fallback::Noted(text.into()));
         self
     }
 
-    /// The profile that `auto` is to use, if there is one.
+    /// Returns the profile for `auto`, if there is one.
     pub(crate) fn auto_profile(&self) -> Option<&Profile> {
         self.profile.as_deref().filter(|_| self.wishes.engine == Engine::Auto)
     }
 
-    /// Its settings for reads, if there is a profile.
+    /// Returns the profile's settings for reads, or the defaults.
     pub(crate) fn tuning(&self) -> Tuning {
         self.auto_profile().map(Profile::tuning).unwrap_or_default()
     }
 
-    /// Its name, for the report.
+    /// Returns the profile's name, for the report.
     pub(crate) fn profile_name(&self) -> Option<String> {
         self.auto_profile().map(|profile| profile.name().to_owned())
     }
 
-    /// Where in the file to start, in bytes.
+    /// The offset of the first byte to read.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The requested bytes of a chunk; 0 means "choose for me".
+    /// The requested chunk size in bytes; 0 means "choose for me".
     pub fn chunk_size(&self) -> u64 {
         self.wishes.chunk_size
     }
 
-    /// The requested threads; 0 means "choose for me".
+    /// The requested number of threads; 0 means "choose for me".
     pub fn workers(&self) -> usize {
         usize::try_from(self.wishes.workers).unwrap_or(usize::MAX)
     }
@@ -331,7 +328,7 @@ impl ReadOptions {
         self.offset == 0 && self.len.is_none()
     }
 
-    /// Refuses a part of a source for a verb that takes all of it.
+    /// Refuses an offset or a length for a verb that takes the whole source.
     pub(crate) fn check_whole(&self, operation: Operation, name: &Path) -> Result<()> {
         if self.is_whole() {
             return Ok(());
@@ -344,13 +341,13 @@ impl ReadOptions {
             .hint("leave out the offset and the length, or read the part and write it"))
     }
 
-    /// These options, joined with the hooks of the same verb's output.
+    /// Returns these options, joined with the hooks of the same verb's output.
     pub(crate) fn joined(&self, output: &Hooks) -> Self {
         let hooks = Hooks::joined(&self.hooks, output);
         Self { hooks, ..self.clone() }
     }
 
-    /// Returns the options without the progress callback: for all reads of a verb but one.
+    /// Returns the options without the progress callback: for all but one read of a verb.
     #[must_use]
     pub fn without_progress(mut self) -> Self {
         self.hooks.progress = None;
@@ -369,34 +366,33 @@ impl ReadOptions {
         self.hooks.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
     }
 
-    /// The token of these options, if there is one: for a caller that ends one of several reads
-    /// early, with a [child](CancelToken::child) of it.
+    /// The token of these options, if there is one: for a caller that ends one of several reads early,
+    /// with a [child](CancelToken::child) of the token.
     pub fn cancel(&self) -> Option<&CancelToken> {
         self.hooks.cancel.as_ref()
     }
 
-    /// The progress callback, if there is one: for a caller that makes one read of several.
+    /// The progress callback, if there is one: for a caller that combines several reads into one.
     pub fn progress(&self) -> Option<Arc<dyn Fn(Progress) + Send + Sync>> {
         self.hooks.progress.clone()
     }
 
-    /// The timeline, if there is one: for a caller that does more with the bytes than Swath
-    /// sees.
+    /// The timeline, if there is one: for a caller that records work of its own.
     pub fn timeline(&self) -> Option<&Timeline> {
         self.hooks.timeline.as_ref()
     }
 
-    /// The hook of a read of `extent`.
+    /// Returns the hook of a read of `extent`.
     pub(crate) fn observer(&self, extent: Extent) -> Observer {
         Observer::new(self.hooks.clone(), Some(extent.len()))
     }
 
-    /// The requested bytes, of a source of `len` bytes.
+    /// Returns the requested bytes of a source of `len` bytes.
     pub(crate) fn extent_of(&self, source: &OpenSource, len: u64) -> Result<Extent> {
         self.extent_of_len(source, len, self.len)
     }
 
-    /// Returns the requested bytes, of a source with a length of the caller's.
+    /// As [`extent_of`](Self::extent_of), with the caller's own number of bytes to read.
     pub(crate) fn extent_of_len(
         &self,
         source: &OpenSource,

@@ -1,5 +1,5 @@
-//! One read of known length, from the facts about its source to its workers: the beginning of
-//! every verb. [`ReadJob::finish`] is its end.
+//! Prepares a read of known length, from the facts about its source to its workers: the beginning
+//! of every verb. [`ReadJob::finish`] is the end.
 //!
 //! ```text
 //! Opened, ReadOptions → facts → decide → Planned → Job → workers → Job::finish → Report
@@ -35,7 +35,7 @@ pub(crate) use mapped::{Mapping, Shares};
 pub(crate) use memory::pages;
 pub(crate) use nodes::place;
 
-/// Extra bytes that direct reads may need to cover whole units.
+/// Extra bytes that direct reads may need for whole units.
 const DIRECT_EDGES: u64 = 128 << 10;
 
 /// The decisions for one extent of a source.
@@ -49,7 +49,7 @@ pub(crate) struct Planned<'o> {
 }
 
 impl<'o> Planned<'o> {
-    /// Inspects `extent` of a source and calls `decide` for how to read it.
+    /// Inspects `extent` of a source and calls `decide` to choose how to read it.
     pub(crate) fn of(
         source: &Arc<OpenSource>,
         extent: Extent,
@@ -61,8 +61,8 @@ impl<'o> Planned<'o> {
         Self::decided(source, facts, options, decision)
     }
 
-    /// Plans with a decision that is made already. The caller's advice is passed to the kernel,
-    /// unless it is for a map.
+    /// Plans with an existing decision. Passes the caller's advice to the kernel, unless it is for a
+    /// map.
     pub(crate) fn decided(
         source: &Arc<OpenSource>,
         facts: Facts,
@@ -85,13 +85,13 @@ impl<'o> Planned<'o> {
         Self { source: Arc::clone(source), options, facts, decision, report }
     }
 
-    /// The bytes of this many leases.
+    /// Returns the bytes of this many leases.
     pub(crate) fn leases(&self, count: u64) -> Option<NonZeroU64> {
         NonZeroU64::new(self.decision.cut.size.get().saturating_mul(count))
     }
 
-    /// Bytes of memory for a worker that does not keep what it reads: a chunk, or a lease and a
-    /// unit at either end.
+    /// Bytes of memory for a worker that keeps none of its bytes: a chunk, or a lease and a unit at
+    /// either end.
     pub(crate) fn scratch_size(&self, by_lease: bool) -> usize {
         let bytes = match by_lease || self.decision.is_direct() {
             true => self.decision.cut.size.get(),
@@ -102,7 +102,7 @@ impl<'o> Planned<'o> {
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
-    /// Returns the extent that is dropped from the page cache after it was read, if anything.
+    /// Returns the windows to drop from the page cache after they were read, if any.
     pub(crate) fn drop_behind(&self) -> Option<DropBehind> {
         (self.decision.page_cache == PageCache::Drop).then(|| DropBehind {
             first_window: self.facts.extent.offset() / WINDOW_SIZE,
@@ -110,12 +110,11 @@ impl<'o> Planned<'o> {
         })
     }
 
-    /// The read, ready for its workers, which run at most `ahead` bytes ahead of what is
-    /// released.
+    /// Returns the job for its workers, which read at most `ahead` bytes past the released ones.
     ///
     /// # Errors
     ///
-    /// If it is cancelled already.
+    /// If the read is cancelled already.
     pub(crate) fn job<'m>(
         &self,
         observer: Observer,

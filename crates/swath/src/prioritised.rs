@@ -1,12 +1,12 @@
-//! The verb `read_prioritised`: the urgent parts first, and all of it no later than `read`.
+//! The verb `read_prioritised`: reads urgent parts first, and the whole no later than `read`.
 //!
 //! ```text
 //! plan (chunk, class)… → arrange → workers read, class after class ─┬→ wait(class), callbacks
 //!                                   at most `window` in flight      └→ finish: the whole
 //! ```
 //!
-//! [`swath_plan::classes`] makes the decisions; here they are carried out, by our own threads,
-//! which continue after the call has returned.
+//! [`swath_plan::classes`] decides; Swath's own threads carry the decisions out here, and continue
+//! after the call has returned.
 
 mod loaded;
 mod plan;
@@ -37,12 +37,12 @@ pub use loaded::{ClassReport, ClassTime, LoadedPlan};
 pub use plan::{ClassPlan, RowLayout};
 pub use views::{ChunkBytes, ClassBytes};
 
-/// Starts to read what `plan` lists of one file, the most urgent class first, and returns at
-/// once.
+/// Starts to read the chunks that `plan` lists of one file, the most urgent class first, and
+/// returns at once.
 ///
 /// Adjacent chunks of a class are read together, about 1 MiB at a time, by workers that take the
-/// next piece in the order of classes. There are no barriers: a worker that finds nothing left
-/// of one class begins another, but none that is more than the plan's window ahead.
+/// next piece in the order of classes. There are no barriers: a worker that finds nothing left of
+/// one class begins another, at most the plan's window ahead.
 ///
 /// Source: study A (priorities), but without its barriers between batches.
 ///
@@ -62,8 +62,8 @@ pub use views::{ChunkBytes, ClassBytes};
 /// # Errors
 ///
 /// If the file cannot be opened, cannot be read by position, or ends before the plan does; if
-/// there is not enough memory. [`Prioritised::wait`] and [`Prioritised::finish`] report what
-/// fails later.
+/// there is not enough memory. [`Prioritised::wait`] and [`Prioritised::finish`] report later
+/// failures.
 pub fn read_prioritised(source: impl Into<Source>, plan: ClassPlan) -> Result<Prioritised> {
     ReadOptions::new().read_prioritised(source, plan)
 }
@@ -94,10 +94,10 @@ pub fn read_prioritised_files<S: Into<Source>>(
 }
 
 impl ReadOptions {
-    /// Starts to read what `plan` lists of `source`; see [`read_prioritised`].
+    /// Starts to read the chunks that `plan` lists of `source`; see [`read_prioritised`].
     ///
-    /// The ring and fixed schedules are not used for it; the report says so. With direct reads,
-    /// a chunk that is not made of whole device blocks is read together with its surroundings.
+    /// Ring and fixed schedules are not used; the report says so. With direct reads, a chunk that
+    /// does not consist of whole device blocks is read together with its surroundings.
     ///
     /// # Errors
     ///
@@ -129,10 +129,10 @@ impl ReadOptions {
     }
 }
 
-/// A read by classes that is running.
+/// A running read by classes.
 ///
-/// It can be shared freely between threads. When it is dropped, the read is cancelled and its
-/// workers are waited for; no thread remains.
+/// It can be shared freely between threads. Dropping it cancels the read and waits for its workers;
+/// no thread remains.
 pub struct Prioritised {
     threads: Threads,
     shared: Arc<SharedReading>,
@@ -142,8 +142,8 @@ pub struct Prioritised {
 }
 
 impl Prioritised {
-    /// Waits until all of `class` is read and checked, and returns its bytes. Classes that were
-    /// complete stay readable after a failure or a cancellation.
+    /// Waits until all of `class` is read and checked, and returns its bytes. Complete classes stay
+    /// readable after a failure or a cancellation.
     ///
     /// # Errors
     ///
@@ -212,7 +212,7 @@ impl Prioritised {
                 "request bytes that the plan lists",
             ));
         }
-        // First, so that bytes that came just before the end are not missed.
+        // First, so that bytes read just before the end are not missed.
         let ended = self.shared.ended();
         match (self.bytes(file, range), ended) {
             (None, Some(error)) => Err(error),
@@ -232,7 +232,7 @@ impl Prioritised {
         self.shared.cancel();
     }
 
-    /// Waits for everything and returns it without copying.
+    /// Waits for all classes and returns the whole without copying.
     ///
     /// # Errors
     ///
@@ -267,7 +267,8 @@ impl Prioritised {
     }
 }
 
-/// Takes the memory back and makes the report; `None` if bytes are missing without a reason.
+/// Takes the memory back and returns it with the report; `None` if bytes are missing without a
+/// reason.
 fn finish(
     shared: SharedReading,
     report: Report,
@@ -317,16 +318,16 @@ struct Threads {
 }
 
 impl Threads {
-    /// Whether the caller is one of them: a callback.
+    /// Whether the calling thread is a worker: in a callback.
     fn is_one_of_them(&self) -> bool {
         self.shared.workers().contains(&std::thread::current().id())
     }
 
-    /// Joins all of them.
+    /// Joins all workers.
     fn join(&mut self) {
         let here = std::thread::current().id();
         for handle in self.handles.drain(..) {
-            // A callback may own the handle: its thread ends by itself.
+            // A callback may own the handle; its thread ends by itself.
             if handle.thread().id() != here {
                 // The shared state keeps panics.
                 let _ = handle.join();

@@ -1,4 +1,4 @@
-//! The settings that were measured to be faster than the defaults, as a plain value.
+//! Settings that were measured to be faster than the defaults, as a plain value.
 //!
 //! The library stores no profiles and looks for none: the caller passes one with the options of
 //! each call. `swath tune` measures one for a file system and saves it, and the command loads it
@@ -10,7 +10,7 @@ use swath_plan::policy::{Engine, PageCache, Tuning};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SharedDevice {
-    /// Read one of them, as long as it is good: together they are seldom faster.
+    /// Read one copy, as long as it is good: together they are seldom faster.
     #[default]
     OneCopy,
     /// Read them in parallel, as copies on separate devices.
@@ -19,11 +19,11 @@ pub enum SharedDevice {
 
 /// Settings that were measured to be faster than the defaults, for one file system of one machine.
 ///
-/// `auto` uses them in place of its defaults. Options of the call take precedence, and an engine
-/// that was requested is not tuned. No setter can fail: absurd values are clamped when they are
-/// used, and the report says so. 0, and `Auto`, mean "not measured": the default stays.
+/// `auto` uses them in place of its defaults. Options of the call take precedence, and a requested
+/// engine is not tuned. No setter can fail: absurd values are clamped when they are used, and the
+/// report says so. 0 and `Auto` mean "not measured": the default stays.
 ///
-/// It never changes which bytes are read, only how.
+/// A profile never changes which bytes are read, only how.
 ///
 /// ```
 /// use swath::{Profile, ReadOptions};
@@ -64,26 +64,25 @@ macro_rules! settings {
 }
 
 impl Profile {
-    /// A profile without settings; reports call it `name`.
+    /// Returns a profile without settings; reports call it `name`.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
 
-    /// Its name in reports.
+    /// The name in reports.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     settings! {
-        /// Threads that read what the page cache holds; at most 1,024.
+        /// Threads that read bytes in the page cache; at most 1,024.
         warm_workers with_warm_workers tuning.warm_workers: u64;
         /// Bytes of one read into memory, for a file that is in the page cache; from 4 KiB to 64
         /// MiB. The chunk size of a scan is the caller's.
         warm_chunk_size with_warm_chunk_size tuning.warm_chunk_size: u64;
-        /// Threads that read what the page cache does not hold through it; at most 1,024. For
-        /// threads that also process the bytes it only counts if it is more than their usual
-        /// number.
+        /// Threads that read bytes outside the page cache through it; at most 1,024. For threads
+        /// that also process the bytes, it only counts if it is more than their usual number.
         cold_workers with_cold_workers tuning.cold_workers: u64;
         /// Bytes of one read into memory, for a file that is not completely in the page cache;
         /// from 4 KiB to 64 MiB.
@@ -99,19 +98,19 @@ impl Profile {
         /// page cache, even where `O_DIRECT` is possible; every other value means the default,
         /// bypassing it.
         once with_once tuning.once: PageCache;
-        /// Up to this size a file is read with one read and no thread; at most 1 MiB.
+        /// Size up to which a file is read with one read and no thread; at most 1 MiB.
         small_file with_small_file tuning.small: u64;
         /// Threads that read many small files from the page cache; at most 1,024.
         files_workers with_files_workers files_workers: usize;
         /// Files in flight on the device at a time, of many small ones; at most 1,024.
         files_depth with_files_depth files_depth: u32;
-        /// How copies that share one device are read fastest. Pass it on with
+        /// The fastest way to read copies that share one device. Pass it with
         /// [`with_shared_device`](crate::mirror::Mirrored::with_shared_device) to a
         /// [`Mirrored`](crate::mirror::Mirrored) of such copies.
         shared_device with_shared_device shared_device: SharedDevice;
     }
 
-    /// Whether it changes nothing.
+    /// Whether the profile changes nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::new(self.name.as_str())

@@ -1,7 +1,7 @@
 //! The verb `read`: the bytes of one file in memory, by the fastest way for this file right now.
 //!
 //! ```text
-//! open → look at it → decide → engine fills leases of the buffer → check that nothing changed
+//! open → inspect → decide → engine fills leases of the buffer → check that nothing changed
 //! ```
 
 mod into_memory;
@@ -32,18 +32,18 @@ use crate::timeline::Activity;
 
 use into_memory::fill_memory;
 
-/// A buffer, and how it was filled.
+/// A buffer, and the report of the read.
 #[derive(Debug)]
 pub struct Loaded {
     /// The bytes.
     pub buffer: Buffer,
-    /// How they were read.
+    /// The report of the read.
     pub report: Report,
 }
 
 /// Reads a whole file into memory by the fastest way for this file right now.
 ///
-/// Source: study A (parallel loading); `docs/design/auto.md` says how the way is chosen.
+/// Source: study A (parallel loading); `docs/design/auto.md` describes the choice.
 ///
 /// ```
 /// let passwd = swath::read("/etc/passwd")?;
@@ -53,8 +53,8 @@ pub struct Loaded {
 ///
 /// # Errors
 ///
-/// If it cannot be opened or read, is a folder, changes while it is read, or does not fit into
-/// the available memory.
+/// If the file cannot be opened or read, is a folder, changes while it is read, or does not fit
+/// into the available memory.
 pub fn read(source: impl Into<Source>) -> Result<Buffer> {
     read_from(source.into())
 }
@@ -70,8 +70,8 @@ fn read_from(source: Source) -> Result<Buffer> {
     }
 }
 
-/// The fast path for a small regular file: the five calls that it needs and nothing else. `None`
-/// if anything is unusual, so that the general path finds out what.
+/// The fast path for a small regular file: only the five calls that it needs. `None` if anything is
+/// unusual; the general path then handles it.
 fn read_small_file(file: &File) -> Option<Buffer> {
     let before = rustix::fs::fstat(file).ok()?;
     let len = usize::try_from(before.st_size).ok()?;
@@ -103,7 +103,7 @@ impl ReadOptions {
         Ok(Loaded { report: clock.stop(loaded.report), ..loaded })
     }
 
-    /// Reads into the caller's memory: all of `target`, from the offset of the options on.
+    /// Fills all of `target`, the caller's memory, from the offset of the options.
     ///
     /// Whatever happens, nothing writes to `target` once this has returned. After an error its
     /// contents are unspecified.
@@ -189,12 +189,12 @@ impl ReadOptions {
         Err(source.unmapped("use `read_mapped`"))
     }
 
-    /// Whether the options want nothing that a single read would not do.
+    /// Whether `extent` is small and a single read fulfils the options.
     fn is_small(&self, extent: Extent) -> bool {
         self.wants_one_read(extent, self.tuning().small_bytes())
     }
 
-    /// Whether `extent` has at most `most` bytes, and the options want nothing that a single read would not do.
+    /// Whether `extent` has at most `most` bytes and a single read fulfils the options.
     fn wants_one_read(&self, extent: Extent, most: u64) -> bool {
         self.wishes.take_one_read(extent.len(), most)
             && matches!(self.wishes.page_cache, PageCache::Auto | PageCache::Keep)
@@ -204,8 +204,8 @@ impl ReadOptions {
             && self.advice == Advice::None
     }
 
-    /// Reads what is in the page cache in one call, without asking first whether it is there. `None` if it is not, or if
-    /// it is longer than one read.
+    /// Reads bytes that are in the page cache in one call, without checking first. `None` if they are not there, or too
+    /// many for one read.
     fn at_once(
         &self,
         source: &OpenSource,
@@ -215,7 +215,7 @@ impl ReadOptions {
         let wishes = &self.wishes;
         let is_open = wishes.workers <= 1 && wishes.chunk_size == 0 && wishes.queue_depth == 0;
         let Some(file) = source.file() else { return Ok(None) };
-        // A timeline would show the bytes twice if they are not there.
+        // If some bytes are missing, a timeline would show bytes twice.
         if !is_open || self.timeline().is_some() || !self.wants_one_read(extent, READ_SIZE) {
             return Ok(None);
         }
@@ -231,8 +231,7 @@ impl ReadOptions {
         done.map(Some)
     }
 
-    /// Reads at once what is so small that `read` takes one call, with as little as possible
-    /// around it.
+    /// Reads an extent that takes one call, with minimal overhead.
     fn in_one_read(
         &self,
         source: &OpenSource,
@@ -270,8 +269,8 @@ impl ReadOptions {
             })?;
             return Ok(Loaded { buffer, report });
         }
-        // Data starts at the same offset in its page as in the file's: direct reads need no
-        // bounce buffer.
+        // Bytes have the same offset within a page as in the file: direct reads need no bounce
+        // buffer.
         let phase = usize::try_from(extent.offset()).unwrap_or(0) % 4096;
         let leases = Leases::of_pages(pages(&source, extent, phase, self)?);
         let report = fill_memory(self, &source, extent, &leases, phase, map)?;
@@ -282,7 +281,7 @@ impl ReadOptions {
         Ok(Loaded { buffer, report })
     }
 
-    /// Reads a stream, into memory that doubles.
+    /// Reads a stream into memory that grows by doubling.
     fn read_stream(&self, source: &OpenSource) -> Result<Loaded> {
         let observer = Observer::new(self.hooks.clone(), self.len);
         let mut stream = Stream::starting(source, &observer, self)?;
@@ -332,7 +331,7 @@ impl ReadOptions {
     }
 }
 
-/// From this growth on, a stream first checks whether enough memory is available.
+/// Growth in bytes before which a stream checks whether enough memory is available.
 const LARGE: u64 = 64 << 20;
 
 /// At most 64 KiB: one read onto the heap, no thread, no map.
@@ -349,15 +348,15 @@ fn read_small(
     let (mut bytes, start) = memory;
     let end = start + len;
     if let Some(file) = source.file() {
-        // Straight into uninitialised memory: at this size it makes a difference. The vector has
-        // room for one more cache line; what a growing file puts there is cut off.
+        // Into uninitialised memory: at this size it makes a difference. The vector has room for
+        // one more cache line; bytes that a growing file puts there are cut off.
         let read = rustix::io::pread(file, spare_capacity(&mut bytes), extent.offset());
         tally.calls += 1;
         if read.is_ok() && bytes.len() >= end {
             bytes.truncate(end);
             return Ok(Buffer::small(bytes, start));
         }
-        // Short, interrupted or failed: the general path continues, or reports why not.
+        // Short, interrupted or failed: the general path continues, or reports the error.
         bytes.truncate(start);
     }
     bytes.resize(end, 0);

@@ -5,9 +5,9 @@
 //! consumer       ↑ block 2
 //! ```
 //!
-//! The first block after opening or seeking is read on the caller's thread, so reading a few
-//! bytes here and there starts no thread, and so is all that is in the page cache. From the first byte on
-//! that is not, workers read ahead.
+//! The caller's thread reads the first block after opening or seeking, so reading a few bytes here and
+//! there starts no thread. It also reads bytes that are in the page cache. At the first byte that is not,
+//! workers start to read ahead.
 
 mod ahead;
 mod cached;
@@ -35,7 +35,7 @@ use ahead::Ahead;
 
 /// Bytes of one block by default.
 const BLOCK_SIZE: u64 = 1 << 20;
-/// The bytes that are read on the caller's thread before workers are started.
+/// Bytes that the caller's thread reads before workers are started.
 const FIRST: u64 = 128 << 10;
 /// Bytes read from a stream at one time.
 const STREAM_BLOCK: usize = 64 << 10;
@@ -105,15 +105,15 @@ impl ReadOptions {
 pub struct Reader {
     source: Arc<OpenSource>,
     options: ReadOptions,
-    /// Counts what has been read ahead, seeks included.
+    /// Counts the bytes read ahead, across seeks.
     observer: Observer,
     /// The offset in the source from which positions count.
     base: u64,
-    /// Where the bytes end; `None` if not yet known.
+    /// The end of the bytes; `None` if not yet known.
     end: Option<u64>,
     seekable: bool,
     block: Buffer,
-    /// How much of the block has been consumed.
+    /// Bytes of the block that have been consumed.
     at: usize,
     /// The offset in the source after the block. For a stream: bytes after the start of the
     /// extent.
@@ -124,9 +124,9 @@ pub struct Reader {
     /// Whether all blocks since the last seek were in the page cache.
     is_cached: bool,
     checked: bool,
-    /// Pages of the file may be in a pipe, where they change with it.
+    /// Pages of the file may be in a pipe, where they change with the file.
     is_moved: bool,
-    /// Other threads read what is in the page cache too.
+    /// Other threads read bytes that are in the page cache too.
     keeps_ahead: bool,
 }
 
@@ -150,7 +150,7 @@ impl Reader {
         self.end.filter(|_| self.seekable).map(|end| end - self.base)
     }
 
-    /// The name of its source in messages: the path, for standard input `<stdin>`.
+    /// The name of the source in messages: the path, for standard input `<stdin>`.
     pub fn path(&self) -> &Path {
         self.source.name()
     }
@@ -159,7 +159,7 @@ impl Reader {
         if self.seekable { self.base } else { 0 }
     }
 
-    /// Replaces the consumed block by the next one; an empty one at the end. After an error the
+    /// Replaces the consumed block by the next one, at the end by an empty one. After an error the
     /// block is empty, and the next call retries from here.
     fn advance(&mut self) -> Result<()> {
         let used = std::mem::take(&mut self.block);
@@ -169,7 +169,7 @@ impl Reader {
         }
         let end = self.end.unwrap_or(self.next);
         if self.next >= end {
-            // What the caller wrote last has followed all pages that were moved.
+            // The caller's last writes followed all moved pages, so check again.
             self.checked &= !std::mem::take(&mut self.is_moved);
             return self.check_end();
         }
@@ -179,8 +179,7 @@ impl Reader {
             true => self.read_on(rest, used)?,
         };
         if self.next + block.len() as u64 >= end {
-            // Before the last bytes are handed out: a caller that knows the length may not read
-            // again.
+            // Before the last bytes are returned: a caller that knows the length may not read again.
             self.check_end()?;
         }
         self.sequential = true;
@@ -189,7 +188,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Whether the options want nothing that a first read, here and buffered, would not do.
+    /// Whether a first buffered read on this thread fulfils the options.
     fn plain(&self) -> bool {
         let options = &self.options;
         matches!(options.wishes.page_cache, PageCache::Auto | PageCache::Keep)
@@ -198,7 +197,7 @@ impl Reader {
             && options.io_priority.is_none()
     }
 
-    /// The block after one that was read.
+    /// Returns the block after one that was read.
     fn read_on(&mut self, rest: Extent, used: Buffer) -> Result<Buffer> {
         if !self.is_cached || !self.may_read_cached() {
             return self.read_ahead(rest, used);
@@ -210,7 +209,7 @@ impl Reader {
         self.read_ahead(rest, Buffer::default())
     }
 
-    /// The next block from the workers; read here if not a single worker can be started.
+    /// Returns the next block from the workers; reads it here if no worker can be started.
     fn read_ahead(&mut self, rest: Extent, used: Buffer) -> Result<Buffer> {
         if self.ahead.is_none() {
             self.ahead = Ahead::start(&self.source, rest, &self.options, &self.observer);
@@ -226,7 +225,7 @@ impl Reader {
         }
         let ended = self.ahead.take();
         if let Some(ahead) = &ended {
-            // Whatever else ended it, a panic is the cause.
+            // If there was a panic, it is the cause.
             ahead.resume_panic();
         }
         let name = self.source.name();
@@ -282,7 +281,7 @@ impl Reader {
         Ok(())
     }
 
-    /// All bytes have been handed out: checks that the file has not changed.
+    /// Checks, after all bytes were returned, that the file has not changed.
     fn check_end(&mut self) -> Result<()> {
         if std::mem::replace(&mut self.checked, true) {
             return Ok(());

@@ -6,8 +6,8 @@
 //! blocks   |aaaa|bb|cccccccc|ddd|e|fffff|   a record belongs to the block in which it begins
 //! ```
 //!
-//! This room knows bytes and leases. Which files are read, by how many workers, and what becomes
-//! of the blocks is decided by the verbs `blocks` and `transform`.
+//! This room knows bytes and leases. The verbs `blocks` and `transform` choose the files, the
+//! number of workers and the use of the blocks.
 
 pub(crate) mod block;
 pub(crate) mod cut;

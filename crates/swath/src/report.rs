@@ -1,4 +1,4 @@
-//! The plain numbers of a report: the work, its way, and the reason.
+//! The report of a read: numbers, choices, and the reason.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,13 +8,13 @@ use swath_plan::policy::{Engine, PageCache};
 
 pub use swath_os::usage::Usage;
 
-/// How a read went.
+/// The report of a read.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report {
     /// Bytes delivered.
     pub bytes: u64,
-    /// From the call to the last byte, opening and checking included.
+    /// From the call to the last byte, including opening and checking.
     pub elapsed: Duration,
     /// The engine that ran; never `Auto`.
     pub engine: Engine,
@@ -25,7 +25,7 @@ pub struct Report {
     /// The name of the profile that was used; `None` without a profile, and where there was
     /// nothing to decide.
     pub profile: Option<String>,
-    /// Threads that read, the caller's included.
+    /// Threads that read, including the caller's.
     pub workers: usize,
     /// Slots for reads in flight: workers and ring entries.
     pub queue_depth: u64,
@@ -54,7 +54,7 @@ pub struct Report {
 pub struct Scanned<T> {
     /// The combined value.
     pub value: T,
-    /// How it went.
+    /// The report of the scan.
     pub report: Report,
 }
 
@@ -62,23 +62,23 @@ pub struct Scanned<T> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MirrorReport {
-    /// Its path.
+    /// The path.
     pub path: PathBuf,
     /// The fate of the copy.
     pub state: MirrorState,
-    /// The last problem with it.
+    /// The last problem with the copy.
     pub trouble: Option<String>,
-    /// Bytes that were taken from it.
+    /// Bytes that were taken from the copy.
     pub bytes: u64,
-    /// Chunks that were taken from it.
+    /// Chunks that were taken from the copy.
     pub chunks: u64,
-    /// Chunks that could not be read from it.
+    /// Chunks that could not be read from the copy.
     pub errors: u64,
-    /// The chunks among them that another copy provided.
+    /// Those of `errors` that another copy provided.
     pub fail_overs: u64,
-    /// Hedged reads of it that finished first and were used.
+    /// Hedged reads of the copy that finished first and were used.
     pub hedges_won: u64,
-    /// Hedged reads of it that were not needed.
+    /// Hedged reads of the copy that were not needed.
     pub hedges_lost: u64,
 }
 
@@ -90,7 +90,7 @@ pub enum MirrorState {
     Read,
     /// Another copy on the same device was read instead.
     Spare,
-    /// It failed several times in a row, and was then used only for what no other copy had.
+    /// It failed several times in a row, and was then used only for chunks that no other copy had.
     GivenUp,
     /// It could not be read, or is no longer the file that was opened.
     Unusable,
@@ -108,7 +108,7 @@ impl fmt::Display for MirrorState {
 }
 
 impl Report {
-    /// The report of one thread that reads in order.
+    /// Returns the report of one thread that reads in order.
     pub(crate) fn serial(reason: &str, chunk_size: u64) -> Self {
         Self {
             bytes: 0,

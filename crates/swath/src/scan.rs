@@ -5,9 +5,9 @@
 //! values   v0  v1  v2  v3     combined from left to right: ((v0 + v1) + v2) + v3
 //! ```
 //!
-//! Chunks are cut from the start of the extent, whichever worker reads them and by whichever
-//! engine. So the result, even of floating-point sums, is the same for every number of workers.
-//! Source: study D (byte sum in dynamic blocks), whose combination depends on the thread count.
+//! Chunks are cut from the start of the extent, regardless of worker and engine. So the result,
+//! even of floating-point sums, is the same for every number of workers. Source: study D (byte sum
+//! in dynamic blocks), whose combination depends on the thread count.
 
 mod mapped;
 mod trial;
@@ -25,7 +25,7 @@ use crate::source::Source;
 
 use mapped::Kernel;
 
-/// Each byte is a record: chunks end where their size says.
+/// Each byte is a record, so chunks have exactly their size.
 const ANYWHERE: Cut = Cut::Fixed(1);
 
 /// Adjacent bytes of the source, as they are read.
@@ -120,7 +120,7 @@ impl ReadOptions {
     }
 
     /// As [`sum`](Self::sum), through a map where that is faster: with the engine
-    /// [`Engine::Map`](crate::Engine::Map), or, of a file in the page cache, where the first windows show that it is.
+    /// [`Engine::Map`](crate::Engine::Map), or for a file in the page cache whose first windows were faster that way.
     /// `name` is for messages.
     ///
     /// # Errors

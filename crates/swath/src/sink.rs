@@ -5,20 +5,20 @@
 //! local   the kernel's implementation of them
 //! names   the names next to a target
 //! claim   one target, locked against other writers
-//! existing  what is at a target, and what may be done with it
+//! existing  the file at a target, and the permitted treatment of it
 //! draft   one file that has no name yet, and its commit
 //! path_text  paths in JSON
-//! same_folders  paths of one call that keep leading to the same folders
-//! publish how a finished file gets its name
+//! same_folders  keeps the paths of one call leading to the same folders
+//! publish gives a finished file its name
 //! place   writes bytes to their place in a file
 //! folder  a folder of segments, and the commit of its manifest
-//! target  where chunks of known places go: a file or a stream
+//! target  the target of chunks with known places: a file or a stream
 //! direct  writes that bypass the page cache
 //! zeros   leaves out long runs of zeros
 //! writeback  starts writing to the device while further bytes are written
 //! ```
 //!
-//! The verbs decide what is written, and in which order.
+//! The verbs decide which bytes are written, and in which order.
 
 pub(crate) mod claim;
 pub(crate) mod direct;

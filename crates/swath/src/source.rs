@@ -1,9 +1,8 @@
 //! One input: facts about it, and its bytes by position.
 //!
-//! A source is opened once, by the verb that reads it or earlier (`input.rs`). Reads are
-//! positional and blocking. The interface is extensible: every verb can read whatever implements
-//! [`ReadAt`]. Files can be read in more ways (direct, ring, map) because they have a
-//! descriptor.
+//! A source is opened once, by the verb that reads it or earlier (`input.rs`). Reads are positional
+//! and blocking. The interface is extensible: every verb can read any implementation of [`ReadAt`].
+//! Files can be read in more ways (direct, ring, map) because they have a descriptor.
 
 mod copies;
 mod file;
@@ -59,8 +58,7 @@ pub use trouble::SourceTrouble;
 /// # Ok::<(), swath::Error>(())
 /// ```
 pub trait ReadAt: Send + Sync {
-    /// Returns what is known now. Called before and after a read, to see whether the source
-    /// changed.
+    /// Returns the current facts. Called before and after a read, to see whether the source changed.
     ///
     /// # Errors
     ///
@@ -72,26 +70,26 @@ pub trait ReadAt: Send + Sync {
     /// # Errors
     ///
     /// `Interrupted` is retried; `WouldBlock` and `TimedOut` a few times, with growing pauses;
-    /// other errors end the read. A [`SourceTrouble`] says more: when it passes, or that the
-    /// content has changed.
+    /// other errors end the read. A [`SourceTrouble`] is more precise: it has the time after which to
+    /// retry, or says that the content has changed.
     fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize>;
 
-    /// Its name in messages.
+    /// The name in messages.
     fn name(&self) -> PathBuf {
         PathBuf::from("<source>")
     }
 
-    /// The folder that contains the files its bytes are in, if there is one: no copy of the
-    /// source is written into it.
+    /// The folder that contains the files with its bytes, if there is one: no copy of the source is
+    /// written into it.
     fn folder(&self) -> Option<PathBuf> {
         None
     }
 
-    /// Who may read it, for files that are made of it. Default: unknown.
+    /// Who may read the source, for files made from it. Default: unknown.
     ///
     /// # Errors
     ///
-    /// The errors of inspecting it.
+    /// The errors of inspecting the source.
     fn access(&self) -> io::Result<Option<Access>> {
         Ok(None)
     }
@@ -101,7 +99,7 @@ pub trait ReadAt: Send + Sync {
 ///
 /// Hints are trusted. Without them a read begins with few workers, and starts more as long as it
 /// waits for the source. [`ReadOptions`](crate::ReadOptions) take precedence; the reason in the
-/// report says what was used.
+/// report has the chosen values.
 ///
 /// ```
 /// use swath::SourceFacts;
@@ -122,13 +120,13 @@ pub struct SourceFacts {
 }
 
 impl SourceFacts {
-    /// `len` bytes, or `None` for a source that is read in order until it ends.
+    /// Returns facts with a length in bytes, or `None` for a source that is read in order until it ends.
     pub fn new(len: Option<u64>) -> Self {
         Self { len, has_any_start: false, validator: [0; 4], hints: Hints::default() }
     }
 
-    /// A source of unknown length can be read in order from any byte on. Otherwise the bytes
-    /// before are read and thrown away.
+    /// Declares that a source of unknown length can be read in order from any byte. Otherwise the
+    /// bytes before it are read and discarded.
     ///
     /// ```
     /// use std::{io, sync::Arc};
@@ -167,16 +165,16 @@ impl SourceFacts {
         /// Numbers that change when the content does: a version, a time, a hash.
         fn with_validator(validator: [u64; 4]);
 
-        /// The kind of its storage. Default: unknown.
+        /// The kind of storage. Default: unknown.
         fn with_kind(kind: SourceKind) in hints;
 
         /// The best request size in bytes, from 4 KiB to 64 MiB. Default 0: unknown; 1 to 4 MiB are
-        /// used, depending on its length.
+        /// used, depending on the length.
         fn with_request_size(request_size: u64) in hints;
     }
 
-    /// How many requests in flight pay off, at most 1,024: exactly this many are used. Default
-    /// 0: unknown; found out while it is read, at most 64.
+    /// The best number of requests in flight, at most 1,024: exactly this many are used. Default 0:
+    /// unknown; determined during the read, at most 64.
     #[must_use]
     pub fn with_queue_depth(mut self, queue_depth: usize) -> Self {
         self.hints.queue_depth = queue_depth as u64;
@@ -184,27 +182,27 @@ impl SourceFacts {
     }
 
     setters! {
-        /// Whether more than one request at a time pays off at all. Default: unknown.
+        /// Whether more than one request at a time is useful at all. Default: unknown.
         fn with_parallel(parallel: ParallelRequests) in hints;
     }
 
-    /// Whether `other` has the same content, as far as both say.
+    /// Whether `other` has the same content, by length and validator.
     pub(crate) fn is_same_content(&self, other: &Self) -> bool {
         (self.len, self.validator) == (other.len, other.validator)
     }
 
-    /// Its length in bytes.
+    /// The length in bytes.
     pub fn len(&self) -> Option<u64> {
         self.len
     }
 
-    /// Whether it is known to be empty.
+    /// Whether the source is known to be empty.
     pub fn is_empty(&self) -> bool {
         self.len == Some(0)
     }
 }
 
-/// The source of a read: a path, an open file, standard input, anything that is [`ReadAt`], or an [`Input`].
+/// The source of a read: a path, an open file, standard input, an implementation of [`ReadAt`], or an [`Input`].
 ///
 /// A source is opened by the verb that it is passed to; an [`Input`] is open already.
 #[derive(Clone)]
@@ -224,8 +222,8 @@ pub(crate) enum SourceForm {
 }
 
 impl Source {
-    /// Standard input: read by position if it is a file of which nothing has been read,
-    /// otherwise in order from its current position until it ends.
+    /// Standard input: read by position if it is a file of which no byte has been read, otherwise in
+    /// order from its current position until it ends.
     ///
     /// # Errors
     ///
@@ -250,8 +248,8 @@ impl Source {
         Self(SourceForm::Custom(source))
     }
 
-    /// Equal copies, read as one source: each as fast as it can be, with chunks that one lacks
-    /// taken from another. See [`Mirrored`] to verify the copies.
+    /// Equal copies, read as one source: in parallel, with chunks that one lacks taken from another.
+    /// See [`Mirrored`] to verify the copies.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -266,7 +264,7 @@ impl Source {
         Mirrored::new(copies).into()
     }
 
-    /// Its name in messages: its path, if it has one.
+    /// The name in messages: the path, if there is one.
     pub fn name(&self) -> PathBuf {
         match &self.0 {
             SourceForm::Path(path)
@@ -279,13 +277,13 @@ impl Source {
         }
     }
 
-    /// Its path, if it is a path that has not been opened yet.
+    /// The path, if it is one that has not been opened yet.
     pub(crate) fn path(&self) -> Option<&Path> {
         if let SourceForm::Path(path) = &self.0 { Some(path) } else { None }
     }
 
-    /// A path that the caller has found, in a folder or by a pattern, and that may lead elsewhere since: it is opened
-    /// without waiting for the writer of a pipe, and anything but a file is an error.
+    /// A path that the caller has found, in a folder or by a pattern, and that may lead elsewhere by now: it is opened
+    /// without waiting for the writer of a pipe, and must be a file.
     ///
     /// ```
     /// assert!(swath::read(swath::Source::found("/dev/null")).is_err());

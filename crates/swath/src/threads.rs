@@ -1,5 +1,5 @@
-//! The threads of one call, and those that outlive it: named, started in one place, and fewer of
-//! them if the machine has no more.
+//! Starts the threads of one call, and those that outlive it: all named, and fewer if the machine
+//! has no more.
 //!
 //! Nothing here is generic: code that starts threads would be compiled again for every closure
 //! that runs on one. For the same reason a [`Work`] has one method, where a `dyn Fn` has three;
@@ -26,20 +26,20 @@ impl<F: Fn(usize) + Sync> Work for F {
     }
 }
 
-/// Threads that a thread starts before its own share, if as many are wanted. So 64 are there after six
-/// steps, and short work is over before most of them are needed.
+/// Threads that a thread starts before its own share, if more are wanted. So 64 threads run after six
+/// steps, and short work is over before most are started.
 const EACH: usize = 2;
 
-/// Runs `work` for slots `0..count`, that of slot 0 on this thread, and waits until all have
-/// ended. If a thread could not be started: how many did the work, this one included, and why.
+/// Runs `work` for slots `0..count`, slot 0 on this thread, and waits until all have ended. If a
+/// thread could not be started, returns the number of threads, including this one, and the error.
 pub(crate) fn run(count: usize, work: &dyn Work) -> Option<(usize, io::Error)> {
     beside(1..count, work, &mut || work.run(0))
 }
 
 /// Runs `work` for each of `slots`, and `here` on this thread, and waits until all have ended. If a thread
-/// could not be started: the start of `slots` plus how many threads there were besides this one, and why.
+/// could not be started, returns the start of `slots` plus the number of other threads, and the error.
 ///
-/// The threads start each other. A slot that has no thread, because none could be started or because
+/// The threads start each other. A slot without a thread, because none could be started or because
 /// another thread was done first, is run by a thread that is done with its own.
 pub(crate) fn beside(
     slots: Range<usize>,
@@ -63,19 +63,19 @@ pub(crate) fn beside(
 /// Threads that start each other.
 struct ThreadTeam<'w> {
     work: &'w dyn Work,
-    /// The next slot that nobody has taken, and the end of them.
+    /// The next free slot, and the end of the slots.
     next: AtomicUsize,
     end: usize,
     /// Threads that were started.
     started: AtomicUsize,
-    /// A thread could not be started, so no more are.
+    /// A thread could not be started, so no more are tried.
     is_refused: AtomicBool,
-    /// Why the first of them could not be.
+    /// The error of the first thread that could not be started.
     refused: Mutex<Option<io::Error>>,
 }
 
 impl ThreadTeam<'_> {
-    /// Starts some of the others, does this thread's share, then those that no thread has.
+    /// Starts some other threads, does this thread's share, then the shares of slots without a thread.
     fn take_part<'s>(&'s self, scope: &'s Scope<'s, '_>, share: &mut dyn FnMut()) {
         let without = (0..EACH).find_map(|_| self.start_one(scope));
         share();
@@ -85,7 +85,7 @@ impl ThreadTeam<'_> {
         }
     }
 
-    /// Starts one more, if any is left. Returns its slot if that failed.
+    /// Starts one more thread, if a slot is left. Returns the slot if that failed.
     fn start_one<'s>(&'s self, scope: &'s Scope<'s, '_>) -> Option<usize> {
         if self.is_refused.load(Ordering::Relaxed) {
             return None;
@@ -103,10 +103,10 @@ impl ThreadTeam<'_> {
         Some(slot)
     }
 
-    /// A slot that nobody has taken.
+    /// Takes a free slot.
     fn taken(&self) -> Option<usize> {
-        // Relaxed: it gives each slot to one thread, and publishes nothing else. Most threads come
-        // when all are taken, and change nothing.
+        // Relaxed: only gives each slot to one thread. Most threads come when all are taken, and
+        // change nothing.
         if self.next.load(Ordering::Relaxed) >= self.end {
             return None;
         }
@@ -140,14 +140,14 @@ pub(crate) fn start_foreman<'scope>(
     Builder::new().name(String::from("swath-crew")).spawn_scoped(scope, lead).map(drop)
 }
 
-/// The work of threads that open everything they read, and start other threads of their kind.
+/// The work of threads that open all their files themselves, and start other threads of their kind.
 pub(crate) trait Separate: Sync {
     /// Does the share of the thread with this number.
     fn run<'scope, 'env>(&'env self, scope: &'scope Scope<'scope, 'env>, slot: usize);
 }
 
-/// Starts the thread of one slot, with a descriptor table of its own, so that opening and
-/// closing does not contend with other threads.
+/// Starts the thread of one slot, with a descriptor table of its own, so that opening and closing do
+/// not contend with other threads.
 ///
 /// # Errors
 ///
@@ -162,7 +162,7 @@ pub(crate) fn start_separate<'scope, 'env>(
     })
 }
 
-/// Starts a thread that may outlive the call together with what it works on.
+/// Starts a thread that may outlive the call, with all data of its work.
 ///
 /// # Errors
 ///

@@ -1,8 +1,8 @@
 //! The activity of each worker: a record of one or several runs, chunk by chunk.
 //!
-//! Pass a [`Timeline`] to the options of any verb that moves bytes. It answers *where the time
-//! went*: what waited for what, how many reads were in flight, which chunk was late. It decides
-//! nothing, and costs one reading of the clock for each span; without it nothing is recorded.
+//! Pass a [`Timeline`] to the options of any verb that moves bytes. It shows *where the time went*:
+//! waits, reads in flight, late chunks. It decides nothing, and costs one reading of the clock for
+//! each span; without it nothing is recorded.
 //!
 //! ```text
 //! worker 0     |wait|---read 0---|compute 0|---read 2---|compute 2|
@@ -11,9 +11,9 @@
 //! in flight 1      |-------read 5---------|
 //! ```
 //!
-//! A *lane* holds one thing at a time: a worker, or a slot for a read that the kernel makes
-//! while its worker continues. Spans of one lane never overlap partly: one lies inside another
-//! (a write while records are parsed) or after it.
+//! A *lane* is a worker, or a slot for a read that the kernel makes while its worker continues. It
+//! does one thing at a time. Spans of one lane never overlap partly: one lies inside another (a write
+//! while records are parsed) or after it.
 
 mod lanes;
 mod recorder;
@@ -37,8 +37,7 @@ pub use recorder::Recorder;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Activity {
-    /// Waiting: there was no work yet, no room, or another thread held what was needed. Waits
-    /// below a microsecond are left out.
+    /// Waiting for work, for room, or for another thread. Waits below a microsecond are left out.
     Wait,
     /// Opening and inspecting files for later reads in flight.
     Open,
@@ -52,7 +51,7 @@ pub enum Activity {
     Compute,
     /// Writing bytes to a file or a stream.
     Write,
-    /// Copying by the kernel, which moves or shares bytes between files unseen by this process.
+    /// Copying by the kernel, which moves or shares bytes between files, outside this process.
     Copy,
     /// Making a file durable and giving it its name.
     Commit,
@@ -63,10 +62,10 @@ words!(Activity {
     Compute = "compute", Write = "write", Copy = "copy", Commit = "commit",
 });
 
-/// A thread, or a slot for a read that is in flight without one.
+/// A thread, or a slot for a read in flight without a thread.
 ///
-/// Numbers are reused, lowest first, once a lane's owner has ended; so there are never more
-/// lanes than worked at one time.
+/// Numbers are reused, lowest first, once a lane's owner has ended; so there are never more lanes
+/// than owners at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lane(u16);
 
@@ -92,11 +91,11 @@ impl fmt::Display for Lane {
     }
 }
 
-/// One thing that was done: when, on which lane, to which bytes.
+/// One activity: its time, its lane and its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Span {
-    /// Start, in nanoseconds since the timeline was made.
+    /// Start, in nanoseconds since the timeline was created.
     pub start_ns: u64,
     /// Duration in nanoseconds.
     pub duration_ns: u64,
@@ -116,13 +115,13 @@ pub struct Span {
 const _: () = assert!(size_of::<Span>() <= 40, "there may be millions of them");
 
 impl Span {
-    /// Its end, in nanoseconds since the timeline was made.
+    /// The end, in nanoseconds since the timeline was created.
     pub fn end_ns(&self) -> u64 {
         self.start_ns + self.duration_ns
     }
 }
 
-/// A record of what was done, chunk by chunk, on which lane and when. Clones share it.
+/// A record of activities, chunk by chunk, with lane and time. Clones share it.
 ///
 /// It costs the run one reading of the clock for each span: two to four for a chunk, one for a
 /// small file. A lane holds one thing at a time, but a span can lie inside another: a write
@@ -165,15 +164,15 @@ struct SpanStore {
 }
 
 impl Timeline {
-    /// Spans that are kept by default: 160 MB.
+    /// Maximum number of spans kept by default: 160 MB.
     pub const MOST: usize = 4 << 20;
 
-    /// An empty timeline. Its clock starts now.
+    /// Returns an empty timeline. Its clock starts now.
     pub fn new() -> Self {
         Self::with_most(Self::MOST)
     }
 
-    /// A timeline that keeps only the first `spans` spans.
+    /// Returns a timeline that keeps only the first `spans` spans.
     pub fn with_most(spans: usize) -> Self {
         Self(Arc::new(SharedTimeline {
             began: Instant::now(),
@@ -185,7 +184,7 @@ impl Timeline {
         }))
     }
 
-    /// Records what this thread does with `path`, for work that Swath does not see; see
+    /// Returns a recorder of this thread's activities on `path`, for work outside Swath; see
     /// [`Recorder`].
     ///
     /// A thread has one lane, even if several recorders use it.
@@ -193,7 +192,7 @@ impl Timeline {
         Recorder::new(self, self.source(path.as_ref()))
     }
 
-    /// Returns all spans so far: lane by lane, in the order of their start, outer spans before
+    /// Returns all recorded spans: lane by lane, in the order of their start, outer spans before
     /// inner ones.
     ///
     /// Recorders pass their spans on in batches and when they end. So the spans are complete
@@ -203,12 +202,11 @@ impl Timeline {
         sorted(self.kept().batches.concat())
     }
 
-    /// As [`spans`](Self::spans), and removes them, so that as many can be kept again. The count
-    /// of dropped spans is reset too; the clock goes on.
+    /// As [`spans`](Self::spans), and removes them, to make room for new ones. Also resets the count of
+    /// dropped spans; the clock continues.
     pub fn take(&self) -> Vec<Span> {
         let SpanStore { mut batches, count, .. } = std::mem::take(&mut *self.kept());
-        // The first batch grows and the others are freed as they are copied: never twice the
-        // memory.
+        // Copies into the first batch and frees each other one: never twice the memory.
         let mut spans = if batches.is_empty() { Vec::new() } else { batches.swap_remove(0) };
         spans.reserve_exact(count.saturating_sub(spans.len()));
         for batch in batches {
@@ -217,7 +215,7 @@ impl Timeline {
         sorted(spans)
     }
 
-    /// Returns how many spans were not kept because there were too many.
+    /// Returns how many spans were not kept because the timeline was full.
     pub fn dropped(&self) -> u64 {
         self.kept().dropped
     }
@@ -228,7 +226,7 @@ impl Timeline {
         self.sources().path(source)
     }
 
-    /// Returns when its clock started.
+    /// Returns the start of its clock.
     pub fn began(&self) -> Instant {
         self.0.began
     }
@@ -238,12 +236,12 @@ impl Timeline {
         Recorder::new(self, source)
     }
 
-    /// The number of a file.
+    /// Returns the number of a file.
     fn source(&self, path: &Path) -> u32 {
         self.sources().number(path)
     }
 
-    /// The first of the numbers of `count` files; `path` returns the path of each.
+    /// Numbers `count` files; returns the first number. `path` returns the path of each file.
     pub(crate) fn sources_of(
         &self,
         count: usize,
@@ -254,11 +252,11 @@ impl Timeline {
 
     fn now(&self) -> u64 {
         let elapsed = self.0.began.elapsed();
-        // Enough for five centuries, without 128-bit numbers: this is called for every span.
+        // 64 bits last for five centuries, and are fast: this is called for every span.
         elapsed.as_secs() * 1_000_000_000 + u64::from(elapsed.subsec_nanos())
     }
 
-    /// Keeps `spans`, as far as there is room, and empties the vector.
+    /// Moves `spans` out of the vector, keeping as many as there is room for.
     fn keep(&self, spans: &mut Vec<Span>) {
         let mut kept = self.kept();
         let room = self.0.most.saturating_sub(kept.count);
@@ -278,7 +276,7 @@ impl Timeline {
     }
 
     fn kept(&self) -> MutexGuard<'_, SpanStore> {
-        // Changes under the lock are complete before anything can panic.
+        // Not poisoned: changes under the lock are complete before anything can panic.
         self.0.kept.lock()
     }
 
@@ -291,8 +289,8 @@ impl Timeline {
 const BATCH: usize = 1024;
 
 fn sorted(mut spans: Vec<Span>) -> Vec<Span> {
-    // Of spans with the same start, the longest contains the others; of equally long ones, the
-    // read contains what was computed from it.
+    // Among spans with the same start, the longest contains the others; among equally long ones, the
+    // read contains the computation.
     spans.sort_unstable_by_key(|span| {
         let longest_first = std::cmp::Reverse(span.duration_ns);
         (span.lane, span.start_ns, longest_first, span.activity, span.offset)

@@ -10,12 +10,12 @@ use crate::locks::AtomicUsize;
 use crate::threads;
 
 /// Does `work` for each of `0..count`, each worker with a state of its own from `init`. After a
-/// failure no further job is begun. Returns one failure; on threads of this call's own it is the
-/// first in order.
+/// failure no further job begins. Returns one failure; on this call's own threads it is the first
+/// in order.
 ///
-/// On a worker of a rayon pool, the workers of that pool do it. Elsewhere [`threads`] of this
-/// call's own do, one for each core: the global pool would stay for the life of the process,
-/// does not exist in a child of `fork`, and cannot be made where threads are forbidden.
+/// On a worker of a rayon pool, the workers of that pool do it. Elsewhere this call's own
+/// [`threads`] do, one for each core: the global pool would stay for the life of the process, does
+/// not exist in a child of `fork`, and cannot be created where threads are forbidden.
 pub(crate) fn together<S, E: Send>(
     count: usize,
     init: impl Fn() -> S + Sync + Send,
@@ -27,9 +27,9 @@ pub(crate) fn together<S, E: Send>(
     threads(count, usable_cpus(), init, work)
 }
 
-/// Does the jobs on at most `most` threads, wherever this is called, the calling one among them:
-/// for jobs that wait for a device rather than compute. If no thread can be started, the existing
-/// ones do all the work.
+/// Does the jobs on at most `most` threads, including the calling one, even in a rayon pool: for jobs
+/// that wait for a device rather than compute. If no thread can be started, the existing ones do all
+/// the work.
 pub(crate) fn threads<S, E: Send>(
     count: usize,
     most: usize,
@@ -38,13 +38,13 @@ pub(crate) fn threads<S, E: Send>(
 ) -> Result<(), E> {
     let (next, failures) = (AtomicUsize::new(0), FailureLog::default());
     let run = || {
-        // Nothing is made for a worker that comes after the last job.
+        // No state for a worker that comes after the last job.
         if next.load(Ordering::Relaxed) >= count {
             return;
         }
         let Some(mut state) = failures.attempt(0, || Ok(init())) else { return };
         loop {
-            // Relaxed: it gives each job to one worker, and publishes nothing else.
+            // Relaxed: only gives each job to one worker.
             let index = next.fetch_add(1, Ordering::Relaxed);
             if index >= count {
                 return;
@@ -54,7 +54,7 @@ pub(crate) fn threads<S, E: Send>(
             }
         }
     };
-    // Without another thread, the existing ones do more.
+    // If a thread cannot be started, the existing ones do its jobs.
     let _ = threads::run(count.min(most), &|_| run());
     failures.end()
 }
@@ -67,7 +67,7 @@ mod tests {
     use crate::locks::Mutex;
     use std::sync::atomic::AtomicU64;
 
-    /// The sum of what was done, and how it ended.
+    /// Returns a bit for each job done, and the result.
     fn run(count: usize, most: usize, fails_at: Option<usize>) -> (u64, Result<(), usize>) {
         let done = AtomicU64::new(0);
         let ended = threads(

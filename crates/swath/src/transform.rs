@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Each block's output goes to a [ticket](crate::append::Ticket) that was taken in the order of
-//! the input, so it ends up where the serial loop would have put it. At most a window of blocks
-//! is in memory, however long the input is. Source: study C, whose fastest form parsed in one
+//! the input, so it ends up where the serial loop would have put it. At most a window of blocks is
+//! in memory, for input of any length. Source: study C, whose fastest form parsed in one
 //! thread and collected all output before writing it.
 
 mod output;
@@ -42,7 +42,7 @@ pub use output::Output;
 pub struct Transformed {
     /// Records that were passed to the closure; `None` if it received blocks.
     pub records: Option<u64>,
-    /// How the input was read and processed.
+    /// The report of reading and processing the input.
     pub read: Report,
     /// The report of the output.
     pub written: OrderedReport,
@@ -50,8 +50,8 @@ pub struct Transformed {
     pub elapsed: Duration,
 }
 
-/// Calls `f` for each line of `input`, without its newline, and writes what the calls produce to
-/// `output`, in the order of the lines.
+/// Calls `f` for each line of `input`, without its newline, and writes the bytes that the calls
+/// append to `output`, in the order of the lines.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -70,8 +70,8 @@ pub struct Transformed {
 /// ```
 ///
 /// `f` runs on several threads at once, each with one block of lines. It appends to the vector,
-/// which holds what earlier lines of its block produced. For other delimiters, several inputs
-/// and options see [`Records::transform`].
+/// which holds the output of earlier lines of its block. For other delimiters, several inputs and
+/// options see [`Records::transform`].
 ///
 /// The result is the same for every number of workers and every block size. Memory is that of a
 /// few blocks and their output. The output may be the same file as the input, unless it is written in
@@ -169,7 +169,7 @@ impl Records<'_> {
         })
     }
 
-    /// `f` returns how many records of a block it has processed.
+    /// Transforms blocks and counts their records; `f` returns the number of records of a block.
     fn counting<E: From<Error> + Send>(
         self,
         output: impl Into<Output>,
@@ -215,7 +215,7 @@ impl Records<'_> {
     }
 }
 
-/// Returns how many there were.
+/// Calls `f` for each record; returns the number of records.
 fn of_each<'b, E>(
     records: impl Iterator<Item = &'b [u8]>,
     mut f: impl FnMut(&[u8]) -> Result<(), E>,
@@ -231,17 +231,17 @@ fn of_each<'b, E>(
 /// Limits how much output can wait at a time, however many workers there are.
 const MOST_WORKERS: usize = 64;
 
-/// Writes what a closure makes of each block.
+/// Writes a closure's output for each block.
 struct Through<'o, F, E> {
     f: F,
     output: &'o Ordered,
-    /// Tickets are taken in the order of pieces.
+    /// Makes workers take tickets in the order of pieces.
     turns: Turns<()>,
     failures: FailureLog<E>,
 }
 
 impl<F, E: From<Error> + Send> Through<'_, F, E> {
-    /// The ticket of piece `number`, if it has records; `None` if it is no longer to have one.
+    /// Returns the ticket of piece `number`, if it has records; `None` once the transform has failed.
     fn ticket(
         &self,
         number: u64,
@@ -250,8 +250,7 @@ impl<F, E: From<Error> + Send> Through<'_, F, E> {
     ) -> Option<Option<Ticket>> {
         self.turns.found(number);
         let mut line = self.turns.wait(number, 0, is_over)?;
-        // Waits if the window is full: threads that hold tickets do not depend on one that waits
-        // here.
+        // May wait for a full window: threads that hold tickets do not depend on this one.
         let ticket =
             has_records.then(|| self.failures.attempt(number, || Ok(self.output.ticket()?)));
         if ticket.as_ref().is_some_and(Option::is_none) {

@@ -45,7 +45,7 @@ const CHUNK_SIZE: NonZeroU64 = NonZeroU64::new(1 << 20).expect("positive");
 /// Local file systems let one thread at a time write to a file; a second one would only wait.
 /// Servers and FUSE take several writes at a time.
 const REMOTE_WORKERS: u64 = 4;
-/// Bytes that make starting a thread worth it.
+/// Bytes for each worker: a thread for fewer does not pay.
 const BYTES_PER_WORKER: u64 = 8 << 20;
 
 /// Writes `bytes` to the file `path`: complete and durable under its name, or not at all.
@@ -102,8 +102,8 @@ pub struct WriteOptions {
 }
 
 impl WriteOptions {
-    /// The defaults: durable, and replaces what is there unless it has other names; everything
-    /// else is chosen for you.
+    /// The defaults: durable, replacing an existing file unless it has other names; everything else
+    /// is chosen for you.
     pub fn new() -> Self {
         Self::default()
     }
@@ -175,8 +175,8 @@ impl WriteOptions {
         Ok(Written { bytes: len, elapsed: started.elapsed(), workers, fallbacks })
     }
 
-    /// Makes a file of `len` bytes that can be written in any order, by any threads; see
-    /// [`Positional`]. Bytes that are not written are zero. The threads are the caller's:
+    /// Begins a file of `len` bytes that can be written in any order, by any threads; see
+    /// [`Positional`]. Unwritten bytes are zero. The threads are the caller's:
     /// [`OutputOptions::with_workers`] has no effect.
     ///
     /// # Errors
@@ -214,14 +214,14 @@ impl WriteOptions {
 
     /// Opens a draft that this or another process has begun, to write to it; see [`SharedDraft`].
     ///
-    /// Of the options of the output, those of this writer have an effect: file system, progress,
-    /// cancellation, timeline. The others were chosen when the draft was begun.
+    /// Only these options of the output have an effect: file system, progress, cancellation,
+    /// timeline. All others were chosen when the draft was begun.
     ///
     /// # Errors
     ///
     /// [`Changed`](crate::Reason::Changed) if the draft is over: committed, discarded, or replaced
     /// by another; `PermissionDenied` for another user; [`Corrupt`](crate::Reason::Corrupt) for a
-    /// token that was not made by a draft; those of open(2).
+    /// token that is not from a draft; those of open(2).
     pub fn open_shared(&self, token: &DraftToken) -> Result<DraftWriter> {
         DraftWriter::open(token, &self.output, self.chunk_size())
     }

@@ -77,7 +77,7 @@ else:
     _LATE = ("asyncio", "dask", "job", "mpi", "torch")
 
     def __getattr__(name):
-        # They take as long to import as all else, so they are imported when they are first used.
+        # They take as long to import as all the rest, so they are imported at their first use.
         if name in _LATE:
             import importlib
 

@@ -9,8 +9,8 @@ from itertools import islice
 from time import perf_counter
 from typing import Any
 
-# Seconds of work for which a thread takes items at one time, and the most items then. A lock, a place and its
-# bytes cost about ten microseconds, which is little beside it.
+# Seconds of work that a thread takes at one time, and the most items. A lock, a place and its bytes cost about ten
+# microseconds, which is little in comparison.
 _TURN = 0.001
 _MOST = 4096
 # Results are held until they have this many bytes.
@@ -37,7 +37,7 @@ def map_ordered(
         try:
             helper.join()
         except BaseException as error:
-            # Ctrl-C: take no further items and wait for the running ones; a second one is raised.
+            # Ctrl-C: take no further items and wait for the running ones; a second Ctrl-C is raised.
             mapping.fail(error)
             helper.join()
     mapping.end()
@@ -53,9 +53,9 @@ class _Mapping:
         self.function = function
         self.source = iter(items)
         self.lock = threading.Lock()
-        # The number of an item, and its exception.
+        # Numbers of items, and their exceptions.
         self.failures: list[tuple[int, BaseException]] = []
-        # Items that were taken.
+        # Number of items taken.
         self.count = 0
         self.is_chosen = chunksize == 0
         self.chunksize = chunksize or 1
@@ -76,7 +76,7 @@ class _Mapping:
             raise min(self.failures, key=lambda it: (isinstance(it[1], Exception), it[0]))[1]
 
     def _turn(self) -> bool:
-        # Items and their place are taken together, so the order is that of the items.
+        # An item and its place are taken together, so the order is that of the items.
         with self.lock:
             if self.failures:
                 return False

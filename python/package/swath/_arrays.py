@@ -114,7 +114,7 @@ def read_array(
         )
     array = np.frombuffer(buffer, dtype) if buffer.nbytes else np.empty(0, dtype)
     if not array.flags.aligned:
-        # Items at an odd place in the file: users of arrays expect aligned ones.
+        # The items are not aligned in the file, but users of arrays expect aligned ones.
         array = array.copy()
     if dimensions is None:
         return array
@@ -126,7 +126,7 @@ def read_array(
                 f"a multiple of {known}; try: pass another shape, or offset="
             )
         if not known:
-            # An empty array fits any number of times.
+            # With an empty array, -1 could be any size.
             dimensions = tuple(0 if size == -1 else size for size in dimensions)
     return array.reshape(dimensions, order=order)
 
@@ -219,7 +219,7 @@ def _rows_of_npy(
 ) -> np.ndarray[Any, Any]:
     """The rows of a .npy file that begin in an extent."""
     quiet = {**how, "progress": None}
-    # Header and values are of one file, also if its name is given to another one in the meantime.
+    # Header and values are read from one file, even if its name is given to another one in the meantime.
     opened = JobInput(source)
 
     def bytes_in(first: int, length: int | None) -> Any:
@@ -235,7 +235,7 @@ def _rows_of_npy(
     if around != 1:
         _check_length(source, dtype, shape, bytes_in(begin, None).nbytes)
     if width == 0:
-        # Rows without bytes are where the header ends.
+        # Rows without bytes are at the end of the header.
         count = shape[0] if bytes_in(*starting_in).nbytes and _holds(starting_in, begin - 1) else 0
         return _made(source, b"", 0, dtype, (count, *shape[1:]), False)
     buffer: Any = read(
@@ -300,7 +300,7 @@ def _header(source: Any, start: bytes) -> tuple[int, np.dtype[Any], tuple[int, .
             shape, is_fortran, dtype = _third_header(file)
         else:
             raise ValueError(f"unknown version {version}")
-    # It is parsed as Python source, which fails in many ways.
+    # It is parsed as Python source, which can fail in many ways.
     except Exception as error:
         what = f"the header of the .npy file is damaged: {error}"
         raise unreadable("Malformed", named(source), what, _RESTORE) from error
@@ -346,7 +346,7 @@ def write_npy(path: Any, array: Any, **options: Unpack[WriteOptions]) -> int:
     from swath._numpy import np
 
     to = output(path, options)
-    # As numpy's own class: subclasses may order and shape their items differently.
+    # Converted to numpy's own class: subclasses may order and shape their items differently.
     array = np.asarray(plain("the array", array))
     head = _head_of(array)
     is_fortran = array.flags.f_contiguous and not array.flags.c_contiguous
@@ -371,7 +371,7 @@ def _head_of(array: np.ndarray[Any, Any]) -> bytes:
         text = f"the array has field names beyond Latin-1: {error}; try: rename the fields"
         raise TypeError(text) from error
     except ValueError:
-        # It is longer than the first version says.
+        # Too long for the first version of the format.
         file = io.BytesIO()
         np.lib.format.write_array_header_2_0(file, said)
     return file.getvalue()

@@ -24,7 +24,7 @@ def column(table: Table, index: int) -> Any:
         there = np.unpackbits(np.asarray(bits), count=len(values), bitorder="little").astype(bool)
     dtype = _dtype(kind)
     if dtype.kind == "M":
-        # Days become 64 bits wide; what counts a unit is as it is in memory.
+        # Days become 64 bits wide; timestamps are used as they are in memory.
         moments = values.astype(dtype) if kind == "date" else values.view(dtype)
         return moments if there is None else np.where(there, moments, np.datetime64("NaT"))
     if dtype.kind == "b":
@@ -110,7 +110,7 @@ def _as(what: str, column: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> Any:
     from swath._numpy import np
 
     if dtype.kind == "O":
-        # As a list, items stay what they are: conversion would make integers of moments.
+        # As a list, items keep their types: `tolist` would convert moments to integers.
         return _objects(list(column) if column.dtype.kind == "M" else column.tolist())
     if isinstance(column, np.ma.MaskedArray):
         if dtype.kind in "iub":
@@ -175,13 +175,13 @@ def pandas_dtype(kind: str) -> Any:
     import pandas
 
     if kind == "text":
-        # Of pandas' own type for text, if its version has one by default.
+        # Pandas' own type for text, if this version has one by default.
         return pandas.Series(["a"]).dtype
     if kind.startswith("timestamp["):
         unit, _, zone = kind[len("timestamp[") : -1].partition(", ")
         return f"datetime64[{unit}, {zone}]" if zone else f"datetime64[{unit}]"
     if kind == "dictionary":
-        # Without values, their type is that of other columns' values.
+        # Without values, categories have the type of other text columns.
         return pandas.CategoricalDtype(pandas.Index([], dtype=pandas_dtype("text")))
     # pandas has no days.
     known = {"date": "datetime64[s]", "null": "float64"}

@@ -9,11 +9,11 @@ from typing import Any
 from swath._errors import unreadable
 from swath._sources import open_at_once
 
-# Bytes at the beginning of a file that say so.
+# First bytes of a file that are checked.
 HEAD = 10
 # gzip, zstd, xz.
 _BEGINS = (b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\x00")
-# Of bzip2 the first letters alone may be text.
+# For bzip2, the first letters alone may be text.
 _BLOCKS = (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90")
 
 

@@ -20,8 +20,8 @@ from swath._errors import build
 if TYPE_CHECKING:
     from swath._swath import Buffer
 
-# Bytes that are read at one time, and those that become items at one time: Dask's workers return larger
-# memory to the system each time.
+# Bytes read at one time, and bytes converted to items at one time: Dask's workers return larger memory to the
+# system each time.
 STEP = 1 << 20
 SLICE = 64 << 10
 
@@ -82,7 +82,7 @@ def parts_of(
     return job.divide(inputs_of(paths), parts=parts, part_size=part_size, division=division)
 
 
-# What a partition does on its worker.
+# Work of a partition on its worker.
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Items(Reads):
         try:
             part.check_inputs()
             for piece in part.pieces:
-                # Where a quoted field begins depends on all bytes before.
+                # The start of a quoted field depends on all earlier bytes.
                 step = max(piece.length, 1) if self.delimiter == "csv" else STEP
                 end = piece.offset + piece.length
                 for at in range(piece.offset, end, step):
@@ -205,7 +205,7 @@ class Lines(Items):
             encoding = "utf-8"  # A mark is one only at the beginning of the file.
         if self.delimiter in (None, "\n", b"\n"):
             return _lines(data.decode(encoding, self.errors), data)
-        # Not by the text: the byte may be another character there.
+        # Split the bytes, not the text: in the text, the delimiter may be another character.
         lines = _split(bytes(data), self.delimiter)
         return [line.decode(encoding, self.errors) for line in lines]
 
@@ -237,7 +237,7 @@ def _lines(text: str, data: Buffer) -> list[str]:
     count = data.count(b"\n")
     if len(lines) == count + (not text.endswith("\n") and text != ""):
         return lines
-    # It has other characters that end lines for Python, but not in a file.
+    # `splitlines` would also split at characters that do not end lines in a file.
     lines = [line + "\n" for line in text.split("\n")]
     lines[-1] = lines[-1][:-1]
     return lines if lines[-1] else lines[:-1]
@@ -342,7 +342,7 @@ def bag_of(label: str, reads: Reads, parts: list[job.Part]) -> Any:
     imported("dask.bag")
     from swath._dask_bag import Bag
 
-    # Dask leaves out `list` where one task takes the items: no partition is in memory then.
+    # Dask drops `list` if one task consumes the items: then no partition is in memory.
     graph = {(name, part.index): (list, (reads, part)) for part in parts}
     tasks: Any = graph if isinstance(reads, Items) else _plain(graph)
     return Bag(tasks, name, len(parts))

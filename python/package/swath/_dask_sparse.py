@@ -23,7 +23,7 @@ class Entries(Reads):
     """Entries of a part, in a matrix of the full shape."""
 
     path: str
-    # The first part, whose input the whole is.
+    # The first part, whose input is the whole file.
     first: job.Part
     verb: Literal["read_mtx", "read_edges"]
     # The verb's keywords.
@@ -37,7 +37,7 @@ class Entries(Reads):
         return self.read(piece.extent, piece.open())
 
     def joined(self, found: list[Any]) -> Any:
-        # A part of nothing has the shape anyway.
+        # An empty part has the shape too.
         return found[0] if found else self.read((0, 0))
 
     def typed(self) -> Entries:

@@ -19,7 +19,7 @@ from swath._swath import Table
 if TYPE_CHECKING:
     import numpy as np
 
-# Types whose values cannot be missing in pandas, and those whose can.
+# Types without missing values in pandas, and their counterparts with them.
 NULLABLE = {f"{one}{bits}": f"{two}{bits}" for one, two in (("int", "Int"), ("uint", "UInt")) for bits in (8, 16, 32, 64)}
 NULLABLE["bool"] = "boolean"
 _NUMBERS = {*NULLABLE, "float32", "float64"} - {"bool"}
@@ -29,19 +29,19 @@ class Columns(NamedTuple):
     """The columns of all files: those that were chosen, or all."""
 
     names: list[str]
-    # As `csv_dtypes` has them, or those of pandas that may be missing, such as "Int64".
+    # Names of `csv_dtypes`, or pandas' types with missing values, such as "Int64".
     types: list[str]
-    # How `read_csv` finds each.
+    # The key of each column for `read_csv`.
     keys: list[Any]
     # Whether these are all columns of the files.
     are_all: bool
     # Whether the names are those of the files.
     are_named: bool
-    # The file that the others are compared with.
+    # The file with which the others are compared.
     first: str
     # Whether the caller gave the type of each.
     told: list[bool]
-    # Whether the first rows of the file have numbers only, in all columns, so that quotes are not expected.
+    # Whether the first rows of the file have only numbers, so that quotes are not expected.
     are_numbers: bool
 
 
@@ -77,7 +77,7 @@ def columns_of(
     }
     types = table.types
     if sample is None:
-        # To its end, for the number of missing values.
+        # Read to the end, for the number of missing values.
         sources = [opened(parts, path) for path in inputs]
         with swath.stream_csv(sources, columns=columns, dtypes=dtypes, **how) as stream:
             types = stream.types
@@ -162,7 +162,7 @@ class _Rows(Reads):
 class Frame(_Rows):
     """A dataframe of pandas."""
 
-    # By this signature Dask knows that it can leave out columns.
+    # From this signature, Dask knows that it can leave out columns.
     def __call__(self, part: job.Part, columns: Sequence[str] | None = None) -> Any:
         if columns is None:
             return super().__call__(part)
@@ -201,14 +201,14 @@ class Frame(_Rows):
         """The rows of a piece as a table. No value is another one because the sample had others."""
         back = {it: kind for kind, it in NULLABLE.items()}
         wanted = [back.get(it, it) for it in self.columns.types]
-        # Where a type says how numbers may be written, the values have to show it.
+        # Where a type would restrict the form of numbers, it is derived from the values.
         safe = [
             kind if told or kind not in _NUMBERS else None
             for kind, told in zip(wanted, self.columns.told)
         ]
         are_numbers = self.columns.are_numbers and {*wanted} <= _NUMBERS
         if are_numbers and self.how.get("quote", '"') == '"':
-            # Without quotes, an extent needs nothing that is before it; a text would keep them.
+            # Without quotes, an extent does not depend on earlier bytes; a text would keep the quotes.
             with suppress(swath.MalformedError):
                 table = self.parsed(piece, safe, quote=None)
                 if table.types == wanted:

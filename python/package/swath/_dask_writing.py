@@ -14,7 +14,7 @@ from swath._dask_reading import imported
 from swath._errors import AlreadyExistsError, InvalidError, NotFoundError, a_thing
 from swath._job_trouble import note_kept
 
-# About as many bytes of items are put together before they are written: as in a slice that is read.
+# Approximate bytes of items that are joined before a write: as many as in a slice that is read.
 _BATCH = 64 << 10
 
 
@@ -194,7 +194,7 @@ def _later(
     path = os.path.abspath(os.fsdecode(path))
     graph: dict[Any, Any] = {}
     if how["form"] == "segments":
-        # The folder is the output, so it does not tell whose job it is: begun once, here.
+        # The folder is the output, so it does not identify its job: the job is begun once, here.
         plan = job.plan([], path, parts=len(keys), **how)
         graph[begin] = (_same, plan)
     else:
@@ -236,8 +236,8 @@ def _write_part(writes: Writing, plan: job.Plan, at: int, partition: Any) -> lis
     try:
         return writes(plan.part(at), partition)
     except Exception as error:
-        # Dask runs a task again if its result was lost, also after the commit, which needs no receipts
-        # then: it returns what it did before.
+        # Dask runs a task again if its result was lost, even after the commit, which then needs no receipts: it
+        # returns the earlier result.
         if isinstance(error, InvalidError) and plan.status().state == "committed":
             return []
         error.add_note(

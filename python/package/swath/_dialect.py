@@ -12,7 +12,7 @@ from swath._types import type_word
 
 _Check = Callable[[str, Any], Any]
 
-# Labels of the Encoding Standard by other names that Python has for them.
+# Labels of the Encoding Standard by Python's other names for them.
 _ENCODINGS = {
     "utf-8-sig": "utf-8",
     "utf-16-le": "utf-16le",
@@ -41,7 +41,7 @@ def with_missing_words(options: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, "null_values": words}
 
 
-# Checks of options: each returns what the library takes.
+# Checks of options: each returns the form for the library.
 
 
 def header(_: str, header: Any) -> int | str:
@@ -60,7 +60,7 @@ def header(_: str, header: Any) -> int | str:
             "header=False for a table without names"
         ) from None
     if lines < 1:
-        # For pandas this is the first line.
+        # In pandas, this means the first line.
         raise ValueError(
             f"header={header!r}: not a number of lines; try: pass True if the first line has the names, "
             "False if there are no names"

@@ -168,7 +168,7 @@ class OutOfMemoryError(Error, MemoryError):
     """
 
 
-# Users import them from `swath`: tracebacks and pickles say so.
+# Tracebacks and pickles name the module `swath`, from which users import them.
 for _kind in [*globals().values()]:
     if isinstance(_kind, type) and issubclass(_kind, (OSError, Warning)):
         _kind.__module__ = "swath"

@@ -39,7 +39,7 @@ def plain(what: str, data: Any) -> np.ndarray[Any, Any]:
         )
     array = _array(data)
     if isinstance(array, np.ma.MaskedArray):
-        # As bytes, for those of a structured array have fields.
+        # Viewed as bytes, because the mask of a structured array has fields.
         if np.ascontiguousarray(np.ma.getmaskarray(array)).view(np.uint8).any():
             raise TypeError(
                 f"{what} is masked, and there are no values under the mask; try: "
@@ -72,14 +72,14 @@ def _array(data: Any) -> np.ndarray[Any, Any]:
         return np.ma.MaskedArray(_array(whole), mask)
     array: np.ndarray[Any, Any] = np.asarray(data)
     if array.dtype.kind == "M" or (array.dtype.kind in "iufc" and _has_flags(data)):
-        # numpy would make 1 of True, and other moments of those far away.
+        # numpy would convert True to 1, and distort distant moments.
         items = np.array(data, dtype=object)
         if array.dtype.kind != "M" or len({getattr(one, "dtype", 0) for one in items.flat}) > 1:
             return items
     if array.dtype.kind in "US":
         items = np.array(data, dtype=object)
         if not all(isinstance(one, (str, bytes)) for one in items.ravel()):
-            # numpy would make texts of numbers that stand beside texts.
+            # numpy would convert numbers beside texts to text.
             return items
     if array.dtype.kind in "fc":
         items = np.array(data, dtype=object).ravel()
@@ -281,7 +281,7 @@ def _with_index(frame: Any) -> Any:
             "the index of the DataFrame is neither 0, 1, 2 … nor named, and would be lost; try: "
             "drop it with frame.reset_index(drop=True), or name it with frame.rename_axis('name')"
         )
-    # Arrow would turn an index that only has these values into a column.
+    # Arrow would convert an index of these values into a column.
     return frame.reset_index(drop=True)
 
 

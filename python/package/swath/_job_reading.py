@@ -11,7 +11,7 @@ from swath._swath import read, scan_records
 if TYPE_CHECKING:
     from swath._swath import JobPart, Piece
 
-# Bytes of a block, if the caller has no wish.
+# Default bytes of a block.
 _BLOCK = 1 << 20
 
 
@@ -52,7 +52,7 @@ def blocks_of(
     if isinstance(part.division, int):
         step = max(step // part.division, 1) * part.division
     for piece in part.pieces:
-        # Where a quoted field begins depends on all bytes before.
+        # The start of a quoted field depends on all earlier bytes.
         stride = max(piece.length, 1) if ends == "csv" else step
         end = piece.offset + piece.length
         for at in range(piece.offset, end, stride):

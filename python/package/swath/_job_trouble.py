@@ -13,7 +13,7 @@ from swath._swath import JobPart, Plan
 if TYPE_CHECKING:
     from swath._swath import _Bytes
 
-# Of an executor that has lost its workers, or its scheduler. Trying again might wait for ever.
+# Exceptions of an executor that has lost its workers or its scheduler: a retry might wait for ever.
 LOST = (BrokenExecutor, CancelledError)
 _COUNTS = {
     "parts": "pass how many parts there may be at most, or 0 for as many as part_size gives",

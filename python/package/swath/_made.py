@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     _Array = np.ndarray[Any, Any]
 
-# What to do with kinds of values that cannot be written.
+# Hints for kinds of values that cannot be written.
 HINTS = {
     "O": "pass values of one type, such as all bool or all int; None may stand for missing ones",
     "M": "convert with astype('M8[us]')",
@@ -23,7 +23,7 @@ HINTS = {
     "S": "decode it with numpy.char.decode",
     "V": "convert with astype('float64') if that is exact, or pass a column for each field",
 }
-# Units of numpy's moments, and those that they are kept in.
+# Units of numpy's moments, and the units in which they are stored.
 _UNITS = {"Y": "D", "M": "D", "W": "D", "D": "D", "h": "s", "m": "s"}
 _UNITS |= {unit: unit for unit in ("s", "ms", "us", "ns")}
 
@@ -117,7 +117,7 @@ def _of_objects(what: str, name: str, array: _Array, mask: _Array | None) -> Tab
     if is_all((bool, np.bool_)):
         return _of_values(name, "bool", filled(there, bool), gone)
     if any(isinstance(one, (datetime.timedelta, np.timedelta64)) for one in there):
-        # numpy counts its own among the integers.
+        # numpy counts durations among the integers.
         raise TypeError(
             f"{what} has durations, which cannot be written exactly; try: convert them to numbers, and put "
             "the unit into the name"
@@ -207,7 +207,7 @@ def _moments(what: str, items: list[Any]) -> list[Any]:
 
     moments = [_moment(one) for one in items]
     units = {one.dtype for one in moments}
-    # Of Python and pandas in microseconds, as always, unless that would cut them.
+    # Moments of Python and pandas are in microseconds, unless that would cut them.
     if units == {np.dtype("M8[us]")} or (
         len(units) == 1 and all(isinstance(one, np.datetime64) for one in items)
     ):
@@ -221,7 +221,7 @@ def _moment(one: Any) -> Any:
     if isinstance(one, np.datetime64):
         return one
     if hasattr(one, "asm8"):
-        # A Timestamp of pandas is a datetime too, but without its nanoseconds.
+        # A pandas Timestamp is a datetime too, but as one it lacks its nanoseconds.
         return one.asm8
     if one.tzinfo is not None:
         one = one.astimezone(datetime.timezone.utc).replace(tzinfo=None)

@@ -327,7 +327,7 @@ class JsonStreamOptions(JsonOptions, _BlockOptions, total=False):
     """The keywords of `stream_jsonl`."""
 
 
-# What the rows say.
+# Parsing of the rows.
 
 
 class _Option(NamedTuple):
@@ -388,7 +388,7 @@ _TABLES = {
 
 # Verbs.
 
-# What pandas calls what has another name here.
+# Names in pandas of options that have another name here.
 _OF_PANDAS = {
     "sep": ["delimiter="],
     "nrows": ["rows="],
@@ -412,7 +412,7 @@ def takes(verb: _Verb) -> _Verb:
     written = verb.__annotations__["options"]
     [kind] = get_args(eval(written, cast(Any, verb).__globals__))
     own = inspect.signature(verb)
-    # Those of all readers come last.
+    # Options of all readers come last.
     rows = dict(sorted(_options(kind).items(), key=lambda row: row[0] in ReadOptions.__annotations__))
     known = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
     known += [
@@ -457,7 +457,7 @@ def _unknown(verb: Callable[..., Any], word: str, known: list[str]) -> str:
     ours = ours or [f"{one}=" for one in difflib.get_close_matches(word, known, 1)]
     if word == "chunksize" and "rows" in known:
         ours = [verb.__name__.replace("read_", "stream_")]
-    # Modules whose names begin with _ are those of `swath`.
+    # Modules whose names begin with _ belong to `swath`.
     where = verb.__module__.partition("._")[0]
     hint = f"use {' or '.join(ours)}" if ours else f"look at help({where}.{verb.__name__})"
     return f"{verb.__name__}() has no keyword {word}=; try: {hint}"

@@ -37,7 +37,7 @@ class Shared:
         from swath._numpy import np
 
         address, length = self._place
-        # A class of its own can be referred to weakly.
+        # A separate class allows weak references.
         kind: Any = type("Memory", (ctypes.c_ubyte * length,), {})
         memory = kind.from_address(address) if length else kind()
         self._owner = weakref.ref(memory)

@@ -95,7 +95,7 @@ def _exchanged(comm: Any, ends: list[int], offsets: Any, indices: Any, values: A
     """Returns the counts of this rank's rows for each rank, and their entries."""
     from swath._numpy import np
 
-    # A part knows no rows after its last entry.
+    # A part has no rows after its last entry.
     rows = [min(end, len(offsets) - 1) for end in ends]
     cuts = [int(offsets[row]) for row in rows]
     entries = [end - begin for begin, end in zip(cuts, cuts[1:])]
@@ -121,7 +121,7 @@ def _sorted(rows: Rows, sum_duplicates: bool) -> Rows:
     is_new[1:] = (owner[1:] != owner[:-1]) | (indices[1:] != indices[:-1])
     if values is not None:
         sums = np.zeros(int(is_new.sum()), values.dtype)
-        # One after the other, in the order of the file, as the reader of one process does.
+        # Added one after the other, in the order of the file, as the reader of one process does.
         np.add.at(sums, np.cumsum(is_new) - 1, values)
         values = sums
     counts = np.bincount(owner[is_new], minlength=len(rows.offsets) - 1)

@@ -14,7 +14,7 @@ from typing import Any
 
 from swath import _ranks
 
-# What each rank may choose for itself: how it reads, not what.
+# Options that each rank may choose for itself: those that do not change the result.
 OWN = ("workers", "chunk_size", "engine", "page_cache", "progress", "profile")
 _LONGEST = 300
 _CALL = ""  # No argument has this name.
@@ -27,7 +27,7 @@ def same(comm: Any, call: str, /, **given: Any) -> None:
     # Keywords may come in any order.
     told = repr(sorted(texts.items())).encode()
     [word] = struct.unpack("Q", hashlib.blake2b(told, digest_size=8).digest())
-    # The least is the greatest: all are the same.
+    # If the least equals the greatest, all are the same.
     least = bytearray(16)
     mine = struct.pack("QQ", word, word ^ (2**64 - 1))
     comm.Allreduce([mine, MPI.UINT64_T], [least, MPI.UINT64_T], op=MPI.MIN)
@@ -62,7 +62,7 @@ def _text(name: str, value: Any) -> str:
     try:
         return _named(name, value)
     except Exception:
-        # The call will fail in a way that all ranks learn.
+        # The call will fail, and all ranks will get the error.
         return type(value).__qualname__
 
 
@@ -111,5 +111,5 @@ def _plain(value: Any) -> str:
         return "{" + ", ".join(items) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(_plain, value)) + "]"
-    # Another rank has another object of the same kind; the call itself refuses it, or takes it.
+    # Other ranks have other objects of the same kind; the call itself accepts or refuses them.
     return type(value).__qualname__

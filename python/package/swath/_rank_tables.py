@@ -9,7 +9,7 @@ import swath
 from swath import _ranks
 from swath._errors import unreadable
 
-# Types of two parts that say the type of both.
+# Types of two parts, and their common type.
 _JOINED = {
     frozenset({"int64", "float64"}): "float64",
     frozenset({"date", "timestamp[us]"}): "timestamp[us]",
@@ -49,7 +49,7 @@ _OF_A_READ = {"rename", "file_column", "missing"}
 
 def _joined(types: set[str]) -> str | None:
     """The type that holds parts of these types; ``None`` if all fields decide it."""
-    # Parts without values say nothing.
+    # Parts without values do not matter.
     some = types - {"null"}
     if len(some) < 2:
         return next(iter(some), "null")

@@ -102,7 +102,7 @@ class Share:
         lengths += [0] * (comm.size - len(lengths))
         self.extent = (sum(lengths[: comm.rank]), lengths[comm.rank])
         self.length = sum(lengths)
-        # A rank without bytes still notices that the file has changed.
+        # A rank without bytes still detects that the file has changed.
         self._part = next((part for part in parts if part.pieces), None)
         self._path = path
 
@@ -142,7 +142,7 @@ def check_room(path: Any, length: int) -> None:
 
 def threads(comm: Any, workers: int) -> int:
     """The threads of this rank: its share of the cores of its machine, unless the caller says how many."""
-    # By all ranks: only some of them may have said how many.
+    # Called by all ranks: only some may know the number.
     node = node_of(comm)
     ranks: int = node.size
     node.Free()
@@ -170,7 +170,7 @@ def exchange(
     coming = comm.alltoall(counts)
     with together(comm):
         taken = np.empty(sum(coming), kind)
-    # Places within a message have 32 bits, too.
+    # Offsets within a message have 32 bits too.
     largest = comm.allreduce(max(len(items), len(taken)), op=mpi().MAX)
     sends, takes = starts(counts), starts(coming)
     raw, into = items.view(f"V{kind.itemsize}"), taken.view(f"V{kind.itemsize}")
@@ -188,7 +188,7 @@ def exchange(
 def _in_pieces(comm: Any, sent: Any, taken: Any, how: Any) -> None:
     """The same in pieces of at most ``most`` items, with one rank after the other."""
     (raw, sends), (into, takes), (unit, most) = sent, taken, how
-    # Messages of the caller have the same tags.
+    # The caller's messages may have the same tags.
     own = comm.Dup()
     try:
         for step in range(own.size):

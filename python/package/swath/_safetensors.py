@@ -67,7 +67,7 @@ _TORCH = {
 
 def _forked() -> None:
     global _QUIET
-    # The thread that held it is not in this process.
+    # After a fork, the thread that held the lock does not exist.
     _QUIET = threading.Lock()
 
 
@@ -136,7 +136,7 @@ def _shards(given: Any) -> Any:
         return _of_path(given)
     if isinstance(given, int) or hasattr(given, "fileno"):
         return given
-    # An array of text lists paths; other memory is a shard.
+    # An array of text is a list of paths; other memory is a shard.
     if getattr(getattr(given, "dtype", None), "kind", "") not in ("U", "S", "O"):
         try:
             return memoryview(given)
@@ -279,9 +279,9 @@ def _torch(name: str, word: str, shape: list[int], memory: Any, begin: int, leng
         raise TypeError(f"tensor {name!r} has dtype {word}, which this torch does not have")
     if not length:
         return torch.empty(shape, dtype=dtype)
-    # As bytes: torch cannot view some dtypes directly.
+    # Viewed as bytes: torch cannot view some dtypes directly.
     with _QUIET, warnings.catch_warnings():
-        # It has no read-only tensors, as the documentation says; only this warning is hidden.
+        # torch has no read-only tensors, as its documentation says; only this warning is hidden.
         warnings.filterwarnings("ignore", "The given buffer is not writable", UserWarning)
         flat = torch.frombuffer(memory, dtype=torch.uint8, count=length, offset=begin)
     return flat.view(dtype).reshape(shape)

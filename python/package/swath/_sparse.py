@@ -252,7 +252,7 @@ def _indices(what: str, given: Any) -> np.ndarray[Any, Any]:
     array = plain(f"the array of {what}", given)
     if array.dtype.kind not in "iu" and array.size:
         raise TypeError(f"the array of {what} has dtype {array.dtype}; try: pass integers")
-    # Negative ones become too large, and are refused as such.
+    # Negative numbers become too large, and are refused.
     return np.ascontiguousarray(array, np.uint64)
 
 

@@ -175,7 +175,7 @@ def _files(source: Any, options: Mapping[str, Any]) -> list[Any]:
     return files
 
 
-# What says something about single columns, and not about their numbers.
+# Options for single columns that do not concern their numbers.
 OF_TABLES = {
     "dtypes", "rename", "formats", "true_values", "false_values", "dictionary", "file_column", "union_by_name"
 }
@@ -199,7 +199,7 @@ def _array(sources: list[Any], dtype: Any, how: tuple[Any, ...], found: dict[str
     kind, usual = np.dtype(dtype).name, {"ragged": "error", "quote": '"', "columns": None}
     is_usual = all(found.get(word, it) == it for word, it in usual.items())
     if found.get("starting_in") is not None and is_usual:
-        # No number has a line end. Without quotes, an extent needs nothing that is before it.
+        # Numbers have no line ends. Without quotes, an extent does not depend on earlier bytes.
         with suppress(MalformedError):
             return _checked(read_array(sources, kind, how, {**found, "quote": "none"}))
     return _checked(read_array(sources, kind, how, found))

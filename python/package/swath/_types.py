@@ -46,7 +46,7 @@ _ALIASES = {
 for _bits in (16, 32, 64):
     _ALIASES |= {f"i{_bits}": f"int{_bits}", f"u{_bits}": f"uint{_bits}", f"f{_bits}": f"float{_bits}"}
 del _ALIASES["f16"]
-# Words that mean 8 bits there, and 8 bytes in numpy.
+# Words that mean 8 bits there, but 8 bytes in numpy.
 _UNCLEAR = {"i8": "int", "u8": "uint"}
 _ALIASES |= {f"datetime64[{unit}]": f"timestamp[{unit}]" for unit in _UNITS}
 for _unit in _UNITS:
@@ -103,7 +103,7 @@ def _of_numpy(dtype: Any) -> str | None:
     except ImportError:
         return None
     if isinstance(dtype, type) and not issubclass(dtype, np.generic):
-        # Every class would be one of objects.
+        # Every class would mean a column of objects.
         return None
     try:
         found = np.dtype(dtype)

@@ -209,6 +209,6 @@ def _write_array(to: OutputPlace, array: Any, said: dict[str, Any]) -> int:
     return write_array(to, array.dtype.name, array, array.shape[1], said=said)
 
 
-# Arrays that are written as they are.
+# Types of arrays that are written without conversion.
 _WRITTEN = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 _WRITTEN |= {"float32", "float64"}

@@ -108,7 +108,7 @@ async def _made(verb: Callable[..., _R], args: tuple[Any, ...], how: dict[str, A
         return await asyncio.shield(made)
     except asyncio.CancelledError:
         cancelled.set()
-        # Borrowed memory must not be written to once this is over.
+        # Borrowed memory must not be written to after this returns.
         await _ended(made)
         raise
     finally:
@@ -122,7 +122,7 @@ async def _ended(made: asyncio.Future[Any]) -> None:
         try:
             await asyncio.wait([made])
         except asyncio.CancelledError:
-            # Another cancellation takes effect when the memory is free, not before.
+            # Another cancellation takes effect only when the memory is free.
             continue
     if not made.cancelled():
         # Its exception is no longer awaited.

@@ -162,7 +162,7 @@ def read_csv(
     >>> array.sum(axis=0).compute()
     array([6. , 4.5])
     """
-    # None is a byte that does not exist for a quote or comment, and the default of any other option.
+    # For a quote or comment, None means no such byte; for any other option, the default.
     how: dict[str, Any] = {
         word: it for word, it in options.items() if it is not None or word in ("quote", "comment")
     }

@@ -67,7 +67,7 @@ __all__ = [
     "sweep",
 ]
 
-# An attempt holds what its function made of this many bytes at one time.
+# Bytes of input whose results an attempt holds at one time.
 _STEP = 32 << 20
 
 
@@ -352,7 +352,7 @@ def run(
                     waiting[again] = part, left - 1
     except BaseException as error:
         for future in waiting:
-            # An executor that is lost cannot cancel.
+            # A lost executor cannot cancel.
             with contextlib.suppress(Exception):
                 future.cancel()
         _job_trouble.note_lost(error, plan)

@@ -55,7 +55,7 @@ def _listed(paths_or_folder: Any) -> list[str]:
     for folder, folders, names in os.walk(os.fsdecode(paths_or_folder), onerror=fail):
         folders.sort(key=os.fsencode)
         paths = (os.path.join(folder, name) for name in sorted(names, key=os.fsencode))
-        # A file without access is an error, as is a dangling link.
+        # An inaccessible file is an error, as is a dangling link.
         found.extend(path for path in paths if stat.S_ISREG(os.stat(path).st_mode))
     return found
 
@@ -100,7 +100,7 @@ class FileDataset(Generic[_R]):
 
     def __getitem__(self, index: int) -> _R:
         """Returns one file."""
-        # Alone as in a batch: a name that leads to a pipe by now is an error, and not waited for.
+        # Read as in a batch: a name that leads to a pipe by now is an error, without waiting.
         return self.__getitems__([index])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> list[_R]:

@@ -1,4 +1,4 @@
-//! Many files in one block of memory, as a sequence of Python.
+//! Many files in one block of memory, as a Python sequence.
 
 use std::sync::Arc;
 

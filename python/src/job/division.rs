@@ -9,7 +9,7 @@ use swath::job::Division;
 
 use crate::words::word;
 
-/// Where inputs may be divided, in a word. Multiples of a width are a number.
+/// The words for where inputs may be divided. Multiples of a width are a number.
 const DIVISIONS: &[(&str, Division)] = &[
     ("records", Division::Records),
     ("lines", Division::Lines),
@@ -18,7 +18,7 @@ const DIVISIONS: &[(&str, Division)] = &[
     ("groups", Division::Groups),
 ];
 
-/// Where inputs may be divided: one of these words, or a width.
+/// Where inputs may be divided: one of [`DIVISIONS`], or a width.
 pub(crate) struct Divided(pub(crate) Division);
 
 impl<'py> IntoPyObject<'py> for Divided {

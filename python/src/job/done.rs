@@ -1,4 +1,4 @@
-//! The receipts that travel from the workers of a job, and the pickles of everything that travels.
+//! The receipts from the workers of a job, and the pickles of all data that processes exchange.
 
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::PyValueError;
@@ -20,7 +20,7 @@ use swath::job;
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) struct Done(pub(crate) job::Done);
 
-/// The text of plain data.
+/// Returns the text of plain data.
 pub(super) fn to_text(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("numbers and texts")
 }
@@ -31,7 +31,7 @@ pub(super) fn of_text<T: DeserializeOwned>(what: &str, text: &str) -> PyResult<T
     })
 }
 
-/// The means to restore a pickle: the class's `from_json`, and the text.
+/// The function that restores a pickle, `from_json` of the class, and its text.
 pub(super) type Reduced<'py> = (Bound<'py, PyAny>, (String,));
 
 pub(super) fn reduced<'py, T: PyTypeInfo>(

@@ -1,4 +1,4 @@
-//! The parts that travel to the workers of a job.
+//! The parts that are sent to the workers of a job.
 
 use std::path::Path;
 

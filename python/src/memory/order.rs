@@ -1,4 +1,4 @@
-//! The order of the items of a buffer, and the views that it grants: the same as numpy's arrays.
+//! The order of the items of a buffer, and the views that it grants: those of numpy's arrays.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -10,8 +10,7 @@ use pyo3::prelude::*;
 use super::Buffer;
 
 impl Buffer {
-    /// Whether the items lie one after the other, the index of `dimensions` changing fastest that
-    /// comes first.
+    /// Whether the items are adjacent, with the first of `dimensions` changing fastest.
     fn is_dense<'s>(
         &'s self,
         dimensions: impl Iterator<Item = (&'s isize, &'s isize)>,
@@ -25,17 +24,17 @@ impl Buffer {
         dense || self.bytes == 0
     }
 
-    /// As C has arrays.
+    /// Whether the items have the order of arrays in C.
     pub(super) fn is_c_contiguous(&self) -> bool {
         self.is_dense(self.shape.iter().zip(&self.strides).rev())
     }
 
-    /// As Fortran has them.
+    /// Whether the items have the order of arrays in Fortran.
     fn is_f_contiguous(&self) -> bool {
         self.is_dense(self.shape.iter().zip(&self.strides))
     }
 
-    /// Fills in a view except for its object; fails if the memory does not meet the request.
+    /// Fills in a view, except for its object; fails if the memory does not meet the request.
     pub(super) fn fill_in(&self, view: &mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         if self.readonly && flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
             return Err(PyBufferError::new_err("this buffer was asked for with readonly=True"));
@@ -46,7 +45,7 @@ impl Buffer {
         view.len = self.bytes;
         view.itemsize = self.item_size;
         view.readonly = c_int::from(self.readonly);
-        // Without a shape, as numpy: several dimensions would promise one.
+        // Without a shape, one dimension, as in numpy: several would promise a shape.
         view.ndim = match self.shape.len() {
             0 | 1 => 1,
             _ if !asked(ffi::PyBUF_ND) => 0,
@@ -69,7 +68,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// Fails if a view is to have an order that the items are not in.
+    /// Fails if a view requests an order that the items do not have.
     fn check_order(&self, flags: c_int) -> PyResult<()> {
         let asked = |flag| flags & flag == flag;
         let (c, f) = (self.is_c_contiguous(), self.is_f_contiguous());

@@ -6,7 +6,7 @@
 //! protocol 0…4    bytes in the pickle ─────────────────────────────────────────────▶ Buffer of a copy
 //! ```
 //!
-//! A pickle may come from outside: what it says of lengths is checked.
+//! A pickle may come from outside: its lengths are checked.
 
 use std::ffi::CStr;
 
@@ -20,10 +20,10 @@ use crate::bytes::Held;
 use crate::park;
 use crate::work::detached;
 
-/// The first protocol that passes buffers on without a copy.
+/// The first protocol that passes buffers without a copy.
 const OUT_OF_BAND: i32 = 5;
 
-/// The function that restores a buffer, and its arguments.
+/// Returns the function that restores a buffer, and its arguments.
 pub(super) fn reduced<'py>(
     buffer: &Bound<'py, Buffer>,
     protocol: i32,
@@ -41,7 +41,7 @@ pub(super) fn reduced<'py>(
     Ok((restore, said.cast_into::<PyTuple>()?))
 }
 
-/// Another buffer with the same contents.
+/// Returns a copy of a buffer.
 pub(super) fn copied(buffer: &Bound<'_, Buffer>) -> PyResult<Buffer> {
     let (py, this) = (buffer.py(), buffer.get());
     let bytes = match this.is_c_contiguous() {
@@ -87,7 +87,7 @@ pub(crate) fn restore_buffer(
     Buffer::new(place, &shape, item_size, format, readonly, Box::new(array))
 }
 
-/// The size and the format of the items that a buffer may have.
+/// Returns the size and the format of the items, if a buffer may have them.
 fn item(format: &str) -> Option<(usize, &'static CStr)> {
     fn of<T: NumberKind>() -> (usize, &'static CStr) {
         (size_of::<T>(), T::FORMAT)

@@ -9,7 +9,7 @@ use pyo3::types::{PySlice, PySliceMethods};
 use super::{Buffer, NumberKind, Owner};
 
 impl Buffer {
-    /// Some items of the first dimension, in the same memory.
+    /// Returns some items of the first dimension, in the same memory.
     pub(super) fn slice(slf: &Bound<'_, Self>, slice: &Bound<'_, PySlice>) -> PyResult<Self> {
         let this = slf.get();
         let (Some(&len), Some(&stride)) = (this.shape.first(), this.strides.first()) else {
@@ -22,7 +22,7 @@ impl Buffer {
             strides[0] = stride * taken.step;
         }
         let bytes = shape.iter().product::<isize>() * this.item_size;
-        // The first item of nothing may be one past the last.
+        // The start of an empty slice may be past the last item.
         let first = if bytes == 0 { 0 } else { taken.start * stride };
         // SAFETY: the interpreter keeps indices below the length, so that this is an item.
         let place = unsafe { this.place.offset(first) };
@@ -38,7 +38,7 @@ impl Buffer {
         self.format == u8::FORMAT && self.shape.len() == 1
     }
 
-    /// The bytes, copied if there are gaps between them; an error for numbers of other kinds.
+    /// Returns the bytes, copied if there are gaps between them; an error for other numbers.
     pub(super) fn contents(&self) -> PyResult<Cow<'_, [u8]>> {
         if !self.is_bytes() {
             let text = "this Buffer holds numbers, not bytes; try: use numpy.asarray(buffer) or \
@@ -47,17 +47,17 @@ impl Buffer {
         }
         let (len, stride) = (self.shape[0], self.strides[0]);
         if self.is_c_contiguous() {
-            // SAFETY: the owner keeps this many initialised bytes there. The interpreter's lock is held, so no
-            // thread of Python's writes. One that has given up the lock may, through a view: that
-            // is a data race of the caller's making, and then what is found may be of old and of
-            // new bytes. Nothing but an index within the length, or a copy, comes of it.
+            // SAFETY: the owner keeps this many initialised bytes there. The interpreter's lock is held, so
+            // no thread that runs Python writes. A thread that has released the lock may write through a
+            // view: that is a data race of the caller's making, and the result may be of old and new
+            // bytes. It is only ever an index within the length, or a copy.
             let bytes = unsafe {
                 std::slice::from_raw_parts(self.place.as_ptr(), self.bytes.unsigned_abs())
             };
             return Ok(Cow::Borrowed(bytes));
         }
         let item = |at: isize| {
-            // SAFETY: `slice` made sure that each of these is an item.
+            // SAFETY: `slice` ensured that each of these is an item.
             let place = unsafe { self.place.offset(at * stride) };
             // SAFETY: as above, including the note about writers.
             unsafe { place.read() }

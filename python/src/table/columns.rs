@@ -1,4 +1,4 @@
-//! A column as one array, and its values and texts for Python.
+//! Converts a column to one array, and to values and texts for Python.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -19,7 +19,7 @@ use super::{Table, arrow_error, no_column, not_numbers};
 use crate::memory::{Buffer, NumberKind};
 
 impl Table {
-    /// A column as one array: a copy if there are several batches.
+    /// Returns a column as one array: a copy if there are several batches.
     pub(super) fn whole(&self, py: Python<'_>, column: usize) -> PyResult<ArrayRef> {
         let count = self.schema.fields().len();
         let field = self.schema.fields().get(column).ok_or_else(|| no_column(column, count))?;
@@ -34,7 +34,7 @@ impl Table {
         }
     }
 
-    /// All rows as one batch: a copy if there are several.
+    /// Returns all rows as one batch: a copy if there are several.
     pub(super) fn one_batch(&self, py: Python<'_>) -> PyResult<RecordBatch> {
         match &self.batches[..] {
             [one] => Ok(one.clone()),
@@ -47,7 +47,7 @@ fn too_large(error: arrow_schema::ArrowError) -> PyErr {
     PyMemoryError::new_err(format!("the batches do not fit into one array: {error}"))
 }
 
-/// The values of a column of numbers, booleans, dates or timestamps.
+/// Returns the values of a column of numbers, booleans, dates or timestamps.
 pub(super) fn values(array: &ArrayRef) -> PyResult<Buffer> {
     match array.data_type() {
         DataType::Int8 => numbers::<Int8Type>(array),
@@ -87,7 +87,7 @@ fn numbers<T: ArrowPrimitiveType<Native: NumberKind>>(array: &ArrayRef) -> PyRes
     Buffer::of_arrow::<T::Native>(array.as_primitive::<T>().values().inner().clone())
 }
 
-/// A bit for each row, if any value is missing.
+/// Returns a bit for each row, if any value is missing.
 pub(super) fn validity(array: &ArrayRef) -> PyResult<Option<Buffer>> {
     let Some(nulls) = array.logical_nulls().filter(|nulls| nulls.null_count() > 0) else {
         return Ok(None);

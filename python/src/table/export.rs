@@ -1,4 +1,4 @@
-//! Tables and streams through Arrow's C interface.
+//! Exports tables and streams through Arrow's C interface.
 
 use arrow_array::ffi::{FFI_ArrowSchema, to_ffi};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -9,13 +9,13 @@ use pyo3::types::PyCapsule;
 
 use super::arrow_error;
 
-/// A schema.
+/// Exports a schema.
 pub(super) fn schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
     let schema = FFI_ArrowSchema::try_from(schema).map_err(arrow_error)?;
     PyCapsule::new_with_value(py, schema, c"arrow_schema")
 }
 
-/// A schema and a batch as a struct array.
+/// Exports a schema, and a batch as a struct array.
 pub(super) fn array<'py>(
     py: Python<'py>,
     batch: &RecordBatch,
@@ -25,7 +25,7 @@ pub(super) fn array<'py>(
     Ok((schema(py, batch.schema_ref())?, PyCapsule::new_with_value(py, array, c"arrow_array")?))
 }
 
-/// A stream of batches in memory.
+/// Exports a stream of batches in memory.
 pub(super) fn batches<'py>(
     py: Python<'py>,
     schema: &SchemaRef,
@@ -35,7 +35,7 @@ pub(super) fn batches<'py>(
     stream(py, Box::new(RecordBatchIterator::new(batches, SchemaRef::clone(schema))))
 }
 
-/// A stream of batches.
+/// Exports a stream of batches.
 pub(super) fn stream(
     py: Python<'_>,
     reader: Box<dyn RecordBatchReader + Send>,

@@ -1,4 +1,4 @@
-//! Tables of pandas, polars, pyarrow and duckdb, through the Arrow PyCapsule interface.
+//! Imports tables of pandas, polars, pyarrow and duckdb through the Arrow PyCapsule interface.
 //!
 //! ```text
 //! __arrow_c_stream__ │ arrays of one type: structs are tables, │ Given: a schema, and batches
@@ -61,7 +61,7 @@ impl Given {
         &self.schema
     }
 
-    /// The batches, which can be taken once.
+    /// Returns the batches, which can be taken once.
     pub(super) fn batches(
         &self,
     ) -> PyResult<impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send + use<>> {
@@ -86,8 +86,8 @@ pub(crate) fn take_table(data: &Bound<'_, PyAny>, name: Option<&str>) -> PyResul
 fn of_stream(capsule: &Bound<'_, PyAny>, name: Option<&str>) -> PyResult<Given> {
     let place = capsule.cast::<PyCapsule>()?.pointer_checked(Some(c"arrow_array_stream"))?;
     let place = place.cast::<FFI_ArrowArrayStream>().as_ptr();
-    // SAFETY: by the interface a capsule of this name holds such a stream. It is moved out, and an
-    // empty one stays, which the capsule's end does not release again.
+    // SAFETY: by the interface, a capsule of this name holds such a stream. It is moved out, leaving an
+    // empty one, which the capsule does not release again.
     let stream = unsafe { FFI_ArrowArrayStream::from_raw(place) };
     let mut stream = ArrowStream::open(stream).map_err(faulty)?;
     let schema = schema_of(stream.field(), name);
@@ -104,18 +104,18 @@ fn of_array(capsules: &Bound<'_, PyAny>, name: Option<&str>) -> PyResult<Given> 
     let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = capsules.extract()?;
     let schema = schema.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
     let array = array.pointer_checked(Some(c"arrow_array"))?.cast::<FFI_ArrowArray>();
-    // SAFETY: by the interface a capsule of this name holds an array.
+    // SAFETY: by the interface, a capsule of this name holds an array.
     if unsafe { array.as_ref() }.is_released() || is_released(schema) {
         return Err(PyValueError::new_err(
             "the Arrow data was already released; try: request it again",
         ));
     }
-    // SAFETY: by the interface a capsule of this name holds a schema, which it keeps as long as it
-    // lives: until after the last use below.
+    // SAFETY: by the interface, a capsule of this name holds a schema as long as it lives: until after
+    // the last use below.
     let told = unsafe { schema.as_ref() };
     // SAFETY: as in `of_stream`.
     let array = unsafe { FFI_ArrowArray::from_raw(array.as_ptr()) };
-    // SAFETY: by the interface the two belong together.
+    // SAFETY: by the interface, the two belong together.
     let (field, array) = unsafe { import(array, told) }.map_err(faulty)?;
     let schema = schema_of(&field, name);
     Ok(Given { schema, arrays: Mutex::new(Some(Box::new(std::iter::once(Ok(array))))) })
@@ -125,17 +125,17 @@ fn faulty(fault: ArrowFault) -> PyErr {
     refused(fault.into())
 }
 
-/// Whether a schema may no longer be read: its contents were moved out.
+/// Whether a schema was released: its contents were moved out.
 fn is_released(schema: NonNull<FFI_ArrowSchema>) -> bool {
     /// Words of the structure that come before the pointer to the function that releases it.
     const BEFORE: usize = 7;
-    // SAFETY: by the interface a schema is nine words, whatever library made it.
+    // SAFETY: by the interface, a schema is nine words, from any library.
     let release = unsafe { schema.cast::<*const c_void>().add(BEFORE) };
     // SAFETY: as above; it is a pointer, or null.
     unsafe { release.read() }.is_null()
 }
 
-/// The columns, of a table its own, else one.
+/// Returns the columns: those of a table, otherwise one.
 fn schema_of(field: &Field, name: Option<&str>) -> SchemaRef {
     Arc::new(match (field.data_type(), name) {
         (DataType::Struct(fields), None) => Schema::new(fields.clone()),
@@ -158,7 +158,7 @@ fn batch(schema: &SchemaRef, array: &ArrayRef) -> Result<RecordBatch, ArrowError
     RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)
 }
 
-/// The exception for Arrow data that cannot be used.
+/// Returns the exception for Arrow data that cannot be used.
 pub(super) fn refused(error: ArrowError) -> PyErr {
     match error {
         ArrowError::SchemaError(text) => PyTypeError::new_err(format!("{text}; try: {TO_TRY}")),

@@ -1,4 +1,4 @@
-//! Columns from values of Python and numpy: tables of one column.
+//! Builds tables of one column from values of Python and numpy.
 
 use std::sync::Arc;
 
@@ -132,7 +132,7 @@ pub(crate) fn make_texts(name: String, texts: &Bound<'_, PyList>) -> PyResult<Ta
             "column '{name}' has half of a surrogate pair at index {row}, which UTF-8 cannot hold; \
              try: replace it with text.encode('utf-8', 'replace').decode()"
         )))?;
-        // NumPy makes texts of numbers past U+10FFFF, and Python writes them as they are.
+        // NumPy converts numbers past U+10FFFF to text, and Python encodes them unchecked.
         let Ok(utf8) = std::str::from_utf8(utf8.as_bytes()) else {
             return Err(PyValueError::new_err(format!(
                 "column '{name}' has a number past U+10FFFF at index {row}, where characters end; \

@@ -21,7 +21,7 @@ use crate::memory::Buffer;
 use crate::park;
 use crate::work::detached;
 
-/// The function that restores a table, and its arguments.
+/// Returns the function that restores a table, and its arguments.
 pub(super) fn reduced<'py>(
     table: &Bound<'py, Table>,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
@@ -44,7 +44,7 @@ fn encoded(table: &Table) -> Result<Vec<u8>, ArrowError> {
     writer.into_inner()
 }
 
-/// A column without the texts of rows that were left out, all of which would be sent.
+/// Returns a column without the texts of omitted rows, which would all be sent.
 fn compact(column: &ArrayRef) -> ArrayRef {
     let Some(texts) = column.as_string_view_opt() else { return Arc::clone(column) };
     let all: usize = texts.data_buffers().iter().map(|buffer| buffer.len()).sum();
@@ -63,8 +63,8 @@ pub(crate) fn restore_table(
     report: Option<&str>,
 ) -> PyResult<Table> {
     detached(py, || {
-        // A pickle may come from outside: lengths and values are checked, and what the decoder does
-        // not expect is caught.
+        // A pickle may come from outside: lengths and values are checked, and panics of the decoder are
+        // caught.
         let bytes = data.copied::<u8>()?.to_vec();
         let table = caught(|| decoded(bytes));
         let wrong = |detail: String| {

@@ -1,4 +1,4 @@
-//! The report of a text, as JSON: it pickles, and each reader gets a dict of its own.
+//! The report of reading text, as JSON: it pickles, and each caller gets a dict of its own.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use swath_formats::table::{Changes, ColumnReport, RecordLine, Renamed, TableRepo
 use super::types;
 use crate::park;
 
-/// The report as text.
+/// Returns the report as text.
 pub(super) fn text(report: &TableReport) -> Arc<str> {
     let aside = &report.set_aside;
     let made = json!({
@@ -33,7 +33,7 @@ pub(super) fn text(report: &TableReport) -> Arc<str> {
     made.to_string().into()
 }
 
-/// Where columns of fixed width are; null in other forms.
+/// Returns the positions of columns of fixed width; null in other forms.
 fn positions(report: &TableReport) -> Option<Vec<(usize, Option<usize>)>> {
     let columns = report.fixed.iter().map(|column| (column.start, column.end));
     (!report.fixed.is_empty()).then(|| columns.collect())
@@ -72,7 +72,7 @@ fn renamed(renamed: &Renamed) -> Value {
     json!({"index": renamed.index, "from": renamed.from, "to": renamed.to})
 }
 
-/// The report as a dict.
+/// Returns the report as a dict.
 pub(super) fn parsed<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
     park::module(py, "json")?.getattr("loads")?.call1((text,))
 }

@@ -14,14 +14,14 @@ use arrow_schema::{DataType, TimeUnit};
 use super::Table;
 use super::types::word_of;
 
-/// Rows, columns and characters of a value that are shown.
+/// Maximum rows, columns and characters of a value that are shown.
 const ROWS: usize = 5;
 const COLUMNS: usize = 10;
 const WIDTH: usize = 24;
-/// A missing value.
+/// The sign for a missing value.
 const MISSING: &str = "–";
 
-/// The table in words: how large it is, names, types, and the first rows.
+/// Returns the table as text: its size, names, types, and the first rows.
 pub(super) fn shown(table: &Table) -> String {
     let columns = table.num_columns();
     let mut text = format!("<swath.Table: {} rows, {columns} columns>", table.rows);
@@ -47,7 +47,7 @@ pub(super) fn shown(table: &Table) -> String {
         text.push('\n');
         let begin = text.len();
         for (column, width) in cells.iter().zip(&widths) {
-            // To a `String`, it cannot fail.
+            // Writing to a `String` cannot fail.
             let _ = write!(text, "{:width$}  ", column[line]);
         }
         text.truncate(begin + text[begin..].trim_end().len());
@@ -58,7 +58,7 @@ pub(super) fn shown(table: &Table) -> String {
     text
 }
 
-/// Without line ends and other control characters, and not too long.
+/// Returns a text without line ends and other control characters, cut if too long.
 fn cut(text: &str) -> String {
     let mut made = String::new();
     for (at, letter) in text.chars().enumerate() {

@@ -1,7 +1,7 @@
 //! Tables in bounded memory: batch by batch, for Python and for Arrow libraries.
 //!
 //! ```text
-//! stream_csv ── Shared: the batches that are left ─┬─ __next__ ────────────── Table
+//! stream_csv ── Shared: the remaining batches ─────┬─ __next__ ────────────── Table
 //!                                                  └─ __arrow_c_stream__ ──── batches, errors as text
 //! ```
 
@@ -38,7 +38,7 @@ use crate::work::{Takes, is_main_thread, unlocked};
 #[pyclass(frozen, module = "swath", name = "TableStream")]
 pub(crate) struct TableStream(Arc<Shared>);
 
-/// A stream that Python and Arrow libraries use together.
+/// A stream shared by Python and Arrow libraries.
 struct Shared {
     schema: SchemaRef,
     open: Own<Mutex<OpenStream>>,
@@ -47,16 +47,16 @@ struct Shared {
 }
 
 struct OpenStream {
-    /// Gone when all were read, after an error, and when it is closed.
+    /// `None` when all were read, after an error, and when it is closed.
     batches: Option<BatchStream>,
     report: Arc<str>,
-    /// Whether it was passed on.
+    /// Whether it was passed to an Arrow library.
     is_taken: bool,
 }
 
 impl Drop for Shared {
-    /// Ends the work ahead. A callback may wait for the lock; without one, no thread needs it, and an Arrow
-    /// library may drop this where it must not be waited for.
+    /// Ends the work ahead, without the lock if there is a callback, which may wait for it. Without one, no thread
+    /// needs the lock, and an Arrow library may drop this where waiting for it is forbidden.
     fn drop(&mut self) {
         let Ok(open) = self.open.get() else { return };
         let rest = open.lock().batches.take();
@@ -65,8 +65,8 @@ impl Drop for Shared {
 }
 
 impl Shared {
-    /// The next batch for the library that the stream was passed on to, or for Python if it was not, without
-    /// the interpreter's lock. A stream that was closed has no end, but an error.
+    /// Returns the next batch, for the library to which the stream was passed, or for Python if it was not passed.
+    /// Works without the interpreter's lock. A closed stream has an error instead of an end.
     fn advance(&self, is_library: bool) -> Result<Option<RecordBatch>, Failure> {
         self.watch.refuse_in_callback()?;
         let mut open = self.open.get()?.lock();
@@ -97,19 +97,19 @@ impl Shared {
     ) -> PyResult<T> {
         self.watch.refuse_in_callback()?;
         let open = self.open.get()?;
-        // Another thread may hold it that waits for the interpreter's lock.
+        // The holder may be waiting for the interpreter's lock.
         Ok(py.detach(|| look(&mut open.lock())))
     }
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         if self.open.is_foreign() {
-            // A child that was forked has nothing to end.
+            // A forked child has no work to end.
             return Ok(());
         }
         self.watch.token.cancel();
         self.is_closed.store(true, Ordering::SeqCst);
         if self.watch.is_calling() {
-            // Who waits for the callback ends the rest.
+            // The call that waits for the callback ends the rest.
             return Ok(());
         }
         let rest = self.with_open(py, |open| open.batches.take())?;
@@ -153,7 +153,7 @@ impl TableStream {
             Ok(Some(batch)) => Ok(Some(Table::new(Arc::clone(&shared.schema), vec![batch]))),
             Ok(None) => shared.watch.close(py).map(|()| None),
             Err(error) => {
-                // What was passed on goes on.
+                // A stream that was passed to a library continues.
                 shared.with_open(py, |open| open.batches.take_if(|_| !open.is_taken))?;
                 shared.watch.close(py)?;
                 Err(error)
@@ -216,16 +216,16 @@ impl TableStream {
     }
 }
 
-/// A stream in the hands of an Arrow library.
+/// A stream that was passed to an Arrow library.
 struct PassedOn(Arc<Shared>);
 
 impl PassedOn {
-    /// The next batch; looks for signals where a library may be called for long.
+    /// Returns the next batch; checks for signals, since a library's call may take long.
     fn came(&self) -> Result<Option<RecordBatch>, ArrowError> {
         let shared = &*self.0;
         let next = || shared.advance(true).map_err(told);
         if !is_main_thread() && !shared.watch.has_callback() {
-            // The thread that waits for this one may have the interpreter's lock.
+            // A thread that waits for this one may hold the interpreter's lock.
             return admitted(next).unwrap_or_else(|| Err(told(Failure::Ended)));
         }
         let stepped = attached(|py| {
@@ -257,8 +257,8 @@ impl RecordBatchReader for PassedOn {
     }
 }
 
-/// An error for libraries that see its kind and its text: the kinds become `OSError`, `MemoryError` and
-/// `ValueError` in pyarrow.
+/// Returns an error for libraries, which see kind and text: in pyarrow, the kinds become `OSError`, `MemoryError`
+/// and `ValueError`.
 fn told(failure: Failure) -> ArrowError {
     let text = failure.text();
     match failure.is_of_memory() {

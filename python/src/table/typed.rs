@@ -1,4 +1,4 @@
-//! Text as tables of any types and as arrays of numbers, and the types that its columns have.
+//! Reads text as tables of any types, as arrays of numbers, or only for the types of its columns.
 
 use pyo3::IntoPyObjectExt;
 use pyo3::conversion::FromPyObjectOwned;
@@ -34,18 +34,18 @@ impl Key {
     }
 }
 
-/// Types of columns: one for all, or those of each of these.
+/// Types of columns: one for all, or one for each named column.
 #[derive(FromPyObject)]
 enum Kinds {
     All(String),
     Of(Vec<(Key, String)>),
 }
 
-/// How the text of a table is written, and what to read of it: the dict that `swath._options` makes.
+/// The form of a table's text, and the part to read: the dict that `swath._options` builds.
 struct Said<'a, 'py>(&'a Bound<'py, PyDict>);
 
 impl<'py> Said<'_, 'py> {
-    /// One of its values, if it has it; an error in it reads as if it had come alone.
+    /// Returns one of its values, if present; an error in it names it alone.
     fn get<T: FromPyObjectOwned<'py>>(&self, name: &str) -> PyResult<Option<T>> {
         let Some(found) = self.0.get_item(name)?.filter(|it| !it.is_none()) else {
             return Ok(None);
@@ -56,7 +56,7 @@ impl<'py> Said<'_, 'py> {
         }
     }
 
-    /// The options of the library; `read` says how the bytes are read.
+    /// Returns the options of the library; `read`: options for reading the bytes.
     fn options(&self, read: ReadOptions) -> PyResult<BatchOptions> {
         let read = part(read, self.get("offset")?.unwrap_or(0), self.get("length")?);
         let kind = |text: &str| word("dtypes", text, WORDS);
@@ -89,7 +89,7 @@ impl<'py> Said<'_, 'py> {
     }
 }
 
-/// Sets an option to a text, to several, or to those of each column.
+/// Sets an option to one text, to several, or to one for each column.
 fn put(options: &mut BatchOptions, word: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let mut set = |column: Option<ColumnKey>, value: &Bound<'_, PyAny>| {
         let texts = texts(value)?;
@@ -105,7 +105,7 @@ fn put(options: &mut BatchOptions, word: &str, value: &Bound<'_, PyAny>) -> PyRe
     }
 }
 
-/// The texts of an option; a number is one, too.
+/// Returns the texts of an option; a number counts as text.
 pub(super) fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if let Ok(text) = value.extract() {
         return Ok(vec![text]);
@@ -125,7 +125,7 @@ pub(crate) fn table_settings() -> Vec<(&'static str, &'static str)> {
     BatchOptions::settings().into_iter().map(|it| (it.word, it.sentence)).collect()
 }
 
-/// Everything that reading takes, in the library's words.
+/// The arguments of reading, in the library's types.
 pub(super) struct TableReading {
     pub(super) sources: Vec<Source>,
     pub(super) options: BatchOptions,

@@ -1,9 +1,9 @@
-//! Types of columns by the names that Python gives them.
+//! Types of columns by their names in Python.
 
 use arrow_schema::{DataType, TimeUnit};
 use swath_formats::table::ColumnType;
 
-/// All types that a text can have.
+/// All types of columns of text files, by name.
 pub(super) const WORDS: &[(&str, ColumnType)] = &[
     ("bool", ColumnType::Bool),
     ("int8", ColumnType::I8),
@@ -30,13 +30,13 @@ pub(super) const WORDS: &[(&str, ColumnType)] = &[
     ("null", ColumnType::Null),
 ];
 
-/// The name of a type that was read from text.
+/// Returns the name of a type that was read from text.
 pub(super) fn word(kind: ColumnType) -> String {
     let known = WORDS.iter().find(|(_, known)| *known == kind);
     known.map_or_else(|| kind.to_string(), |(word, _)| (*word).to_owned())
 }
 
-/// The name of any type of Arrow's.
+/// Returns the name of any Arrow type.
 pub(super) fn word_of(kind: &DataType) -> String {
     let is_text = |kind: &DataType| {
         matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)

@@ -1,4 +1,4 @@
-//! Tables as text and as Arrow files; arrays as they are in memory.
+//! Writes tables, and arrays in memory, as text and Arrow files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::output::OutputPlace;
 use crate::words::word;
 use crate::work::Takes;
 
-/// The options of the library for those that Python has, in its words, and who watches.
+/// Returns the options of the library for those of Python, and the watch.
 fn options(
     form: BatchForm,
     output: &OutputPlace,
@@ -94,7 +94,7 @@ struct SchemaBatches {
 }
 
 impl Data<'_> {
-    /// Whether there is no column.
+    /// Whether there are no columns.
     fn is_empty(&self) -> bool {
         match self {
             Self::Given(given) => given.get().schema().fields().is_empty(),
@@ -123,7 +123,7 @@ impl Data<'_> {
     }
 }
 
-/// The columns of several tables side by side.
+/// Joins the columns of several tables side by side.
 fn beside(py: Python<'_>, tables: &[&Table]) -> PyResult<(SchemaRef, Vec<RecordBatch>)> {
     let rows: Vec<usize> = tables.iter().map(|table| table.rows).collect();
     if rows.windows(2).any(|pair| pair[0] != pair[1]) {

@@ -1,4 +1,4 @@
-//! Chunks in the order of their tickets, whichever is finished first.
+//! Writes chunks in the order of their tickets, in whatever order they are finished.
 
 use std::ffi::{c_char, c_void};
 use std::io::Write;

@@ -18,7 +18,7 @@ fn in_use(name: &str) -> Failure {
     Failure::new(Status::Busy, text)
 }
 
-/// Used by many threads through a reference, and ended by one.
+/// A resource that many threads use through a reference, and one ends.
 #[derive(Debug)]
 pub(crate) struct Shared<T> {
     inner: Mutex<Option<Arc<T>>>,
@@ -31,16 +31,16 @@ impl<T> Shared<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Arc<T>>> {
-        // Nothing that may panic is done under it.
+        // Not poisoned: no code that may panic runs under the lock.
         self.inner.lock()
     }
 
-    /// Returns it for use. No lock is held during the use, so a waiting call does not block others.
+    /// Returns the resource. No lock is held during its use, so a waiting call does not block others.
     pub(crate) fn get(&self) -> Result<Arc<T>> {
         self.lock().clone().ok_or_else(|| is_over(self.name))
     }
 
-    /// Ends it, unless another thread is using it.
+    /// Takes the resource out, unless another thread is using it.
     pub(crate) fn take(&self) -> Result<T> {
         let mut inner = self.lock();
         let shared = inner.take().ok_or_else(|| is_over(self.name))?;
@@ -51,7 +51,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// Used by one thread at a time.
+/// A resource that one thread uses at a time.
 #[derive(Debug)]
 pub(crate) struct Exclusive<T> {
     inner: Mutex<Option<T>>,
@@ -76,7 +76,7 @@ impl<T> Exclusive<T> {
         self.take_if(|_| Ok(()))
     }
 
-    /// Ends it if `may` allows it; otherwise it stays unchanged.
+    /// Takes the resource out if `may` allows it; otherwise it stays unchanged.
     pub(crate) fn take_if(&self, may: impl FnOnce(&T) -> Result<()>) -> Result<T> {
         let mut inner = self.lock()?;
         may(inner.as_ref().ok_or_else(|| is_over(self.name))?)?;

@@ -1,4 +1,4 @@
-//! Many files in one block of memory, and how C sees them.
+//! Many files in one block of memory, in the form for C.
 
 use std::ffi::{CString, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -17,7 +17,7 @@ use crate::status::Status;
 pub struct Ingested {
     ingested: swath::ingest::Ingested,
     fallbacks: Vec<CString>,
-    /// Made when C first requests a file.
+    /// Built when C first requests a file.
     table: OnceLock<Table>,
 }
 
@@ -37,7 +37,7 @@ pub struct File {
     pub status: Status,
 }
 
-/// All files as C sees them.
+/// All files in the form for C.
 #[derive(Debug)]
 struct Table {
     files: Vec<File>,

@@ -136,7 +136,7 @@ pub extern "C" fn swath_segment_finish(segment: Option<&Segment>) -> Status {
         let done = segment.writer.take()?.finish()?;
         let text = serde_json::to_string(&done)
             .map_err(|error| Failure::new(Status::Panic, error.to_string()))?;
-        // The writer was taken once, so this is the first.
+        // The writer was taken once, so this is the first receipt.
         let _ = segment.receipt.set(json(text)?);
         Ok(())
     })

@@ -1,4 +1,4 @@
-//! Progress and cancelling of a call.
+//! Progress and cancellation of a call.
 
 use std::ffi::c_void;
 

@@ -1,4 +1,4 @@
-//! How to read: the translation of options set in C to the library's.
+//! Translates options for reading, set in C, to the library's.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -94,7 +94,7 @@ pub(crate) enum Maps {
     Never,
 }
 
-/// The failure of a call: why it does not map, in words that hold in C.
+/// Returns the failure of a call; one about maps in the words of C.
 pub(crate) fn told<E: Into<Failure>>(
     options: Option<&ReadOptions>,
     maps: Maps,
@@ -127,13 +127,13 @@ impl ReadOptions {
         self.has_profile.then(Profiles::of_user)
     }
 
-    /// The options for several files, `first` being the first that was named.
+    /// Returns the options for several files, of which `first` was named first.
     pub(crate) fn of_first(&self, first: Option<&Path>) -> swath::ReadOptions {
         let profiles = self.profiles();
         self.tuned(first, profiles.as_ref())
     }
 
-    /// All that was set, without the source.
+    /// Returns all settings, without the source.
     fn tuned(&self, path: Option<&Path>, profiles: Option<&Profiles>) -> swath::ReadOptions {
         let mut options = self.options.clone();
         if let Some(len) = self.len {
@@ -156,7 +156,7 @@ impl ReadOptions {
         options.is_some_and(|it| it.engine == swath::Engine::Map)
     }
 
-    /// The token that C has set, or one that is never cancelled.
+    /// Returns the token that C has set, or one that is never cancelled.
     pub(crate) fn cancel(options: Option<&Self>) -> swath::CancelToken {
         options.and_then(|it| it.hooks.cancel.clone()).unwrap_or_default()
     }

@@ -9,7 +9,7 @@ use crate::failure::{Failure, Result};
 pub(crate) struct RecordOptions {
     pub(crate) delimiter: u8,
     pub(crate) quote: Option<u8>,
-    /// Of records of one length; 0 if delimiters end them.
+    /// Bytes of each record; 0 if delimiters end records.
     pub(crate) width: u64,
     pub(crate) block_size: u64,
     pub(crate) record_limit: u64,

@@ -320,7 +320,7 @@ rows! { JOB:
     /// Divides inputs at multiples of this many bytes from their start, which each input must consist of: for
     /// records of one length. It takes the place of `division`, and that of it; the last one counts.
     width = parsed!("a whole number from 1, or `none`", width, |options, width| {
-        // Without a width, a division that was set stays.
+        // Without a width, an earlier division stays.
         if width.is_some() || &*options.texts["width"] != c"none" {
             let division = width.map_or(job::Division::Records, job::Division::Width);
             with(&mut options.job, |it| it.with_division(division));

@@ -1,4 +1,4 @@
-//! One option by its word: how it is found, what it takes, and how it is set.
+//! One option by its word: its look-up, its values, and its setter.
 
 use std::ffi::{CString, OsStr};
 use std::sync::OnceLock;

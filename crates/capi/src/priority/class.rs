@@ -1,4 +1,4 @@
-//! A class that is complete.
+//! A complete class.
 
 use std::ptr;
 

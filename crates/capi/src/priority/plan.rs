@@ -1,4 +1,4 @@
-//! The ranges to read, and how soon each is needed.
+//! The ranges to read, and the urgency of each.
 
 use std::ffi::c_void;
 use std::mem::{self, MaybeUninit};
@@ -30,7 +30,7 @@ fn make(
     Ok(())
 }
 
-/// Where bytes end.
+/// Returns the end of the bytes.
 pub(super) fn end(offset: u64, len: u64) -> Result<u64> {
     offset
         .checked_add(len)

@@ -1,11 +1,11 @@
-//! Our batches as a stream that any Arrow library takes.
+//! Exports Swath's batches as a stream that any Arrow library accepts.
 //!
 //! ```text
 //! get_next ── caught: the next batch, or a failure ── 0, or an errno; get_last_error has the message
-//! release ─── frees it, whatever was read, and leaves NULL in `release`
+//! release ─── frees it, at any position, and leaves NULL in `release`
 //! ```
 //!
-//! A stream that has failed fails again: no program takes that for its end.
+//! A stream that has failed fails again, so that no program takes a failure for its end.
 
 use std::ffi::{CString, c_char, c_int};
 use std::ptr;
@@ -26,7 +26,7 @@ pub(super) type Batches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 /// The state of an exported stream.
 struct Exported {
     schema: SchemaRef,
-    /// Gone once it has failed.
+    /// `None` once the stream has failed.
     batches: Option<Batches>,
     error: Option<(c_int, CString)>,
 }
@@ -68,7 +68,7 @@ unsafe fn data<'s>(stream: *mut FFI_ArrowArrayStream) -> Option<&'s mut Exported
     unsafe { data.as_mut() }
 }
 
-/// Puts a result where the caller wants it.
+/// Writes a result to the caller's place.
 ///
 /// # Safety
 ///
@@ -107,7 +107,7 @@ impl Exported {
         FFI_ArrowSchema::try_from(self.schema.as_ref()).map_err(impossible)
     }
 
-    /// The next batch as an array of structs; one that is released at the end.
+    /// Returns the next batch as an array of structs; at the end a released one.
     fn next(&mut self) -> Result<FFI_ArrowArray> {
         let Some(batches) = &mut self.batches else { return Ok(FFI_ArrowArray::empty()) };
         match caught(|| batches.next().transpose()) {
@@ -160,7 +160,7 @@ unsafe extern "C" fn get_last_error(stream: *mut FFI_ArrowArrayStream) -> *const
 unsafe extern "C" fn release(stream: *mut FFI_ArrowArrayStream) {
     // SAFETY: the interface: a stream of ours.
     let Some(exported) = (unsafe { data(stream) }) else { return };
-    // SAFETY: it came from a box, and from here on nothing leads to it.
+    // SAFETY: it came from a box, and no pointer to it is used after this.
     let exported = unsafe { Box::from_raw(exported) };
     // SAFETY: as above. What was there is not dropped: it was released just now.
     unsafe { stream.write(FFI_ArrowArrayStream::empty()) };

@@ -1,4 +1,4 @@
-//! Batches of another library, through its stream.
+//! Imports batches of another library through its stream.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(super) struct Given {
     pub(super) schema: SchemaRef,
 }
 
-/// Takes a stream from the caller's place, who keeps a released one.
+/// Moves the stream out, leaving a released one.
 pub(super) fn taken(place: Option<&mut FFI_ArrowArrayStream>) -> Result<FFI_ArrowArrayStream> {
     let place = pointer::given(place, "batches")?;
     let stream = std::mem::replace(place, FFI_ArrowArrayStream::empty());

@@ -93,7 +93,7 @@ pub unsafe extern "C" fn swath_table_stream(
     })
 }
 
-/// Where a stream goes. It holds a released one until there is one.
+/// Returns the place of a stream, set to a released one until there is one.
 fn stream(place: Place<'_, FFI_ArrowArrayStream>) -> Result<&mut FFI_ArrowArrayStream> {
     Ok(given(place, "batches")?.write(FFI_ArrowArrayStream::empty()))
 }
@@ -113,7 +113,7 @@ fn reading(
     Ok((table.with_read(read), sources))
 }
 
-/// The form of files, as their names say.
+/// Returns the form of files, by their names.
 fn form(paths: &[&Path]) -> Result<BatchForm> {
     let named = |path: &&Path| BatchForm::of_name(path).unwrap_or(BatchForm::Csv);
     let first = paths.first().map_or(BatchForm::Csv, named);

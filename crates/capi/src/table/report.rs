@@ -91,7 +91,7 @@ impl Counts {
         self.0.lock()
     }
 
-    /// Takes over what the library has counted.
+    /// Sets the counts to those of the library.
     pub(super) fn set(&self, report: &table::TableReport) {
         let mut counted = self.lock();
         counted.rows = report.rows;
@@ -141,7 +141,7 @@ impl Names {
 }
 
 impl TableReport {
-    /// The report, and where a stream counts.
+    /// Returns the report, and the counts of a stream.
     pub(super) fn new(report: &table::TableReport) -> (Self, Arc<Counts>) {
         let counts = Arc::new(Counts::default());
         counts.set(report);

@@ -31,7 +31,7 @@ pub struct CopiesArgs {
     pub hedge: Option<u32>,
 }
 
-/// The reference that chunks are compared with.
+/// The reference for comparing chunks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Against {
     /// A file that `swath manifest` has written.
@@ -51,7 +51,7 @@ pub(crate) fn parse_against(word: &str) -> Result<Against, String> {
 }
 
 impl Against {
-    /// Returns it as the library takes it; a manifest is read here.
+    /// Returns the library's form; reads a manifest.
     ///
     /// # Errors
     ///
@@ -65,13 +65,13 @@ impl Against {
 }
 
 impl CopiesArgs {
-    /// Whether there are any.
+    /// Whether copies or a reference are given.
     pub fn is_used(&self) -> bool {
         !self.mirrors.is_empty() || self.verify_against.is_some()
     }
 
-    /// Returns `path` and its copies as one source; `path` alone without any flag. Copies on one device
-    /// are read as `shared` says.
+    /// Returns `path` and its copies as one source; `path` alone without these flags. `shared`: how to read
+    /// copies on one device.
     ///
     /// # Errors
     ///

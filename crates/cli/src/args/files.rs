@@ -24,7 +24,7 @@ impl<'f> Files<'f> {
         Self { timeline, paths: Vec::new(), folder: None }
     }
 
-    /// Returns the output of a command, by whichever of its names was given.
+    /// Returns a collection with the output of a command, given as a flag or a word.
     pub(crate) fn of_output(args: &'f OutputArgs, word: &'f Option<Input>) -> Self {
         Self::beside(&args.timeline).inputs(args.flag.or(word))
     }
@@ -34,7 +34,7 @@ impl<'f> Files<'f> {
         self.all([path])
     }
 
-    /// Sets a folder whose files are all of the command.
+    /// Sets a folder all of whose files belong to the command.
     pub(crate) fn folder(self, path: &'f Path) -> Self {
         Self { folder: Some(path), ..self }
     }
@@ -54,7 +54,7 @@ impl<'f> Files<'f> {
         self.all(inputs.into_iter().filter_map(Input::path))
     }
 
-    /// Adds the copies of a file, and the manifest that they are compared with.
+    /// Adds the copies of a file, and their manifest.
     pub(crate) fn copies(self, copies: &'f CopiesArgs) -> Self {
         self.inputs(&copies.mirrors).against(copies.verify_against.as_ref())
     }
@@ -67,7 +67,7 @@ impl<'f> Files<'f> {
         }
     }
 
-    /// Returns the file, or the folder, that a file at `path` would replace or be in.
+    /// Returns the file that a file at `path` would replace, or the folder that it would be in.
     pub(crate) fn in_the_way_of(&self, path: &Path) -> Option<&'f Path> {
         let is_in = |folder: &&Path| match (folder.canonicalize(), above(path).canonicalize()) {
             (Ok(folder), Ok(above)) => above.starts_with(folder),

@@ -1,5 +1,4 @@
-//! Where the output of a command goes, and what happens to a file that is already there: the flags
-//! that several commands share.
+//! The shared flags for the output of a command, and for the treatment of an existing file.
 //!
 //! ```text
 //! swath compress data.bin data.zst        the word after the input
@@ -14,7 +13,7 @@ use super::timeline::TimelineArgs;
 use super::words::{input, words};
 use crate::input::Input;
 
-/// The output as a flag. Every command that flattens it has a word `to` of the same meaning.
+/// The output as a flag. Every command that flattens it has a word `to` with the same meaning.
 #[derive(Clone, Debug, Default, Args)]
 pub struct OutFlag {
     /// The output as a flag; give the word OUT or this
@@ -24,7 +23,7 @@ pub struct OutFlag {
 }
 
 impl OutFlag {
-    /// Returns the output by whichever of the two named it.
+    /// Returns the output from the flag or the word.
     pub fn or<'a>(&'a self, word: &'a Option<Input>) -> Option<&'a Input> {
         self.output.as_ref().or(word.as_ref())
     }
@@ -60,7 +59,7 @@ pub struct InPlaceFlag {
 }
 
 impl InPlaceFlag {
-    /// Returns what happens to an existing file, which is `otherwise` without the flag.
+    /// Returns the treatment of an existing file, which is `otherwise` without the flag.
     pub fn or(self, otherwise: Replace) -> Replace {
         if self.in_place { Replace::InPlace } else { otherwise }
     }

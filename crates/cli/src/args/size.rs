@@ -129,7 +129,7 @@ fn scale(whole: &str, fraction: &str, unit: u64) -> Result<u64, SizeError> {
         digits => digits.parse::<u64>().map_err(|_| SizeError::TooLarge),
     };
     let bytes = number(whole)?.checked_mul(unit).ok_or(SizeError::TooLarge)?;
-    // 19 digits are the most that always fit, and no unit has a whole byte in the twentieth.
+    // Up to 19 digits always fit, and a twentieth is less than a byte of any unit.
     let places = u32::try_from(fraction.len()).ok().filter(|&places| places <= 19);
     let divisor = 10_u128.pow(places.ok_or(SizeError::Fraction)?);
     let parts = u128::from(number(fraction)?) * u128::from(unit);

@@ -1,5 +1,4 @@
-//! How a table is written in its file: the flags of all commands that read tables, and of those that
-//! write them.
+//! The flags for the form of a table in its file, of all commands that read or write tables.
 //!
 //! ```text
 //! swath head   --delimiter ';' --decimal , export.csv
@@ -20,7 +19,7 @@ use swath_formats::table::{
 
 use super::words::{Named, whole};
 
-/// Defines flags whose texts are options of tables: the name of what each takes, and how it is parsed; and further ones.
+/// Defines flags whose texts are options of tables, each with the name of its value and its parser; and further flags.
 macro_rules! flags {
     ($(#[$meta:meta])* $name:ident { $($more:tt)* }
         $($(#[$doc:meta])* $flag:ident: $value:literal, $parser:expr;)*) => {
@@ -36,7 +35,7 @@ macro_rules! flags {
         }
 
         impl $name {
-            /// Returns the words of the flags that were given, and their texts.
+            /// Returns the words and texts of the flags that were given.
             pub(crate) fn texts(&self) -> impl Iterator<Item = (&'static str, &str)> {
                 let all = [$((stringify!($flag), self.$flag.as_deref())),*];
                 all.into_iter().filter_map(|(word, text)| Some((word, text?)))
@@ -206,7 +205,7 @@ fn number(range: RangeInclusive<u64>) -> impl TypedValueParser<Value = String> {
     whole::<u64>(range).map(|number| number.to_string())
 }
 
-/// Keeps the texts that `keep` keeps; completions offer the usual words.
+/// Keeps the texts that `keep` accepts; completions offer the usual words.
 fn named(
     words: fn() -> Vec<&'static str>,
     keep: impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static,
@@ -214,12 +213,12 @@ fn named(
     Named(words).try_map(move |text| keep(&text))
 }
 
-/// Keeps an encoding; the error for another one says how to convert the file.
+/// Keeps the name of an encoding; the error for an unknown one says how to convert the file.
 fn encoding(text: &str) -> Result<String, String> {
     text.parse::<Encoding>().map(|_| text.to_owned())
 }
 
-/// Keeps the text of an option that the library takes.
+/// Keeps the text of an option that the library accepts.
 fn setting(word: &'static str) -> impl Fn(&str) -> Result<String, String> + Clone {
     move |value| match BatchOptions::new().set(word, value) {
         Ok(()) => Ok(value.to_owned()),
@@ -227,7 +226,7 @@ fn setting(word: &'static str) -> impl Fn(&str) -> Result<String, String> + Clon
     }
 }
 
-/// Takes a character with a meaning as an option: a letter is rather a mistake.
+/// Accepts a character for a special meaning; refuses a letter, which is probably a mistake.
 fn sign(word: &'static str) -> impl Fn(&str) -> Result<String, String> + Clone {
     move |value| match value.as_bytes() {
         [byte] if byte.is_ascii_alphanumeric() => {
@@ -237,7 +236,7 @@ fn sign(word: &'static str) -> impl Fn(&str) -> Result<String, String> + Clone {
     }
 }
 
-/// Keeps a delimiter of a table that is written.
+/// Keeps a delimiter for writing a table.
 fn mark(value: &str) -> Result<String, String> {
     let text = sign("delimiter")(value)?;
     match text.parse()? {
@@ -246,16 +245,16 @@ fn mark(value: &str) -> Result<String, String> {
     }
 }
 
-/// A column by its index, or else by its name.
+/// Parses a column: its index, or else its name.
 fn column(word: &str) -> Result<ColumnKey, Infallible> {
     Ok(word.parse().map_or_else(|_| ColumnKey::from(word), ColumnKey::Index))
 }
 
-/// Types of some columns, and, without a column, that of all others.
+/// Types of some columns; a type without a column is for all others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Types(Vec<(Option<ColumnKey>, ColumnType)>);
 
-/// Parses types of columns: commas in brackets separate nothing.
+/// Parses types of columns; commas in brackets do not separate them.
 fn types(words: &str) -> Result<Types, String> {
     let (mut depth, mut from, mut parts) = (0_i32, 0, Vec::new());
     for (at, sign) in words.char_indices() {
@@ -348,7 +347,7 @@ impl TableArgs {
         texts.chain(more).next().map(named_flag)
     }
 
-    /// Whether columns are given, or to be found, by where they are in each line.
+    /// Whether columns are defined by their positions in each line.
     pub(crate) fn is_fixed(&self) -> bool {
         self.widths.is_some() || self.positions.is_some()
     }
@@ -375,7 +374,7 @@ impl TableArgs {
             options = options.with_columns(columns.iter().cloned());
         }
         if let Some(words) = &self.null_values {
-            // In JSON, an empty text is one.
+            // In JSON, an empty text is a value.
             let empty = (form != BatchForm::JsonLines).then_some("");
             options = options.with_null_values(words.iter().map(String::as_str).chain(empty));
         }

@@ -1,4 +1,4 @@
-//! Where a command records what it did.
+//! The flag for the timeline of a command.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -22,7 +22,7 @@ pub struct TimelineArgs {
     #[arg(long, value_name = "FILE", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub timeline: Option<PathBuf>,
 
-    /// Made at its first use; clones share it.
+    /// The timeline, created at its first use; clones share it.
     #[arg(skip)]
     handle: Arc<OnceLock<Timeline>>,
 }
@@ -33,7 +33,7 @@ impl TimelineArgs {
         self.timeline.as_ref().map(|_| self.handle.get_or_init(Timeline::new).clone())
     }
 
-    /// Returns a recorder for what this thread does outside the library; `None` without --timeline.
+    /// Returns a recorder of this thread's activities outside the library; `None` without --timeline.
     pub fn recorder(&self, path: impl AsRef<Path>) -> Option<Recorder> {
         self.handle().map(|timeline| timeline.recorder(path))
     }

@@ -1,4 +1,4 @@
-//! Words of a fixed list and what each stands for; whole numbers; names of inputs.
+//! Words of a fixed list and their meanings; whole numbers; names of inputs.
 
 use std::ffi::{OsStr, OsString};
 use std::ops::RangeInclusive;
@@ -23,7 +23,7 @@ pub(crate) fn words<T: Copy + Send + Sync + 'static>(
     })
 }
 
-/// Names for a shell that completes them. Whether a name is right is checked later, with a hint.
+/// Names that a shell completes. A wrong name is an error later, with a hint.
 #[derive(Clone)]
 pub(crate) struct Named(pub(crate) fn() -> Vec<&'static str>);
 
@@ -44,7 +44,7 @@ impl TypedValueParser for Named {
     }
 }
 
-/// Parses what a command reads or writes: a path, `-` or a file:// URI.
+/// Parses an input or output: a path, `-` or a file:// URI.
 pub(crate) fn input() -> impl TypedValueParser<Value = Input> {
     OsStringValueParser::new()
         .try_map(|word: OsString| -> Result<Input, InputError> { Input::parse(&word) })
@@ -59,7 +59,7 @@ pub(crate) fn path() -> impl TypedValueParser<Value = PathBuf> {
 pub(crate) fn file() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().try_map(|word: OsString| match Input::parse(&word) {
         Ok(Input::Path(path)) => Ok(path),
-        // It has its own words for streams and for nothing.
+        // Streams and empty names have their own error texts there.
         Ok(Input::Stdin) | Err(InputError::Empty) => {
             named_path(word.into()).map_err(String::from)
         }
@@ -67,7 +67,7 @@ pub(crate) fn file() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
-/// Returns the name of a file or folder, unless it stands for a stream or for nothing.
+/// Returns the name of a file or folder, unless it is empty or means a stream.
 ///
 /// # Errors
 ///

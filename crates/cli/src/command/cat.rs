@@ -103,7 +103,7 @@ impl Command for Cat {
     }
 }
 
-/// Writes to standard output what the words select; returns the number of bytes written.
+/// Writes the selected bytes to standard output; returns their number.
 fn written(args: &Cat) -> Result<(Outcome, u64)> {
     for input in [&args.path].into_iter().chain(&args.copies.mirrors) {
         Target::Stdout.refuse_input(input)?;
@@ -132,7 +132,7 @@ fn as_it_is(args: &Cat) -> Result<u64> {
     let profiles = Profiles::new(args.flow.profile);
     let options = profiles.apply(options, &args.path).with_timeline(args.timeline.handle());
     let mut reader = options.reader(profiles.source(&args.copies, &args.path)?)?;
-    // A block is one write: a buffer between would only copy it.
+    // A block is one write: a buffer in between would only copy it.
     let mut out = unbuffered()?;
     let mut recorder = args.timeline.recorder("<stdout>");
     let mut offset = match args.copy {

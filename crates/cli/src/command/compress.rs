@@ -101,7 +101,7 @@ impl Command for Compress {
 }
 
 impl Compress {
-    /// Returns the library's options for these words, and for a format that they left open.
+    /// Returns the library's options for these words, with `format` if they leave it open.
     pub fn options(&self, format: Format, read: ReadOptions) -> CompressOptions {
         let options = CompressOptions::new()
             .with_format(format)
@@ -152,13 +152,13 @@ fn json(target: &Target, args: &Compress, report: &Compressed) -> impl Serialize
         frames: report.frames,
         workers: report.workers,
         elapsed_s: report.elapsed.as_secs_f64(),
-        // Of input.
+        // Bytes of input.
         bytes_per_s: bytes_per_s(report.bytes_in, report.elapsed),
         fallbacks: texts(&report.fallbacks),
     }
 }
 
-/// Returns the share of 1 that is left; an empty input counts as one byte.
+/// Returns the packed size over the plain one; an empty input counts as one byte.
 pub(super) fn ratio(packed: u64, plain: u64) -> f64 {
     packed as f64 / plain.max(1) as f64
 }

@@ -1,4 +1,4 @@
-//! `swath convert`: one format for numbers or tables into another.
+//! `swath convert`: converts numbers or tables to another format.
 
 mod args;
 mod batches;
@@ -37,7 +37,7 @@ use swath_formats::matrix::{MatrixOptions, has_banner};
 use swath_formats::table::BatchesWritten;
 use swath_os::hidden::Hidden;
 
-/// The converted table or matrix, and when all of it was in memory.
+/// The report of a converted table or matrix.
 struct Converted {
     size: Size,
     read: Instant,
@@ -52,7 +52,7 @@ impl Converted {
         Self { size, read, bytes: 0, notes: Vec::new() }
     }
 
-    /// Adds what was written of a table.
+    /// Adds the report of a written table.
     fn add_written(&mut self, written: &BatchesWritten) {
         self.bytes = written.bytes_out;
         if written.not_finite > 0 {
@@ -64,22 +64,22 @@ impl Converted {
     }
 }
 
-/// One conversion: the flags, the opened input, and where the output goes.
+/// One conversion: the flags, the opened input, and the output.
 struct Conversion<'w> {
     words: &'w Convert,
     input: swath::Input,
     /// All files of the table if there are several; the first one is the input.
     files: Vec<PathBuf>,
-    /// The files, open: their names may lead elsewhere later.
+    /// The open files: their names may lead elsewhere later.
     inputs: Vec<swath::Input>,
     /// The access that all inputs allow, if they are files.
     access: Option<Access>,
     target: Target,
-    /// How it is written: to where its path led at the beginning.
+    /// How the output is written: to the place where its path led at the beginning.
     output: OutputOptions,
-    /// Where formats are written that need a file: the output, or a temporary file for a stream.
+    /// The file for formats that need one: the output, or a temporary file for a stream.
     file: PathBuf,
-    /// That of a stream.
+    /// The temporary file for a stream.
     temporary: Option<Hidden>,
 }
 
@@ -114,7 +114,7 @@ impl<'w> Conversion<'w> {
         Ok(Self { words, input, files, inputs, access, target, output, file, temporary })
     }
 
-    /// Options of a file that is written: a new one may be read by those who may read the input.
+    /// Returns the options for writing a file: a new one gets the readers of the input.
     fn output(&self) -> OutputOptions {
         let options = self.output.clone().with_workers(self.words.workers);
         match self.access {
@@ -132,12 +132,12 @@ impl<'w> Conversion<'w> {
         Ok(Output::stream(stream, name))
     }
 
-    /// Bytes of all files.
+    /// Returns the bytes of all files.
     fn len(&self) -> u64 {
         self.all_inputs().iter().filter_map(swath::Input::len).sum()
     }
 
-    /// The sources of a table.
+    /// Returns the sources of a table.
     fn sources(&self) -> Vec<Source> {
         self.all_inputs().iter().map(Source::from).collect()
     }
@@ -148,7 +148,7 @@ impl<'w> Conversion<'w> {
 
     /// Writes the temporary file to the stream, if there is one.
     fn finish(&self) -> Result<()> {
-        // As it was at the beginning, whatever has the name now.
+        // The temporary file of the beginning, even if the output's name has changed.
         if self.temporary.is_some() && self.file.exists() {
             let mut file = File::open(&self.file)?;
             let mut out = BufWriter::with_capacity(1 << 20, self.target.stream()?.0);
@@ -164,7 +164,7 @@ impl<'w> Conversion<'w> {
     }
 }
 
-/// Who may use one of several files. A pipe has taken the place of a file if it is one.
+/// Returns who may use one of several files. Without an access, a pipe has taken the place of the file.
 fn access_of(path: &Path, input: &swath::Input) -> Result<Access> {
     input.access()?.with_context(|| {
         let what = format!("cannot read {}: it is a pipe or a device", path.shown());
@@ -174,7 +174,7 @@ fn access_of(path: &Path, input: &swath::Input) -> Result<Access> {
 
 impl Command for Convert {
     fn run(&self) -> Result<Outcome> {
-        // Before the input is read: a link that is put there later is not followed.
+        // Before the input is read: a later link is not followed.
         let named = self.output.flag.or(&self.to).and_then(Input::path);
         let named: Vec<&Path> = named.into_iter().collect();
         let output = self.output.output_options().in_same_folders(&named);
@@ -215,7 +215,7 @@ impl Command for Convert {
     }
 }
 
-/// Opens the input. If it stands for several files, opens the first one and names them all.
+/// Opens the input. If it stands for several files, opens the first one and returns all names.
 fn opened(from: &Input) -> Result<(swath::Input, Vec<PathBuf>)> {
     match several::of(from)? {
         None => Ok((from.seekable()?, Vec::new())),
@@ -227,7 +227,7 @@ fn opened(from: &Input) -> Result<(swath::Input, Vec<PathBuf>)> {
     }
 }
 
-/// Refuses several files where they are not one table.
+/// Refuses several files that are not one table.
 fn check_several(args: &Convert, files: &[PathBuf], from: Format, to: Format) -> Result<()> {
     if files.is_empty() {
         return Ok(());
@@ -245,7 +245,7 @@ fn check_several(args: &Convert, files: &[PathBuf], from: Format, to: Format) ->
     Ok(())
 }
 
-/// Endings of compressed files that are not decompressed here, and what to do.
+/// Endings of compressed files that are not decompressed here, and hints.
 const PACKED: [(&str, &str); 2] =
     [("xz", "decompress it first: xz -d <OLD >NEW"), ("zip", "unpack it first: unzip")];
 
@@ -267,10 +267,10 @@ fn formats(
     let told = args.from_format.or(fixed);
     let from = told.or_else(|| read(args.to_format));
     let to = args.to_format.or_else(|| Format::of_output(output?, from));
-    // The ending that depends on the other one, once that is known.
+    // An ending may depend on the other format, once that is known.
     let from = told.or_else(|| read(to)).or(from);
     let from = match (from, told) {
-        // The banner knows better than the name.
+        // The banner is more reliable than the name.
         (Some(Format::Edges | Format::Csv), None) if detected(input) == Some(Format::Mtx) => {
             Some(Format::Mtx)
         }
@@ -299,12 +299,12 @@ fn formats(
     Ok((from, to))
 }
 
-/// Says that standard `input` or `output` has no ending that gives its format.
+/// Returns the error for standard `input` or `output`, which has no name to show its format.
 fn nameless(way: &str) -> String {
     format!("cannot tell the format of the {way}: standard {way} has no name")
 }
 
-/// Returns the format by the first bytes, if they tell; reading reports its errors later.
+/// Returns the format by the first bytes, if they show it; errors are reported by later reads.
 fn detected(input: &swath::Input) -> Option<Format> {
     // A byte order mark and the banner.
     const HEAD: u64 = 17;
@@ -322,7 +322,7 @@ fn detected(input: &swath::Input) -> Option<Format> {
     begins.iter().find(|(begin, _)| head.starts_with(begin)).map(|&(_, format)| format)
 }
 
-/// Refuses, before anything is read, what would be refused at the end.
+/// Refuses, before any input is read, outputs that would be refused at the end.
 fn check_target(args: &Convert, files: &[PathBuf], target: &Target) -> Result<()> {
     target.refuse_input(&args.from)?;
     for path in files {
@@ -366,7 +366,7 @@ fn report(
         write_s: write.as_secs_f64(),
         bytes_in_per_s: in_speed,
         bytes_out_per_s: out_speed,
-        // What the new format does not say.
+        // Facts that the new format cannot express.
         notes,
     };
     let text = format!(

@@ -107,7 +107,7 @@ impl Command for Cp {
             path: PathJson::from(&target),
             source: PathJson::from(self.from.label()),
             bytes: copied.bytes,
-            // Of a folder of segments.
+            // For a folder of segments.
             #[serde(flatten)]
             extents: extents.map(|extents| object! { extents }),
             hole_bytes: copied.hole_bytes,

@@ -94,7 +94,7 @@ impl Decompress {
     }
 }
 
-/// The ends of names of compressed files, and those of their contents instead.
+/// The ends of names of compressed files, and the ends for their contents.
 const EXTENSIONS: [(&str, &str); 10] = [
     ("zst", ""),
     ("zstd", ""),
@@ -108,12 +108,12 @@ const EXTENSIONS: [(&str, &str); 10] = [
     ("svgz", "svg"),
 ];
 
-/// Bytes that were skipped, or may be missing, are not a failure, but change the exit status.
+/// Returns the outcome: skipped or missing bytes are not a failure, but change the exit status.
 pub(super) fn outcome(report: &Decompressed) -> Outcome {
     if report.is_whole() { Outcome::Done } else { Outcome::Differs }
 }
 
-/// Whether it can be read, and is not compressed.
+/// Whether the input can be read, and is not compressed.
 fn is_plain(from: &Input) -> bool {
     const HEAD: usize = 18;
     from.path().is_some_and(Path::is_file)
@@ -128,7 +128,7 @@ fn not_compressed(from: &Input) -> anyhow::Error {
     Refused::new(what, "check the path, or copy the file as it is with `swath cp`").into()
 }
 
-/// Returns the name of the contents; `None` if this is not a name of a compressed file.
+/// Returns the name of the contents; `None` if this is not the name of a compressed file.
 fn without_extension(path: &Path) -> Option<PathBuf> {
     let extension = path.extension()?.to_str()?;
     let (_, instead) = EXTENSIONS.iter().find(|(known, _)| extension == *known)?;
@@ -148,7 +148,7 @@ fn json(target: &Target, args: &Decompress, report: &Decompressed) -> impl Seria
         frames: report.frames,
         workers: report.workers,
         elapsed_s: report.elapsed.as_secs_f64(),
-        // Of output.
+        // Bytes of output.
         bytes_per_s: bytes_per_s(report.bytes_out, report.elapsed),
         notes: report.notes(),
         fallbacks: texts(&report.fallbacks),

@@ -1,4 +1,4 @@
-//! `swath head`: the first rows of a table. No more of it is read than they need.
+//! `swath head`: shows the first rows of a table, and reads no more than they need.
 
 use std::path::PathBuf;
 

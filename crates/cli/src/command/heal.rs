@@ -130,10 +130,10 @@ fn copy_json(healed: &Healed, copy: &HealedCopy) -> impl Serialize {
     object! {
         #[serde(flatten)]
         path: PathJson::from(&copy.path),
-        // Its length in bytes; `null`: it could not be opened.
+        // The length in bytes; `null`: the copy could not be opened.
         bytes_before: copy.len_before,
         trouble: copy.trouble.clone(),
-        // Why it could not be healed.
+        // The error if the copy could not be healed.
         error: copy.error.as_ref().map(|error| describe_error(&**error)),
         was_good: copy.was_good(healed.len),
         bad: extents_json(&copy.bad),

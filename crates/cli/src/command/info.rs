@@ -1,4 +1,4 @@
-//! `swath info`: shows what a file holds, by its header and by counting.
+//! `swath info`: shows the contents of a file, by its header and by counting.
 
 mod table;
 mod tensors;
@@ -63,7 +63,7 @@ pub struct Info {
 
 impl Command for Info {
     fn run(&self) -> Result<Outcome> {
-        // A folder of files, or a pattern, means each of them; anything else is opened as it is.
+        // A folder of files, or a pattern, stands for each file; anything else is opened itself.
         let mut found = BTreeSet::new();
         let files = |input: &Input| match several::of(input) {
             Ok(Some(files)) => {
@@ -91,7 +91,7 @@ impl Command for Info {
 /// Fields of an option contract.
 const FIELDS: usize = 9;
 
-/// Enough first bytes to tell most formats apart.
+/// First bytes read to recognise most formats.
 const HEAD: u64 = 4096;
 
 /// The facts about one file: its kind, and values by their names.
@@ -113,13 +113,13 @@ impl Known {
     }
 }
 
-/// The error of a flag for tables where there is none.
+/// Returns the error of a flag for tables on a file that is not a table.
 fn no_table(input: &Input, kind: &str, flag: &str) -> Refused {
     let what = format!("cannot read {input} with {flag}, which is for tables: it is {kind}");
     Refused::new(what, "leave it out, or pass --format csv if it is a table")
 }
 
-/// Returns what is known about a file, and its length in bytes.
+/// Returns the facts about a file, and its length in bytes.
 fn of(
     input: &Input,
     is_found: bool,
@@ -127,7 +127,7 @@ fn of(
     args: &TableArgs,
 ) -> Result<(Known, u64)> {
     if let Some(path) = input.path().filter(|path| path.is_dir()) {
-        // Why it is not a folder of files.
+        // Reports why it is not a folder of files.
         several::of(input)?;
         let folder = append::open(path)?;
         let known = Known::new("segments")
@@ -153,7 +153,7 @@ fn of_file(
     let head = ReadOptions::new().with_len(len.min(HEAD)).read(file)?.buffer;
     if let Some(packing) = Packing::detect(&head) {
         return match Format::of_input(file.name(), None) {
-            // The flags say that it is read.
+            // The flags request it.
             _ if args.is_fixed() => as_format(file, Format::Fixed),
             Some(format @ (Format::Csv | Format::Tsv | Format::Jsonl))
                 if args.flag().is_some() =>
@@ -197,7 +197,7 @@ fn may_be_objects(head: &[u8]) -> bool {
     head.trim_ascii_start().first().is_none_or(|&byte| byte == b'{' || !byte.is_ascii())
 }
 
-/// Reads edges, recognised by the name alone, which other text files may have too.
+/// Reads edges that were recognised only by the name, which other text files may have too.
 fn edges(file: &swath::Input, args: &TableArgs) -> Result<Known> {
     as_format(file, Format::Edges, args).map_err(|error| {
         let is_text = error
@@ -286,7 +286,7 @@ fn packed(file: &swath::Input, packing: Packing) -> Result<Known> {
             known.with("length_bytes", index.len()).with("frames", index.frames() as u64)
         }
         Err(error) => match error.reason() {
-            // It can only be read from its beginning.
+            // It can only be decoded from the beginning.
             FormatReason::NoIndex => known.with("index", "none"),
             // The data may still be good, as in two files that were concatenated.
             FormatReason::Corrupt | FormatReason::Unsupported => {
@@ -342,7 +342,7 @@ fn show(args: &Info, input: &Input, known: Known, bytes: u64) -> Result<()> {
     }
     let mut text = format!("{input}: {}, {}\n", known.kind, size_text(bytes));
     for (name, fact) in &known.facts {
-        // The key has the unit, which the text has after the number.
+        // The key ends with the unit, which the text has after the number.
         let label = name.strip_suffix("_bytes");
         let fact = match fact {
             Value::String(text) => escaped(text),
@@ -357,7 +357,7 @@ fn show(args: &Info, input: &Input, known: Known, bytes: u64) -> Result<()> {
     known.tensors.map_or(Ok(()), |tensors| tensors.print())
 }
 
-/// Returns the first of many.
+/// Returns the first items of many, as text.
 fn shortened(items: &[Value]) -> String {
     const MOST: usize = 20;
     let word = |item: &Value| item.as_str().map_or_else(|| item.to_string(), escaped);
@@ -381,7 +381,7 @@ mod tests {
         let path = folder.path().join("a.zst");
         std::fs::write(&path, [0; 4096]).expect("room");
         let file = swath::Input::open(&path).expect("it is there");
-        // As if it failed between the first bytes and the index.
+        // As if the file changed between the reads of the first bytes and the index.
         std::fs::write(&path, [0; 10]).expect("room");
         let error = packed(&file, Packing::Zstd).map(drop).expect_err("it has changed");
         let told = describe(&error);

@@ -1,7 +1,7 @@
 //! `swath ingest`: many files at once.
 //!
-//! Files pass through a bounded amount of memory, and get a checksum on the way if one is wanted. With
-//! `--keep` all of them are loaded into memory, as `read` loads one.
+//! Files pass through a bounded amount of memory, with a checksum if requested. With `--keep` all files are
+//! loaded into memory, as `read` loads one.
 
 mod checksums;
 mod totals;
@@ -205,7 +205,7 @@ impl Ingest {
     }
 }
 
-/// The files that the words name: paths, then the list, then patterns.
+/// Returns the files that the words name: paths, then the list, then patterns.
 fn files(args: &Ingest) -> Result<Files> {
     ensure!(
         args.list.is_some() || !args.null,
@@ -219,7 +219,7 @@ fn files(args: &Ingest) -> Result<Files> {
     Ok(args.glob.iter().fold(files, |files, pattern| files.and(Files::glob(pattern))))
 }
 
-/// Reads all files, and keeps none.
+/// Reads all files and keeps none.
 fn pass(files: Files, options: &IngestOptions) -> Result<IngestReport> {
     options.stream(files, |part| {
         if let Some(error) = part.error {

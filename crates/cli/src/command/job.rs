@@ -6,7 +6,7 @@
 //! read     the same by hand: a part's records to standard output
 //! write                      standard input as a part's output
 //! commit   all parts → one file, or a folder of segments
-//! status, abort, sweep       what a folder says, and its end
+//! status, abort, sweep       the state of a folder, and its end
 //! ```
 
 mod attempt;
@@ -139,7 +139,7 @@ impl FolderArg {
         Ok(swath::job::open(&self.folder)?)
     }
 
-    /// Opens the job, of which parts are to be read.
+    /// Opens the job to read parts.
     ///
     /// # Errors
     ///
@@ -159,11 +159,11 @@ impl FolderArg {
         Err(Refused::new(what, hint).into())
     }
 
-    /// Opens the job, of which parts are to be done.
+    /// Opens the job to do parts.
     ///
     /// # Errors
     ///
-    /// As of [`open_for_reading`](Self::open_for_reading); also if it is committed.
+    /// As [`open_for_reading`](Self::open_for_reading); also if it is committed.
     fn open_for_parts(&self) -> Result<Plan> {
         let plan = self.open_for_reading()?;
         match plan.outcome()? {
@@ -177,7 +177,7 @@ impl FolderArg {
     }
 }
 
-/// The error of a part that does not exist.
+/// Returns the error of a part that does not exist.
 fn no_part(plan: &Plan, index: usize) -> Refused {
     let (folder, count) = (plan.folder().shown(), plan.parts().len());
     let what = match count {

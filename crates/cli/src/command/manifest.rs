@@ -95,7 +95,7 @@ impl Command for Manifest {
 }
 
 impl Manifest {
-    /// Returns what happens to a manifest that exists.
+    /// Returns the treatment of an existing manifest.
     fn replace(&self) -> Replace {
         self.place.or(self.existing.replace())
     }
@@ -136,7 +136,7 @@ fn make(args: &Manifest) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Returns where the manifest of a file goes.
+/// Returns the target for the manifest of a file.
 pub(super) fn target(from: &Input, to: Option<&Input>) -> Result<Target> {
     Target::choose(from, to, |path| {
         let mut name = path.file_name().map(|_| path.to_owned().into_os_string())?;
@@ -145,7 +145,7 @@ pub(super) fn target(from: &Input, to: Option<&Input>) -> Result<Target> {
     })
 }
 
-/// How a manifest is written: in the folder that its path leads to before the file is read.
+/// Returns the options for writing a manifest, in the folder to which its path leads before the file is read.
 pub(super) fn output(target: &Target, replace: Replace) -> OutputOptions {
     let output = OutputOptions::new().with_replace(replace);
     match target {
@@ -154,7 +154,7 @@ pub(super) fn output(target: &Target, replace: Replace) -> OutputOptions {
     }
 }
 
-/// Writes checksums: to a file, completely or not at all, or to a stream. Those may read them who may read the
+/// Writes checksums: to a file, completely or not at all, or to a stream. A new file gets the readers of the
 /// `input`.
 pub(super) fn save(
     target: &Target,
@@ -179,7 +179,7 @@ fn options(args: &Manifest) -> ReadOptions {
     ReadOptions::new().with_timeline(args.timeline.handle())
 }
 
-/// Refuses what would fail in the end, and what would wait for ever.
+/// Refuses outputs that would fail at the end, and inputs that would wait for ever.
 fn refuse(args: &Manifest, target: &Target) -> Result<()> {
     if let Target::Path(target) = target
         && args.replace() == Replace::Refused
@@ -187,7 +187,7 @@ fn refuse(args: &Manifest, target: &Target) -> Result<()> {
     {
         return Err(exists(target).into());
     }
-    // A pipe of the shell has no path that leads to it, and always has a writer.
+    // A shell's pipe has no path that leads to it, and always has a writer.
     if let Input::Path(path) = &args.path
         && path.canonicalize().and_then(|path| path.metadata()).is_ok_and(is_pipe)
     {

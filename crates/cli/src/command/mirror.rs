@@ -107,7 +107,7 @@ impl Command for Mirror {
             text += &format!("  note: {note}\n");
         }
         match manifest {
-            // There the manifest is.
+            // Standard output has the manifest.
             Some(Target::Stdout) => Target::Stdout.tell(self.json, &json, "")?,
             _ => wrote_all(&made.copies, tell(self.json, &json, text))?,
         }
@@ -120,8 +120,8 @@ impl Command for Mirror {
 }
 
 impl Mirror {
-    /// Returns where the manifest goes, if one is requested. Refuses, before anything is copied, one that
-    /// must not replace what exists.
+    /// Returns the target of the manifest, if one is requested. Refuses, before any copy, a target that must
+    /// not replace an existing file.
     fn manifest(&self, copies: &[PathBuf]) -> Result<Option<Target>> {
         let Some(to) = &self.manifest else { return Ok(None) };
         let target = manifest::target(&Input::Path(self.path.clone()), Some(to))?;
@@ -180,7 +180,7 @@ impl Mirror {
     }
 }
 
-/// Returns the name of each copy: the folders in turn, and in them the name of the file.
+/// Returns the path of each copy: the file's name in each folder in turn.
 fn targets(args: &Mirror) -> Result<Vec<PathBuf>> {
     let Some(name) = args.path.file_name() else {
         let what = format!("cannot make copies of {}: it has no name", args.path.shown());
@@ -204,7 +204,7 @@ fn targets(args: &Mirror) -> Result<Vec<PathBuf>> {
     let target = |index: usize| {
         let (round, folder) = (index / folders.len(), &folders[index % folders.len()]);
         let mut target = OsString::from(name);
-        // In the folder of the file itself the plain name is taken.
+        // In the folder of the file itself, the plain name is taken.
         if round > 0 || own.as_ref() == Some(&canonical(folder, "")) {
             target.push(format!(".{}", round + 1));
         }
@@ -213,7 +213,7 @@ fn targets(args: &Mirror) -> Result<Vec<PathBuf>> {
     Ok((0..count).map(target).collect())
 }
 
-/// Refuses folders of which two are the same one: the copies there would have one name.
+/// Refuses a folder that is named twice: the copies there would have one name.
 fn refuse_twins(folders: &[PathBuf]) -> Result<()> {
     let mut seen = HashSet::new();
     match folders.iter().find(|folder| !seen.insert(canonical(folder, ""))) {

@@ -1,4 +1,4 @@
-//! `swath price`: contracts in, prices out.
+//! `swath price`: reads contracts, writes prices.
 
 use std::path::Path;
 
@@ -98,7 +98,7 @@ impl Price {
     }
 }
 
-/// Contracts in a second.
+/// Returns the contracts per second.
 fn speed(priced: &Priced) -> f64 {
     priced.contracts as f64 / priced.elapsed.as_secs_f64().max(1e-9)
 }
@@ -115,15 +115,15 @@ fn json(target: &Target, args: &Price, priced: &Priced) -> impl Serialize {
         bytes_out: priced.bytes_out,
         elapsed_s: priced.elapsed.as_secs_f64(),
         contracts_per_s: speed(priced),
-        // Summed over the threads that were at work.
+        // Summed over all working threads.
         read_s: priced.phases.read.as_secs_f64(),
         compute_s: priced.phases.compute.as_secs_f64(),
         write_s: priced.phases.write.as_secs_f64(),
-        // Of 1.
+        // Shares of 1.
         read_share,
         compute_share,
         write_share,
-        // Prices that differ from the file's own by the tolerance or more.
+        // Prices that differ from those in the file by the tolerance or more.
         off: priced.off,
         tolerance: TOLERANCE,
         largest_difference: priced.largest_difference,

@@ -83,7 +83,7 @@ impl Command for Read {
     }
 }
 
-/// Bytes that are compared at one time.
+/// Bytes compared at one time.
 const STEP: usize = 1 << 20;
 
 /// Refuses to read a stream twice.
@@ -98,11 +98,11 @@ fn check(args: &Read) -> Result<()> {
     Ok(())
 }
 
-/// Whether it can be read only once. If it cannot be inspected, the read will fail with an error.
+/// Whether the input can be read only once. If it cannot be inspected, the read will fail.
 fn comes_once(input: &Input) -> bool {
     let facts = match input {
         Input::Stdin => input.open().and_then(|mut file| {
-            // Another program has read from it: it is read from there on, in order.
+            // Another program has read from it: it is read from that position, in order.
             if file.stream_position().is_ok_and(|position| position > 0) {
                 return Err(io::ErrorKind::NotSeekable.into());
             }
@@ -165,7 +165,7 @@ fn repeated<R: Serialize>(
     Ok(if verified == Some(false) { Outcome::Differs } else { Outcome::Done })
 }
 
-/// Reads everything at once.
+/// Reads the whole file without classes.
 fn at_once(
     args: &Read,
     index: u32,
@@ -181,7 +181,7 @@ fn at_once(
         _ => options.read(args.path.source()?)?,
     };
     let mut text = headline(&report) + "\n";
-    // Later runs are read in the same way, so their details are left out.
+    // Later runs read in the same way, so their details are left out.
     if index == 1 || report.usage.is_some() {
         text += &details(&report);
     }
@@ -208,7 +208,7 @@ fn by_class(
 /// and exit code 2.
 fn load_mapped(input: &Input, options: &ReadOptions) -> Result<Loaded> {
     let Ok(file) = input.open() else {
-        // The library opens it again, and has the better error.
+        // The library opens it again, and has a better error.
         return Ok(options.read(input.source()?)?);
     };
     let guard = Guard::install(&file, input.name())?;
@@ -226,7 +226,7 @@ fn summary_text(args: &Read, bytes: u64, median: Duration, verified: Option<bool
     text
 }
 
-/// Reads the same bytes again with nothing but `std`, and compares count and content.
+/// Reads the same bytes again with only `std`, and compares count and content.
 fn verify(args: &Read, bytes: &[u8]) -> Result<bool> {
     let what = format!("cannot verify {}", args.path);
     let failed = |error| Refused::new(what.clone(), "read it again").with_source(error);
@@ -234,7 +234,7 @@ fn verify(args: &Read, bytes: &[u8]) -> Result<bool> {
     let difference = reread(&mut file, args.how.extent.offset, args.how.extent.length)
         .and_then(|serial| first_difference(serial, bytes))
         .map_err(failed)?;
-    // The next read of standard input shares its position, so it is put back.
+    // The next read of standard input shares the position, so it is reset.
     let _ = file.rewind();
     if let Some(difference) = difference {
         complain(format!("{}: {difference}; try: read it again", args.path));
@@ -243,7 +243,7 @@ fn verify(args: &Read, bytes: &[u8]) -> Result<bool> {
     Ok(true)
 }
 
-/// Returns the requested bytes. A file of the kernel that cannot seek is read up to them.
+/// Returns the requested bytes. A kernel file that cannot seek is read up to them.
 fn reread(file: &mut File, offset: u64, length: Option<u64>) -> io::Result<impl io::Read> {
     if file.seek(SeekFrom::Start(offset)).is_err() {
         io::copy(&mut file.take(offset), &mut io::sink())?;

@@ -1,4 +1,4 @@
-//! Several inputs: an error on one goes on with the others.
+//! Several inputs: after an error on one, the work continues with the others.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -18,7 +18,7 @@ use crate::input::Input;
 use crate::output::{OutputError, complain, print_json};
 use crate::report::{PathJson, object};
 
-/// Calls `work` for each of `inputs`; the outcome says whether none, some or all of them were done.
+/// Calls `work` for each of `inputs`; the outcome shows whether none, some or all were done.
 pub(super) fn each(
     inputs: &[Input],
     json: bool,
@@ -43,7 +43,7 @@ pub(super) fn each(
             ended => ended.map(|()| done += 1),
         };
         match ended {
-            // The other lines could not be written either. What has failed stays so.
+            // Further lines could not be written either; earlier failures still count.
             Err(error) if failed > 0 && is_closed_pipe(&error) => break,
             ended => ended?,
         }
@@ -55,12 +55,12 @@ pub(super) fn each(
     })
 }
 
-/// A file up to this length keeps a thread only for a moment.
+/// Length up to which a file occupies a thread only for a moment.
 const SHORT: u64 = 1 << 20;
 
-/// As [`each`], in two steps: `compute` on several threads at once, then `show` in the order of the inputs,
-/// on this one. While a result is missing, this thread computes those of short files: to wake it for each would take as
-/// long as the work.
+/// As [`each`], in two steps: `compute` on several threads at once, then `show` in the order of the inputs, on this
+/// thread. While a result is missing, this thread computes those of short files: waking it for each would take as long
+/// as the work.
 pub(super) fn each_of_several<T: Send>(
     inputs: &[Input],
     threads: usize,
@@ -72,7 +72,7 @@ pub(super) fn each_of_several<T: Send>(
     let (sender, results) = mpsc::channel();
     let work = |sender: mpsc::Sender<_>| {
         while let Some((index, input)) = claim(inputs, &next, &is_over) {
-            // Nobody receives it if the results could not be printed.
+            // There is no receiver if the results could not be printed.
             let _ = sender.send((index, compute(input)));
         }
     };
@@ -101,7 +101,7 @@ pub(super) fn each_of_several<T: Send>(
                 }
                 match results.recv() {
                     Ok((at, result)) => early.insert(at, result),
-                    // Without a single thread, it is computed here.
+                    // If there is no other thread, this one computes it.
                     Err(_) => break compute(input),
                 };
             };
@@ -112,7 +112,7 @@ pub(super) fn each_of_several<T: Send>(
     })
 }
 
-/// The next input, if there is one and somebody waits for it.
+/// Takes the next input, if there is one and its result is awaited.
 fn claim<'i>(
     inputs: &'i [Input],
     next: &AtomicUsize,
@@ -125,7 +125,7 @@ fn claim<'i>(
     Some((index, inputs.get(index)?))
 }
 
-/// The next input, if it is a short file.
+/// Takes the next input, if it is a short file.
 fn claim_short<'i>(inputs: &'i [Input], next: &AtomicUsize) -> Option<(usize, &'i Input)> {
     loop {
         let index = next.load(Ordering::Relaxed);
@@ -141,8 +141,8 @@ fn claim_short<'i>(inputs: &'i [Input], next: &AtomicUsize) -> Option<(usize, &'
     }
 }
 
-/// Returns the line `value  path` as the standard tools print it: a path with a newline or a
-/// backslash is escaped, and the line then starts with a backslash.
+/// Returns the line `value  path` as the standard tools print it: if the path has a newline or a
+/// backslash, it is escaped, and the line starts with a backslash.
 pub(super) fn line(value: &str, path: &OsStr) -> Vec<u8> {
     around(&format!("{value}  "), path, "")
 }
@@ -169,7 +169,7 @@ pub(super) fn must_escape(path: &OsStr) -> bool {
     path.as_bytes().iter().any(|byte| b"\n\r\\".contains(byte))
 }
 
-/// Appends a path, escaped where it must be; for a terminal without control characters.
+/// Appends a path, escaped where necessary; for a terminal, also its control characters.
 pub(super) fn escape(path: &OsStr, line: &mut Vec<u8>) {
     let is_seen =
         path.as_bytes().iter().any(u8::is_ascii_control) && io::stdout().is_terminal();
@@ -184,8 +184,7 @@ pub(super) fn escape(path: &OsStr, line: &mut Vec<u8>) {
     }
 }
 
-/// Reports on standard error what was done differently than requested; standard output has the
-/// results only.
+/// Reports fallbacks on standard error; standard output has only results.
 pub(super) fn note_fallbacks(input: &Input, report: &Report) {
     for fallback in &report.fallbacks {
         complain(format!("note: {input}: {fallback}"));

@@ -129,14 +129,14 @@ impl Command for Sum {
 }
 
 impl Sum {
-    /// How many files are hashed at one time: one, unless a single thread hashes each of them.
+    /// Returns how many files are hashed at one time: one, unless a single thread hashes each file.
     fn files_at_once(&self) -> usize {
         let is_serial = self.hash == Some(Algorithm::Xxh3) && self.how.flow.rate.is_none();
         if !is_serial || self.paths.len() == 1 {
             return 1;
         }
         let threads = match self.how.flow.workers {
-            // It reads several files.
+            // Several files: one for each core.
             0 => thread::available_parallelism().map_or(1, usize::from),
             workers => workers,
         };
@@ -163,7 +163,7 @@ impl Sum {
     }
 }
 
-/// A computed value, by its name in JSON.
+/// A computed value; variants have their names in JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Value {
@@ -174,7 +174,7 @@ enum Value {
 }
 
 impl Value {
-    /// Returns it as the standard tools print it.
+    /// Returns the value as the standard tools print it.
     fn text(&self) -> String {
         match self {
             Self::Sum(sum) => sum.to_string(),
@@ -192,7 +192,7 @@ impl Value {
     }
 }
 
-/// A value, and how it was computed.
+/// A value, and the report of its computation.
 struct Summed {
     value: Value,
     bytes: u64,
@@ -239,7 +239,7 @@ fn show(args: &Sum, input: &Input, summed: &Summed) -> Result<()> {
 
 /// Returns how a file was read.
 fn read_json(bytes: u64, elapsed: Duration, report: Option<&Report>) -> impl Serialize + use<> {
-    // Hashes that continue from block to block use a reader, which has no report.
+    // Hashes with a state from block to block use a reader, which has no report.
     let reader = object! {
         bytes,
         elapsed_s: elapsed.as_secs_f64(),

@@ -18,7 +18,7 @@ use crate::failure::Refused;
 use crate::grid::{self, Align, Column, MISSING};
 use crate::report::{PathJson, ReportName, object};
 
-/// Enough first bytes to tell what a file is.
+/// First bytes read to recognise a file.
 pub(super) const HEAD: usize = 64 << 10;
 
 /// Batches, or slices of them, that are shown together.
@@ -77,7 +77,7 @@ impl ShownRows<'_> {
     }
 }
 
-/// Returns a value for people: of a time, without zeros at its end.
+/// Returns a value for people; a time has no trailing zeros.
 pub(super) fn cell(value: Option<&Scalar>, width: usize) -> String {
     match value {
         None => MISSING.to_owned(),
@@ -120,7 +120,7 @@ impl<I: Iterator<Item: Serialize> + Clone> Serialize for ListedItems<I> {
     }
 }
 
-/// A value as JSON. What JSON has no number for is a text.
+/// A value as JSON. A number that JSON cannot express is a text.
 pub(super) struct Json(pub(super) Option<Scalar>);
 
 impl Serialize for Json {
@@ -137,7 +137,7 @@ impl Serialize for Json {
     }
 }
 
-/// Returns the names and types of the columns of a table, of which these are some batches.
+/// Returns the names and types of the columns of a table; `batches` are some of its batches.
 pub(super) fn columns<'r>(
     report: &'r TableReport,
     batches: &'r [RecordBatch],
@@ -150,12 +150,12 @@ pub(super) fn columns<'r>(
     columns.chain(more).collect()
 }
 
-/// The word for a delimiter, as the flag takes it.
+/// Returns the word for a delimiter, in the form for the flag.
 pub(super) fn delimiter_word(delimiter: Option<Delimiter>) -> Option<String> {
     delimiter.map(|delimiter| delimiter.to_string().replace('\t', "\\t"))
 }
 
-/// Where columns of fixed width are, as the flag takes it.
+/// Returns the positions of columns of fixed width, in the form for the flag.
 pub(super) fn positions_word(columns: &[FixedColumn]) -> String {
     let word = |column: &FixedColumn| match column.end {
         Some(end) => format!("{}..{end}", column.start),
@@ -164,7 +164,7 @@ pub(super) fn positions_word(columns: &[FixedColumn]) -> String {
     columns.iter().map(word).collect::<Vec<_>>().join(",")
 }
 
-/// Returns how a table is written in its file, and what was done with it. There may be several `files`.
+/// Returns the form of a table in its file, and the changes made while reading it. There may be several `files`.
 pub(super) fn facts_json(report: &TableReport, files: &[PathBuf]) -> impl Serialize + use<> {
     let renamed = |it: &Renamed| {
         object! { index: it.index, from: it.from.clone(), to: it.to.clone() }
@@ -185,7 +185,7 @@ pub(super) fn facts_json(report: &TableReport, files: &[PathBuf]) -> impl Serial
         as_text: changes(|it| it.as_text),
         // Names that the header lacks or repeats.
         renamed: report.renamed.iter().map(renamed).collect::<Vec<_>>(),
-        // Lines with more or fewer fields, or text outside of the columns.
+        // Lines with more or fewer fields, or text outside the columns.
         set_aside: object! {
             count: report.set_aside.count,
             lines: report.set_aside.lines.iter().map(|&it| line_json(it, files)).collect::<Vec<_>>(),
@@ -197,7 +197,7 @@ pub(super) fn facts_json(report: &TableReport, files: &[PathBuf]) -> impl Serial
     }
 }
 
-/// Returns the columns with values that are not what their text says.
+/// Returns the columns with values that differ from their text.
 fn changes_json(
     report: &TableReport,
     files: &[PathBuf],
@@ -219,8 +219,8 @@ fn line_json(at: RecordLine, files: &[PathBuf]) -> impl Serialize + use<> {
     object! { line: at.line, #[serde(flatten)] path: file.map(PathJson::from) }
 }
 
-/// Says what of the text is not in the table as it is: lines that were left out, fields that were dropped, bytes that
-/// were replaced, and names that became others. There may be several `files`.
+/// Returns notes on text that is not in the table unchanged: omitted lines, dropped fields, replaced bytes and changed
+/// names. There may be several `files`.
 pub(super) fn lost_texts(report: &TableReport, files: &[PathBuf]) -> Vec<String> {
     const LISTED: usize = 5;
     let counted =
@@ -228,7 +228,7 @@ pub(super) fn lost_texts(report: &TableReport, files: &[PathBuf]) -> Vec<String>
     let what = match (report.fixed.is_empty(), report.delimiter) {
         (false, _) => "with text outside of the columns",
         (true, Some(_)) => "with more or fewer fields",
-        // Of lines that are a field each, none is left out.
+        // If each line is one field, none is left out.
         (true, None) => "without an object",
     };
     let (aside, dropped, replaced) = (&report.set_aside, report.dropped, report.replaced);
@@ -277,8 +277,8 @@ pub(super) fn line_word(
     }
 }
 
-/// The form of a table: fixed if flags say where columns are, otherwise by the end of its name; without
-/// one that is known, by its first bytes.
+/// Returns the form of a table: fixed if flags give the positions of columns, otherwise by the end of its name, and if
+/// that is unknown, by its first bytes.
 pub(super) fn usual_form(path: &Path, head: &[u8], args: &TableArgs) -> BatchForm {
     if args.is_fixed() {
         return BatchForm::Fixed;
@@ -290,10 +290,10 @@ pub(super) fn usual_form(path: &Path, head: &[u8], args: &TableArgs) -> BatchFor
     }
 }
 
-/// Refuses bytes that are not text, unless an encoding was given, or what becomes of bytes that it does not have. A NUL
-/// alone may be part of a text.
+/// Refuses bytes that are not text, unless an encoding, or a treatment of bytes outside it, was given. A NUL alone may
+/// be part of a text.
 pub(super) fn refuse_binary(head: &[u8], name: &Path, args: &TableArgs) -> Result<()> {
-    /// A file that is not text mostly has a NUL, and bytes that are not UTF-8, near its start.
+    /// First bytes to check: a binary file mostly has a NUL, and bytes that are not UTF-8, near its start.
     const LOOKED: usize = 4096;
     let is_marked = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
     let is_chosen = |word: Option<&str>, usual: &str| word.is_some_and(|it| it != usual);
@@ -320,13 +320,13 @@ pub(super) fn refuse_binary(head: &[u8], name: &Path, args: &TableArgs) -> Resul
     .into())
 }
 
-/// Whether a type is one of numbers.
+/// Whether a type is numeric.
 pub(super) fn is_numeric(kind: ColumnType) -> bool {
     use ColumnType::{F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     matches!(kind, I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64 | F32 | F64)
 }
 
-/// Whether a type is one of texts.
+/// Whether a type is text.
 pub(super) fn is_text(kind: ColumnType) -> bool {
     matches!(kind, ColumnType::Text | ColumnType::Dictionary)
 }

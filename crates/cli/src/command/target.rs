@@ -1,4 +1,4 @@
-//! Where a command writes its output: a file, or standard output.
+//! The output of a command: a file, or standard output.
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -22,8 +22,8 @@ use crate::progress::Bar;
 use crate::report::ReportName;
 use crate::same_file::{is_input, is_name_of_stdout, is_stdout};
 
-/// Fails if the file system cannot say what is under a name: its server has died, and the next look would be
-/// into the folder under the mount.
+/// Fails if the file system cannot look up a name: its server has died, and the next look-up might be in the
+/// folder under the mount.
 fn refuse_unseen(path: &Path) -> Result<(), Refused> {
     let unseen = [Errno::IO, Errno::NOTCONN, Errno::STALE, Errno::CONNABORTED];
     let seen = path.symlink_metadata();
@@ -43,8 +43,8 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    /// Returns the output that was named, or else the one that is `named` after the input. A folder
-    /// gets the file under that name.
+    /// Returns the given output, or else the one `named` after the input. A folder gets the file under that
+    /// name.
     pub(crate) fn choose(
         from: &Input,
         to: Option<&Input>,
@@ -71,8 +71,8 @@ impl Target {
         }
     }
 
-    /// The output of this name: standard output also if the name leads there, as `/dev/stdout` does. A report
-    /// would otherwise follow the data.
+    /// Returns the output of this name. A name that leads to standard output, as `/dev/stdout` does, counts as
+    /// standard output: otherwise a report would follow the data.
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ impl Target {
         Ok(if is_name_of_stdout(&path) { Self::Stdout } else { Self::Path(path) })
     }
 
-    /// Begins to write it. A new file gets the permissions `like`.
+    /// Begins to write the output. A new file gets the permissions `like`.
     fn begin(
         &self,
         args: &OutputArgs,
@@ -97,7 +97,7 @@ impl Target {
         self.ordered(ordered, options, args.stream_options())
     }
 
-    /// Refuses to write to the file that is read, by whichever name.
+    /// Refuses to write to the input, under any name.
     ///
     /// # Errors
     ///
@@ -135,7 +135,7 @@ impl Target {
         Ok(())
     }
 
-    /// Begins to write it: a file with the options `file`, a stream with the options `stream`.
+    /// Begins to write the output: a file with the options `file`, a stream with the options `stream`.
     pub(crate) fn ordered(
         &self,
         ordered: OrderedOptions,
@@ -168,7 +168,7 @@ impl Target {
         }
     }
 
-    /// Opens it as a stream; also returns its name in messages.
+    /// Opens the output as a stream; returns its name in messages too.
     pub(crate) fn stream(&self) -> Result<(Box<dyn Write + Send>, PathBuf)> {
         let Self::Path(path) = self else {
             return Ok((Box::new(unbuffered()?), PathBuf::from("<stdout>")));
@@ -180,7 +180,7 @@ impl Target {
         Ok((Box::new(file), path.clone()))
     }
 
-    /// Has a verb write it from `from`, with the profile of that file system and a progress bar.
+    /// Runs a verb that writes the output from `from`, with the profile of that file system and a progress bar.
     pub(crate) fn filled<R>(
         &self,
         args: &OutputArgs,
@@ -192,7 +192,7 @@ impl Target {
         let read = Profiles::new(profile).apply(args.read_options(), from);
         let (read, _bar) = Bar::attach(read, !args.json);
         self.refuse_input(from)?;
-        // Also while the old bytes of an output in place are still there.
+        // Opened before an output in place loses its old bytes.
         let input = swath::Input::open(from.source()?)?;
         let output = self.begin(args, input.access()?, ordered)?;
         verb(read, &input, output)
@@ -206,8 +206,8 @@ impl Target {
         }
     }
 
-    /// Prints a report. Where the bytes went to standard output, it goes to standard error, and only
-    /// with --json.
+    /// Prints a report. If the bytes went to standard output, the report goes to standard error, and only with
+    /// --json.
     pub(crate) fn report(
         &self,
         args: &OutputArgs,
@@ -231,7 +231,7 @@ impl Target {
     }
 }
 
-/// Gives the output the times of the file that is read, if it has a name, as gzip, bzip2, xz and zstd do.
+/// Gives the output the times of the input, if that has a name, as gzip, bzip2, xz and zstd do.
 pub(crate) fn keep_times(
     from: &Input,
     input: &swath::Input,
@@ -243,7 +243,7 @@ pub(crate) fn keep_times(
     Ok(())
 }
 
-/// The error of an output that exists, if `error` is that; any other error as it is.
+/// Returns the error of an output that exists, if `error` is that; any other error unchanged.
 pub(crate) fn refused(error: anyhow::Error, path: &Path) -> anyhow::Error {
     let of_format = error.downcast_ref::<swath_formats::Error>().and_then(|it| it.library());
     let kind = of_format.or_else(|| error.downcast_ref()).map(swath::Error::io_kind);
@@ -253,13 +253,13 @@ pub(crate) fn refused(error: anyhow::Error, path: &Path) -> anyhow::Error {
     }
 }
 
-/// The error of an output that exists.
+/// Returns the error of an output that exists.
 pub(crate) fn exists(path: &Path) -> Refused {
     let what = format!("cannot write {}: it exists", path.shown());
     Refused::new(what, "pass --force to replace it, or name another output")
 }
 
-/// The error of a file that --no-clobber has kept, if `error` is that; any other error as it is.
+/// Returns the error of a file that --no-clobber has kept, if `error` is that; any other error unchanged.
 pub(crate) fn kept(error: swath::Error) -> anyhow::Error {
     if error.io_kind() != ErrorKind::AlreadyExists {
         return error.into();
@@ -273,13 +273,13 @@ pub(crate) fn kept(error: swath::Error) -> anyhow::Error {
     Refused::new(what, hint).with_source(source).into()
 }
 
-/// The error of `-` for a command that needs a file.
+/// Returns the error of `-` for a command that needs a file.
 pub(crate) fn needs_file(command: &str) -> Refused {
     let what = format!("cannot write the output of `{command}` to standard output");
     Refused::new(what, "name a file (a file of this name is ./-)")
 }
 
-/// Reports on standard error what was done differently than requested.
+/// Reports fallbacks on standard error.
 pub(crate) fn note_all(from: &Input, notes: &[impl Display]) {
     for note in notes {
         complain(format!("note: {from}: {note}"));

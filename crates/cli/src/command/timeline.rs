@@ -1,5 +1,5 @@
-//! `--timeline FILE`: a path that cannot be written is an error before the command begins. The file is
-//! made after the command, also if that failed, so the command never meets it.
+//! `--timeline FILE`: a path that cannot be written is an error before the command begins. The file is created
+//! after the command, even if that failed, so the command never meets it.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
@@ -21,7 +21,7 @@ use crate::report::ReportName;
 use crate::same_file::{is_name_of_stdout, is_same_file};
 use crate::trace::{BEGIN, Trace};
 
-/// Bytes that are written at one time.
+/// Bytes written at one time.
 const STEP: usize = 1 << 20;
 
 /// The file of a timeline that is being recorded.
@@ -29,9 +29,9 @@ pub(crate) struct Recording<'v> {
     timeline: Timeline,
     path: &'v Path,
     command: &'v str,
-    /// A pipe or a device, which is opened at the beginning.
+    /// A pipe or a device, opened at the beginning.
     opened: Option<Ordered>,
-    /// How a file is written, in the folder of the beginning.
+    /// How a file is written: in the folder to which its path led at the beginning.
     output: OutputOptions,
 }
 
@@ -48,17 +48,17 @@ impl<'v> Recording<'v> {
         if opened.is_none() {
             try_folder(path)?;
         }
-        // A file that can be made again at once need not survive a power cut.
+        // A timeline need not survive a power cut.
         let output = OutputOptions::new().with_durability(Durability::None);
         let output = output.in_same_folders(&[path]);
         Ok(Some(Self { timeline, path, command: word, opened, output }))
     }
 
-    /// Writes what was recorded.
+    /// Writes the recorded timeline.
     ///
     /// # Errors
     ///
-    /// Why it cannot be written, with the name of its file.
+    /// The error of writing it, with the name of its file.
     pub(crate) fn leave(self) -> Result<()> {
         let path = self.path;
         self.write().map_err(|error| match error.is::<Refused>() {
@@ -71,8 +71,8 @@ impl<'v> Recording<'v> {
         let output = match self.opened {
             Some(opened) => opened,
             None => {
-                // By now the command may have made a file of that name, or another user put one there. The file that
-                // was looked at is the one that is replaced.
+                // By now the command or another user may have put a file there, so only the file that is inspected
+                // here is replaced.
                 let earlier = earlier(self.path)?;
                 OrderedOptions::new()
                     .with_output(self.output.with_only(earlier)?)
@@ -117,13 +117,13 @@ fn refuse(files: &Files<'_>, path: &Path) -> Result<()> {
     earlier(path).map(drop)
 }
 
-/// Opens an earlier timeline; `None` if nothing is there, or no regular file. Refuses any other file: the words of a
-/// command do not name the files of a folder or of segments, so only a timeline, or an empty file, is replaced.
+/// Opens an earlier timeline; `None` if there is no regular file. Refuses any other file: the words of a command do not
+/// name the files of a folder or of segments, so only a timeline, or an empty file, is replaced.
 fn earlier(path: &Path) -> Result<Option<File>> {
     if !fs::metadata(path).is_ok_and(|facts| facts.is_file()) {
         return Ok(None);
     }
-    // Without waiting, if it is a pipe by now.
+    // Does not wait if it is a pipe by now.
     let opened = File::options()
         .read(true)
         .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
@@ -147,7 +147,7 @@ fn cannot_write(path: &Path) -> String {
     format!("cannot write the timeline to {}", path.shown())
 }
 
-/// Opens a pipe or a device, which are written as they are.
+/// Opens a pipe or a device, which is written to and not replaced.
 fn open(path: &Path) -> Result<Option<Ordered>> {
     if !is_special(path) {
         return Ok(None);
@@ -162,7 +162,7 @@ fn open(path: &Path) -> Result<Option<Ordered>> {
     ))
 }
 
-/// Checks that a file can be made at `path`, without making it.
+/// Checks that a file can be created at `path`, without creating it.
 fn try_folder(path: &Path) -> Result<()> {
     let refused = |error| {
         let hint = "name a file in an existing folder that you can write to";

@@ -4,14 +4,14 @@ use std::io;
 
 use swath::timeline::{Activity, Span};
 
-/// The most values of a counter: more than a screen has columns.
+/// Maximum number of values of a counter: more than a screen has columns.
 const STEPS: u64 = 20_000;
-/// Bytes a second are averaged over at least this many nanoseconds.
+/// Minimum nanoseconds over which bytes a second are averaged.
 const WINDOW: u64 = 1_000_000;
 /// The greatest length of a window, unless there would be too many of them.
 const LONG_WINDOW: u64 = 10_000_000;
 
-/// Returns the first beginning and the last end, in nanoseconds.
+/// Returns the first start and the last end, in nanoseconds.
 fn bounds(spans: &[Span]) -> (u64, u64) {
     let first = spans.iter().map(|span| span.start_ns).min().unwrap_or(0);
     (first, spans.iter().map(Span::end_ns).max().unwrap_or(0))
@@ -24,7 +24,7 @@ pub(super) fn in_flight(
     mut tell: impl FnMut(u64, u64) -> io::Result<()>,
 ) -> io::Result<()> {
     let reads = spans.iter().filter(|span| span.activity == Activity::Read);
-    // A beginning is odd, so it sorts after an end at the same time.
+    // A start is odd, so it sorts after an end at the same time.
     let mut changes: Vec<u64> =
         reads.flat_map(|span| [span.start_ns << 1 | 1, span.end_ns() << 1]).collect();
     changes.sort_unstable();
@@ -34,7 +34,7 @@ pub(super) fn in_flight(
     let mut changes = changes.into_iter().peekable();
     while let Some(change) = changes.next() {
         let at = change >> 1;
-        // A read that took no time ends before it begins.
+        // A read of no duration ends before it starts.
         count = if change & 1 == 1 { count + 1 } else { count.wrapping_sub(1) };
         let next = changes.peek().map_or(u64::MAX, |next| next >> 1);
         let is_last_here = next != at && (next >= until || at >= until);

@@ -16,7 +16,7 @@ use crate::locks::Mutex;
 use crate::sink::Folder;
 use crate::together::together;
 
-/// The report of a commit: the length, and the way of the bytes.
+/// The report of a commit: the length, and how the bytes reached their places.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Committed {
@@ -40,7 +40,7 @@ pub struct Committed {
     pub copied: u64,
 }
 
-/// The next place in the serial order, after everything that was written.
+/// The end of the serial order: the place of the next byte.
 pub(super) struct Root {
     pub(super) strand: Box<Strand>,
     pub(super) sequence: Sequence<Infallible>,
@@ -63,7 +63,7 @@ fn report(output: &AppendOutput, bytes: u64, extents: usize) -> Committed {
     }
 }
 
-/// Takes the strand of everything that was written, and leaves an empty one.
+/// Takes the strand of all written bytes, leaving an empty one.
 fn take_strand(output: &AppendOutput, root: &mut Root) -> Result<Box<Strand>> {
     if let Some(error) = output.failure() {
         return Err(error);
@@ -78,14 +78,14 @@ fn take_strand(output: &AppendOutput, root: &mut Root) -> Result<Box<Strand>> {
     }
 }
 
-/// Takes out everything that was written, and returns where in the file it begins.
+/// Takes out all written bytes; returns their offset in the file too.
 fn written(output: &AppendOutput, root: &mut Root) -> Result<(u64, StrandBytes)> {
     let strand = take_strand(output, root)?;
     let base = strand.start().known().ok_or_else(|| output.fail(lost(output)))?;
     Ok((base, strand.into_written(output)?))
 }
 
-/// Returns where what was written ends.
+/// Returns the offset of the end of the written bytes.
 pub(super) fn end(output: &AppendOutput, root: &Root) -> Result<u64> {
     let start = root.strand.start().known();
     let unknown = || output.failure().unwrap_or_else(|| lost(output));
@@ -119,7 +119,7 @@ pub(super) fn commit(output: &AppendOutput, root: &mut Root) -> Result<Committed
     }
 }
 
-/// The step that gives `len` bytes their name.
+/// Runs the step of the commit that gives `len` bytes their name.
 fn named<T>(output: &AppendOutput, len: u64, commit: impl FnOnce() -> Result<T>) -> Result<T> {
     output.observer.hooks().commit(&output.path, len, commit)
 }
@@ -148,7 +148,7 @@ fn land(output: &AppendOutput, taken: StrandBytes, base: u64) -> Result<()> {
     if len < MUCH {
         return places.into_iter().try_for_each(|(piece, offset)| output.land(piece, offset));
     }
-    // Blocks are shared without being touched: one call for each whole extent.
+    // Sharing blocks copies no bytes: one call for each whole extent.
     let mut pieces = Vec::new();
     for (piece, offset) in places {
         if !output.share(&piece, offset)? {

@@ -1,4 +1,4 @@
-//! The checks of each extent of a committed output, which is read in pieces and by many threads.
+//! Checks the extents of a committed output that many threads read in pieces.
 //!
 //! ```text
 //! extent   |--- read ---|          |--- read ---|
@@ -15,7 +15,7 @@ use crate::locks::Mutex;
 /// The pieces of one extent that were read.
 #[derive(Debug, Default)]
 struct ExtentPieces {
-    /// By where they start: length and checksum. They do not overlap.
+    /// Length and checksum of each piece, by its start. Pieces do not overlap.
     all: BTreeMap<u64, (u64, u32)>,
     len: u64,
 }
@@ -28,8 +28,8 @@ pub(super) struct ExtentSums {
 }
 
 impl ExtentSums {
-    /// Notes that `bytes` were read at `start` of an extent of `len` bytes. Returns the checksum of the extent when
-    /// all of it has been read. What is read again counts as it is now.
+    /// Records that `bytes` were read at `start` of an extent of `len` bytes. Returns the checksum of the extent
+    /// once all of it has been read. Bytes that are read again replace the earlier ones.
     pub(super) fn note(
         &self,
         extent: usize,

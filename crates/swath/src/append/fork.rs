@@ -12,7 +12,7 @@ use crate::append::strand::Strand;
 use crate::append::writer::{Writer, lend};
 use crate::error::{Error, Operation, Reason, Result};
 
-/// Takes a place where `current` is now; `current` continues after it.
+/// Takes the place at the end of `current`; `current` continues after it.
 pub(super) fn fork(
     output: &Arc<AppendOutput>,
     current: &mut Box<Strand>,
@@ -32,7 +32,7 @@ pub(super) fn fork(
 /// An owned place in the serial order: for threads, for C, for Python.
 ///
 /// If it is dropped before it is [finished](Self::finish), also by a panic, it poisons the
-/// output: what comes after it has no place, so the commit fails. Once the output itself has
+/// output: later bytes have no place, so the commit fails. Once the output itself has
 /// been dropped, or its commit has failed, writing and finishing fail with [`Reason::Poisoned`].
 pub struct Fork {
     output: Arc<AppendOutput>,
@@ -107,7 +107,7 @@ impl Fork {
         }
     }
 
-    /// Fails once nothing can be committed any more; what was written here is then discarded.
+    /// Fails once the output can no longer be committed; the bytes of this fork are then discarded.
     fn check_output(&mut self) -> Result<()> {
         self.output.check().inspect_err(|_| {
             // Dropping this stand-in records that the fork was not finished.

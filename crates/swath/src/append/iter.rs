@@ -1,4 +1,4 @@
-//! Parallel iterators whose items write, each to its place.
+//! Parallel iterators whose items write to the output in order.
 
 use std::panic::resume_unwind;
 use std::result;
@@ -31,8 +31,8 @@ use crate::failures::caught;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub trait AppendTo: IndexedParallelIterator {
-    /// Calls `write` for each item, in parallel. Their output is in the order of the items,
-    /// after everything that was written to `out` before.
+    /// Calls `write` for each item, in parallel. The output is in the order of the items and
+    /// follows everything written to `out` before.
     ///
     /// `out` is an [`Append`] or a [`Writer`]. The file gets what the serial loop would have
     /// written: if an item fails or panics, it contains nothing of later items.
@@ -69,9 +69,9 @@ pub trait AppendTo: IndexedParallelIterator {
 
 impl<I: IndexedParallelIterator> AppendTo for I {}
 
-/// Where [`append_to`](AppendTo::append_to) can write: `&Append`, `&mut Writer`.
+/// A target of [`append_to`](AppendTo::append_to): `&Append`, `&mut Writer`.
 pub trait Out: sealed::Sealed {
-    /// Calls `body` with a writer for what comes next.
+    /// Calls `body` with a writer for the next bytes.
     ///
     /// # Errors
     ///
@@ -119,9 +119,8 @@ where
     let strand = w.take_strand();
     let failed_from = AtomicUsize::new(usize::MAX);
     let loop_ = AppendLoop { output, write, failed_from: &failed_from };
-    // Panics of items and of code that makes them are caught in `Writing`. A panic from
-    // elsewhere in the iterator takes the strand with it: then nothing can be committed any
-    // more.
+    // `Writing` catches panics of items and of code that produces them. A panic from elsewhere
+    // in the iterator loses the strand: then the output cannot be committed.
     let lost = Lost { output, is_lost: true };
     let start = InOrder { run: loop_, start: PartStart::Here(strand), end: None, index: 0 };
     let ended = items.drive(start);
@@ -134,7 +133,7 @@ where
     }
 }
 
-/// Poisons the output if it is dropped while the strand is lost, by a panic.
+/// Poisons the output if a panic drops it while the strand is lost.
 struct Lost<'a> {
     output: &'a AppendOutput,
     is_lost: bool,
@@ -158,7 +157,7 @@ impl Drop for Lost<'_> {
 struct AppendLoop<'l, 'a, F> {
     output: &'a AppendOutput,
     write: &'l F,
-    /// The first item of the leftmost part that failed: parts after it need not begin.
+    /// Index of the first item of the leftmost failed part: later parts need not begin.
     failed_from: &'l AtomicUsize,
 }
 
@@ -170,11 +169,11 @@ impl<F> Clone for AppendLoop<'_, '_, F> {
 
 impl<F> Copy for AppendLoop<'_, '_, F> {}
 
-/// Where a part begins.
+/// The start of a part.
 enum PartStart {
-    /// It continues this strand: the leftmost part.
+    /// The end of this strand: for the leftmost part.
     Here(Box<Strand>),
-    /// After the part before it.
+    /// The end of the part before it.
     After(Arc<StartOffset>),
 }
 
@@ -226,7 +225,7 @@ struct Writing<C, E> {
 impl<'l, 'a, F, E> Writing<InOrder<'l, 'a, F>, E> {
     fn fail(&mut self, end: End<E>) {
         self.end = end;
-        // Relaxed: a worker that sees it late only does work that is then dropped.
+        // Relaxed: a worker that sees it late only does work that is discarded.
         let from = self.consumer.run.failed_from;
         from.fetch_min(self.consumer.index, Ordering::Relaxed);
     }
@@ -264,7 +263,7 @@ where
         self
     }
 
-    /// A panic in code that makes an item counts as one of the loop's body.
+    /// Treats a panic in code that produces an item as one of the loop's body.
     fn consume_iter<I: IntoIterator<Item = T>>(mut self, items: I) -> Self {
         let mut items = items.into_iter();
         while !self.full() {
@@ -296,7 +295,7 @@ where
     }
 }
 
-/// Puts the right part after the left one, unless that failed.
+/// Puts the right part after the left one, unless the left one failed.
 struct InSeries<'a> {
     output: &'a AppendOutput,
 }

@@ -1,4 +1,4 @@
-//! From pieces of logs to the manifest of a folder.
+//! Turns pieces of logs into the manifest of a folder.
 
 use swath_plan::extent::Extent;
 use swath_plan::segment::manifest::{Manifest, ManifestExtent, Segment};
@@ -48,8 +48,7 @@ impl Entries {
         Ok(())
     }
 
-    /// Checks everything and returns the manifest; segments that are no longer needed are left
-    /// out.
+    /// Checks the entries and returns the manifest, without segments that are no longer needed.
     pub(super) fn manifest(&self, output: &AppendOutput) -> Result<Manifest> {
         let logs = output.log_files().into_iter().zip(output.log_lens());
         let new = logs.map(|(log, len)| Segment { name: log.name.into(), len });

@@ -42,7 +42,7 @@ use crate::together::together;
 pub struct Opened {
     inner: Arc<OpenedInner>,
     position: u64,
-    /// The extent that is being read from its start, how far, and its checksum so far.
+    /// The extent that is being read from its start: the bytes read, and their checksum.
     checking: Option<Checking>,
 }
 
@@ -188,8 +188,7 @@ impl OpenedInner {
         }
     }
 
-    /// Reads from one extent, and compares the checksum of an extent once all of it has been read,
-    /// in whatever pieces.
+    /// Reads from one extent; compares the checksum of the extent once all its pieces have been read.
     fn read_compared(&self, into: &mut [u8], offset: u64) -> Result<usize> {
         let (at, read) = self.read_part(into, offset)?;
         let Some(extent) = self.extents.get(at).filter(|_| read > 0) else { return Ok(read) };
@@ -279,7 +278,7 @@ impl Opened {
         )
     }
 
-    /// Reads on, and compares the checksum of each extent that was read completely.
+    /// Reads from the position; compares the checksum of each extent that was read completely.
     fn read_on(&mut self, into: &mut [u8]) -> Result<usize> {
         let (at, read) = self.inner.read_part(into, self.position)?;
         if read == 0 {
@@ -356,7 +355,7 @@ impl ReadAt for Opened {
             return files.next().transpose();
         };
         let of_folder = folder.access()?;
-        // Who may not enter reads nothing.
+        // Without permission to enter the folder, its files cannot be read.
         let enter = of_folder.in_group(of_folder.group()) & 0o111;
         let enter = Access::new((enter | enter << 1 | enter << 2) & 0o666, of_folder.group());
         let manifest = folder.open(manifest::FILE_NAME.as_ref())?.access()?;

@@ -10,10 +10,10 @@ use crate::sink::OutputOptions;
 pub enum Mode {
     /// One ordinary file, byte for byte the one that the serial program would write.
     ///
-    /// A strand whose place in the file is known writes there directly. What a stolen strand
-    /// writes before that is kept in memory up to a limit, then spilled to unnamed files in the
-    /// target's folder, and moved when its place is known: by sharing blocks (reflink) where
-    /// file system and alignment allow, otherwise by copying, several extents at a time.
+    /// A strand whose place in the file is known writes there directly. Until its place is known,
+    /// a stolen strand keeps its bytes in memory up to a limit, then spills them to unnamed files
+    /// in the target's folder. They are moved once the place is known: by sharing blocks (reflink)
+    /// where file system and alignment allow, otherwise by copying, several extents at a time.
     #[default]
     Plain,
     /// A folder of segments, one log for each thread that writes, and a manifest with their
@@ -53,7 +53,7 @@ pub struct AppendOptions {
 }
 
 impl AppendOptions {
-    /// The defaults: one plain file, durable when committed, replacing what is there.
+    /// The defaults: one plain file, durable when committed, replacing an existing one.
     pub fn new() -> Self {
         Self::default()
     }
@@ -63,7 +63,7 @@ impl AppendOptions {
         fn with_mode(mode: Mode);
 
         /// Bytes of stolen strands that may wait in memory for their place before they are spilled.
-        /// Default 0: an eighth of the memory that is available when the first of them wait, at most 2 GiB.
+        /// Default 0: an eighth of the memory available when the first bytes wait, at most 2 GiB.
         fn with_memory_limit(memory_limit: u64);
 
         /// Bytes that a strand buffers before it writes them. Default 0: 256 KiB.

@@ -1,10 +1,10 @@
-//! Ordered mode: chunks in the order of their tickets, whichever is finished first.
+//! Ordered mode: writes chunks in the order of their tickets, in whatever order they are finished.
 //!
 //! A [`Ticket`] is a place in the serial order. Workers take tickets, fill their buffers
 //! independently and give them back with [`done`](Ticket::done). A chunk begins where its
-//! predecessor ends, so its offset is known as soon as the *sizes* of all chunks before it are.
-//! Then it is written, in parallel with others. `done` never waits: a chunk whose offset is not
-//! known yet is put aside, and is written by the thread that makes the offset known.
+//! predecessor ends, so its offset is known once the *sizes* of all earlier chunks are known. Then
+//! it is written, in parallel with other chunks. `done` never waits: a chunk whose offset is not
+//! known yet is put aside; the thread that makes the offset known writes it.
 //!
 //! ```text
 //! ticket()      0        1        2        3 waits: window 3
@@ -14,9 +14,8 @@
 //! file          0------------1----2-----------
 //! ```
 //!
-//! Memory is bounded by the window: there are at most that many chunks. While the window is
-//! full, [`ticket`](Ordered::ticket) waits, so a fast producer does not run ahead of a slow
-//! disk.
+//! The window bounds memory: it is the maximum number of chunks. While it is full,
+//! [`ticket`](Ordered::ticket) waits, so a fast producer does not run ahead of a slow disk.
 
 mod map;
 mod options;
@@ -44,8 +43,8 @@ use crate::source::FileTimes;
 pub use options::{Direct, OrderedOptions};
 pub use ticket::Ticket;
 
-/// Direct writes that may be in flight at a time, if there are that many chunks: on a virtual
-/// disk four of 1 MiB were a fifth faster than two, and eight no faster than four.
+/// Maximum direct writes in flight: on a virtual disk four of 1 MiB were a fifth faster than two,
+/// and eight no faster than four.
 const IN_FLIGHT: usize = 4;
 
 /// Begins a file that is written in the order of tickets. Nothing is visible before
@@ -86,8 +85,8 @@ pub fn ordered(path: impl AsRef<Path>) -> Result<Ordered> {
 /// continue to fill theirs. If the reader closes a pipe, `ticket`, `done` or `commit` returns an
 /// error of kind [`BrokenPipe`](std::io::ErrorKind::BrokenPipe).
 ///
-/// A stream cannot be undone: after an error everything before it, in serial order, may have
-/// been sent, and nothing after it.
+/// A stream cannot be undone: after an error, all earlier bytes in serial order may have been
+/// sent, but no later ones.
 pub fn ordered_to(writer: impl Write + Send + 'static, name: impl AsRef<Path>) -> Ordered {
     OrderedOptions::new().ordered_to(writer, name)
 }
@@ -169,7 +168,7 @@ pub struct OrderedReport {
     pub chunks: u64,
     /// Bytes written with `O_DIRECT`, bypassing the page cache.
     pub direct_bytes: u64,
-    /// Buffers that were made: the highest number of chunks at one time.
+    /// Buffers that were allocated: the highest number of chunks at one time.
     pub buffers: u64,
     /// Options that could not be honoured, and what was done instead.
     pub fallbacks: Vec<Fallback>,
@@ -178,8 +177,8 @@ pub struct OrderedReport {
 impl Ordered {
     /// Takes the next place in serial order; waits while the window is full.
     ///
-    /// A waiting thread writes chunks that others have put aside. It must not be the thread that
-    /// has to finish the open tickets: with a window of 1, taking a second ticket before the
+    /// A waiting thread writes chunks that other threads have put aside. It must not be the thread
+    /// that has to finish the open tickets: with a window of 1, taking a second ticket before the
     /// first is done waits for ever.
     ///
     /// # Errors
@@ -194,8 +193,8 @@ impl Ordered {
         }
     }
 
-    /// Returns a ticket, waiting at most `most`, or longer while this thread writes chunks that
-    /// others have put aside. `None` if the window is still full then.
+    /// Returns a ticket, or `None` if the window is still full after `most`. Waits longer while this
+    /// thread writes chunks that other threads have put aside.
     ///
     /// # Errors
     ///
@@ -205,16 +204,16 @@ impl Ordered {
         Ok(taken.map(|(index, bytes)| Ticket::new(Arc::clone(&self.tickets), index, bytes)))
     }
 
-    /// Writes what is left and gives the file its name, durably unless the options say
-    /// otherwise. A stream is flushed.
+    /// Writes the remaining chunks and gives the file its name, durably unless the options say
+    /// otherwise. Flushes a stream.
     ///
     /// Waits for chunks that other threads are writing, but not for open tickets.
     ///
     /// # Errors
     ///
     /// [`Reason::Busy`], with their count, if tickets are open: their bytes would be missing. As
-    /// [`ticket`](Self::ticket); and those of the commit, after which the name refers to what it
-    /// did before, unless the reason is [`Reason::OutcomeUnknown`].
+    /// [`ticket`](Self::ticket); and those of the commit, after which the name refers to the
+    /// previous file, unless the reason is [`Reason::OutcomeUnknown`].
     ///
     /// # Panics
     ///
@@ -233,21 +232,21 @@ impl Ordered {
         Ok(written)
     }
 
-    /// Runs `f` for each item on `workers` threads, the caller's among them, and puts what each
-    /// call writes where the serial loop would have put it. 0 workers: one for each core.
+    /// Runs `f` for each item on `workers` threads, including the caller's, and puts the output of
+    /// each call where the serial loop would have put it. 0 workers: one for each core.
     ///
-    /// An item and its place are taken together, so the order is that of the iterator. Unless
-    /// the options set a window, it is two chunks for each worker. `f` must take no tickets.
+    /// A worker takes an item and its place together, so the order is that of the iterator. Unless
+    /// the options set a window, it is two chunks for each worker. `f` must not take tickets.
     ///
     /// # Errors
     ///
-    /// The first one in serial order, of `f` or of writing. Nothing from that item on is
-    /// written, and the output is poisoned: it cannot be committed any more.
+    /// The first one in serial order, of `f` or of writing. Neither that item nor a later one is
+    /// written, and the output is poisoned: it cannot be committed.
     ///
     /// # Panics
     ///
     /// If `f` or the iterator panics: with its panic, once all workers have ended. As after an
-    /// error, nothing from that item on is written, and the output is poisoned.
+    /// error, neither that item nor a later one is written, and the output is poisoned.
     pub fn map_ordered<I, F, E>(
         &self,
         items: I,
@@ -262,8 +261,8 @@ impl Ordered {
         map::run(self, items.into_iter(), workers, &f)
     }
 
-    /// The file gets these times when it gets its name, such as those of the file that it is made
-    /// of ([`Input::times`](crate::Input::times)). `None`, the default: those of its last read and
+    /// Sets the times that the file gets with its name, such as those of its source
+    /// ([`Input::times`](crate::Input::times)). `None`, the default: those of its last read and
     /// write. A stream has no times.
     ///
     /// ```
@@ -284,7 +283,7 @@ impl Ordered {
         }
     }
 
-    /// Its name in messages: the path, or the name of the stream.
+    /// The name in messages: the path, or the name of the stream.
     pub fn name(&self) -> &Path {
         self.tickets.name()
     }
@@ -295,7 +294,7 @@ impl Ordered {
         self.tickets.widen(workers);
     }
 
-    /// How a loop ended whose calls wrote to this output.
+    /// Returns how a loop that wrote to this output ended.
     pub(crate) fn end<E>(&self, failures: &FailureLog<E>) -> std::result::Result<(), E> {
         self.tickets.end(failures)
     }

@@ -1,5 +1,5 @@
-//! The state that the strands of one output share: the place of bytes, the limit of waiting ones,
-//! the first failure.
+//! The shared state of the strands of one output: target, logs, limit of waiting bytes, first
+//! failure.
 
 use std::io;
 use std::mem;
@@ -41,7 +41,7 @@ struct Log {
     len: u64,
 }
 
-/// A log that was made, for the manifest and for reading spilled bytes back.
+/// The file of a log, for the manifest and for reading spilled bytes back.
 #[derive(Debug, Clone)]
 pub(super) struct LogFile {
     pub(super) name: String,
@@ -51,8 +51,8 @@ pub(super) struct LogFile {
 #[derive(Debug, Default)]
 struct Logs {
     all: Vec<LogFile>,
-    /// Those that no strand holds. The one given back last is taken first, so that a thread
-    /// mostly gets its own log again.
+    /// Logs that no strand holds. The last one returned is taken first, so that a thread mostly
+    /// gets its own log again.
     free: Vec<Log>,
 }
 
@@ -86,10 +86,10 @@ pub(super) struct AppendOutput {
     pub(super) buffer_size: usize,
     pub(super) checksums: ExtentChecksums,
     durability: Durability,
-    /// Where bytes go whose place is known; `None` for folders.
+    /// The target of bytes whose place is known; `None` for folders.
     file: Option<Arc<dyn FsFile>>,
     preallocation: Preallocation,
-    /// Before the target: FUSE keeps what is open in a folder that is to be removed.
+    /// Dropped before the target: in a folder to be removed, FUSE keeps files that are open.
     logs: Mutex<Logs>,
     target: Mutex<Option<AppendTarget>>,
     /// The limit of [`most_in_memory`](Self::most_in_memory) from the options.
@@ -98,32 +98,32 @@ pub(super) struct AppendOutput {
     /// Memory used by pieces without a place, in bytes.
     in_memory: AtomicU64,
     spare_pages: Mutex<Vec<Pages>>,
-    /// Branches that are offered to other threads, or run by them, where these are counted.
+    /// Branches that other threads may take or are running, where these are counted.
     offers: AtomicUsize,
     pub(super) counters: Counters,
     pub(super) observer: Observer,
     /// The first failure, for every later caller.
     failed: OnceLock<String>,
-    /// The failure itself, if it occurred where it could not be returned to a caller.
+    /// A failure that could not be returned to a caller where it occurred.
     untold: Mutex<Option<Error>>,
 }
 
-/// With four, eight threads on two processors took four times as long as two of them for 2 GiB: their bytes waited in
-/// memory that was new to each.
+/// With four, eight threads on two processors took four times as long as two threads for 2 GiB: their bytes waited
+/// in fresh memory.
 const OFFERS_PER_CPU: usize = 2;
 
-/// The fate of the second branch of a join.
+/// How the second branch of a join runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BranchOffer {
     /// Other threads may take it.
     Free,
     /// Other threads may take it, and it is one of the [`AppendOutput::offers`].
     Counted,
-    /// It follows the first one, on its thread.
+    /// It follows the first branch, on the same thread.
     Refused,
 }
 
-/// Pieces that wait in memory take this much each, except small ones: one huge page.
+/// Bytes of one piece that waits in memory, unless it is small: one huge page.
 const PAGES_LEN: usize = 2 << 20;
 
 impl AppendOutput {
@@ -154,9 +154,9 @@ impl AppendOutput {
         }
     }
 
-    /// Whether a branch may be offered to other threads; if so, [`end_offer`](Self::end_offer) is to follow. In a pool
-    /// with more threads than processors can keep busy only some are: what the others write would wait for its place
-    /// in memory.
+    /// Returns whether a branch may be offered to other threads; if so, call [`end_offer`](Self::end_offer) later. In
+    /// a pool with more threads than processors can keep busy, only some branches are offered: the bytes of more would
+    /// wait for their place in memory.
     #[inline]
     pub(super) fn offer(&self) -> BranchOffer {
         let most = OFFERS_PER_CPU * usable_cpus_at_start();
@@ -184,8 +184,7 @@ impl AppendOutput {
         }
     }
 
-    /// Fails if anything failed before, or was cancelled: nothing written from then on could be
-    /// committed.
+    /// Fails after a failure or a cancellation: later bytes could not be committed.
     pub(super) fn check(&self) -> Result<()> {
         match self.failed.get() {
             None if self.observer.is_cancelled() => {
@@ -198,7 +197,7 @@ impl AppendOutput {
         }
     }
 
-    /// Records that `error` happened and returns it, to be passed on.
+    /// Records `error` and returns it.
     pub(super) fn fail(&self, error: Error) -> Error {
         // The first failure wins; later ones follow from it.
         let _ = self.failed.set(format!("an earlier operation failed: {error:?}"));
@@ -211,22 +210,22 @@ impl AppendOutput {
         self.untold.lock().get_or_insert(error);
     }
 
-    /// The output is abandoned, or has been committed: memory and logs that it held for strands
-    /// are freed, and remaining forks fail from now on.
+    /// Ends an output that was abandoned or committed: frees memory and logs of strands; later
+    /// calls of remaining forks fail.
     pub(super) fn close(&self) {
         let _ = self
             .failed
             .set(String::from("its output was dropped or committed while a fork was open"));
-        // Not under the locks: files are closed, pages unmapped.
+        // Outside the locks: closing files and unmapping pages takes time.
         let target = self.target().take();
         let logs = mem::take(&mut *self.logs.lock());
         let pages = mem::take(&mut *self.spare_pages.lock());
-        // Segments before the folder that they are removed from.
+        // Segments before their folder.
         drop((logs, pages));
         drop(target);
     }
 
-    /// Returns why this cannot be committed, if it cannot.
+    /// Returns the reason why the output cannot be committed, if any.
     pub(super) fn failure(&self) -> Option<Error> {
         self.untold.lock().take().or_else(|| self.check().err())
     }
@@ -268,8 +267,8 @@ impl AppendOutput {
         Some(piece)
     }
 
-    /// How much may wait in memory. What is at hand is found out when the first bytes have to wait: that reads
-    /// some 20 files of the kernel, which takes longer than a short output.
+    /// Returns how many bytes may wait in memory. The available memory is determined when the first bytes have to wait:
+    /// that reads some 20 files of the kernel, which takes longer than a short output.
     fn most_in_memory(&self) -> u64 {
         const MOST: u64 = 2 << 30;
         let share = || memory_at_hand().map_or(MOST / 8, |bytes| (bytes / 8).min(MOST));
@@ -330,8 +329,7 @@ impl AppendOutput {
         logs.all.get(index as usize).map_or_else(String::new, |log| log.name.clone())
     }
 
-    /// Returns the log `last`, so that what is written there continues where it ended, otherwise
-    /// any log.
+    /// Returns the log `last`, so that the bytes continue a piece there, otherwise any log.
     fn take_log(&self, last: Option<u32>) -> Result<Log> {
         let mut logs = self.logs.lock();
         let same = logs.free.iter().position(|log| Some(log.index) == last);
@@ -355,7 +353,7 @@ impl AppendOutput {
         Ok(Log { index, file, len: 0 })
     }
 
-    /// Returns all logs that were made, by index.
+    /// Returns all logs, by index.
     pub(super) fn log_files(&self) -> Vec<LogFile> {
         self.logs.lock().all.clone()
     }
@@ -409,7 +407,7 @@ impl AppendOutput {
         }
     }
 
-    /// Moves a piece to its place if that can be done by sharing its blocks.
+    /// Moves a piece to its place if its blocks can be shared.
     pub(super) fn share(&self, piece: &Unplaced, offset: u64) -> Result<bool> {
         let Unplaced::Log { extent, .. } = piece else { return Ok(false) };
         let (file, from) = self.way_of(*extent)?;
@@ -451,39 +449,39 @@ impl AppendOutput {
         Counters::add(&self.counters.copied, moved.copied);
     }
 
-    /// Everything spilled is in its place: frees the logs, mostly on another thread. A file
-    /// system takes as long to free spilled bytes as it took to move them.
+    /// Frees the logs once all spilled bytes are in their place; many bytes on another thread, since
+    /// a file system takes as long to free them as it took to move them.
     pub(super) fn release_logs(&self) {
         const MUCH: u64 = 16 << 20;
         let lens: u64 = self.log_lens().iter().sum();
         let logs = mem::take(&mut *self.logs.lock());
         if lens > MUCH {
-            // If the thread cannot be started, they have been dropped already.
+            // If the thread cannot be started, the logs have been dropped already.
             let _ = threads::start_for_good(0, Box::new(move || drop(logs)));
         }
     }
 
-    /// The target: to be committed, not for strands.
+    /// Locks the target, for the commit; strands do not use it.
     pub(super) fn target(&self) -> MutexGuard<'_, Option<AppendTarget>> {
         self.target.lock()
     }
 }
 
-/// Records that a fork cannot be finished any more.
+/// Returns the error for a fork that can no longer be finished.
 pub(super) fn dropped(output: &AppendOutput) -> Error {
     Error::new(Operation::Commit, Reason::Poisoned, &output.path)
         .detail("a forked handle was dropped before it was finished")
         .hint("call `finish` on each, or write the output again")
 }
 
-/// Records that a strand was lost, so that it is unknown what it wrote.
+/// Returns the error for a lost strand, whose bytes are unknown.
 pub(super) fn lost(output: &AppendOutput) -> Error {
     Error::new(Operation::Write, Reason::Poisoned, &output.path)
         .detail("a panic lost a strand and what it had written")
         .hint("write the output again")
 }
 
-/// For `std::io`: `downcast` finds the error itself again.
+/// Converts an error for `std::io`; `downcast` returns the original.
 pub(super) fn to_io(error: Error) -> io::Error {
     io::Error::from(error)
 }

@@ -1,14 +1,14 @@
-//! Where forks run: in the pool of the caller, or the global one; on this thread alone if
-//! neither is available.
+//! The pool for forks: the caller's, or the global one; this thread alone if neither is
+//! available.
 
 use std::error::Error;
 use std::sync::OnceLock;
 
 use rayon::ThreadPoolBuilder;
 
-/// Makes sure that this thread can fork. Outside of pools rayon creates the global one at the
-/// first fork, and panics if its threads cannot be started: then this thread becomes a pool of
-/// one.
+/// Makes sure that this thread can fork. Outside of pools, rayon creates the global pool at the
+/// first fork and panics if its threads cannot be started; in that case this thread becomes a
+/// pool of one.
 #[inline]
 pub(super) fn enter() {
     if rayon::current_thread_index().is_none() && !has_global() {
@@ -21,7 +21,7 @@ fn has_global() -> bool {
     static THERE: OnceLock<bool> = OnceLock::new();
     *THERE.get_or_init(|| match ThreadPoolBuilder::new().build_global() {
         Ok(()) => true,
-        // A pool that was made earlier is not an error of the kernel's.
+        // Without a source, the pool already exists; with one, the kernel refused its threads.
         Err(error) => error.source().is_none(),
     })
 }
@@ -29,6 +29,6 @@ fn has_global() -> bool {
 #[cold]
 fn alone() {
     let pool = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
-    // For as long as the thread lives. Only refused to a thread that is in a pool.
+    // For the life of the thread. Refused only to a thread that is in a pool.
     std::mem::forget(pool);
 }

@@ -1,4 +1,4 @@
-//! A strand that hands out places in its order: for owned forks, tickets and spawned tasks.
+//! A strand with places for other handles in its order: owned forks, tickets and spawned tasks.
 //!
 //! ```text
 //! [strand] [slot 1] [strand] [slot 2] [strand, still writing]
@@ -39,12 +39,12 @@ pub(super) struct EndedStrand<E> {
 #[derive(Debug)]
 pub(super) struct Slot<E> {
     filled: Mutex<Option<EndedStrand<E>>>,
-    /// Where what comes after it begins.
+    /// The start of the bytes after it.
     next: Arc<StartOffset>,
 }
 
 impl<E> Slot<E> {
-    /// Fills the slot. To be called once, when its strand has ended.
+    /// Fills the slot. Called once, when its strand has ended.
     pub(super) fn fill(&self, ended: EndedStrand<E>) {
         if matches!(ended.end, End::Well) {
             self.next.follow(ended.strand.start(), ended.strand.len());
@@ -57,7 +57,7 @@ impl<E> Slot<E> {
     }
 }
 
-/// The result of a fork: the slot, the strand that is to fill it, and the one that continues
+/// The result of a fork: the slot, the strand that will fill it, and the strand that continues
 /// after it.
 #[derive(Debug)]
 pub(super) struct Forked<E> {
@@ -77,7 +77,7 @@ impl<E> Sequence<E> {
         Self { before: Vec::new() }
     }
 
-    /// Takes a slot where `current` is now.
+    /// Takes a slot at the end of `current`.
     pub(super) fn fork(&mut self, output: &AppendOutput, current: Box<Strand>) -> Forked<E> {
         Counters::add(&output.counters.forks, 1);
         let here = StartOffset::unknown();
@@ -94,9 +94,9 @@ impl<E> Sequence<E> {
         self.before.iter().filter(|(_, slot)| !slot.is_filled()).count()
     }
 
-    /// Makes one strand of all, `current` being the last; all slots must be filled. It leaves
-    /// out what the serial program would not have written because something before it failed;
-    /// `End` says how it failed.
+    /// Joins all strands into one, `current` being the last; all slots must be filled. Leaves out
+    /// bytes that the serial program would not have written because of an earlier failure, which
+    /// `End` has.
     pub(super) fn close(
         &mut self,
         output: &AppendOutput,

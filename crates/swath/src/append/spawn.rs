@@ -1,4 +1,4 @@
-//! Tasks that are spawned, each with its own place in the serial order.
+//! Spawned tasks, each with its own place in the serial order.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -28,9 +28,8 @@ where
     'a: 'scope,
     E: Send + 'scope,
 {
-    /// Spawns a task on the current rayon pool and returns at once. What it writes goes here in
-    /// the file: after what was written to this scope before, and before what is written to it
-    /// later.
+    /// Spawns a task on the current rayon pool and returns at once. The task's bytes go after those
+    /// written to this scope before, and before those written to it later.
     pub fn spawn<F>(&mut self, task: F)
     where
         F: FnOnce(&mut Writer<'a>) -> Result<(), E> + Send + 'scope,
@@ -60,8 +59,8 @@ impl<'a, E> DerefMut for Scope<'a, '_, '_, E> {
 impl<'a> Writer<'a> {
     /// Calls `body` with a scope that can spawn tasks, and waits for all of them.
     ///
-    /// The file gets what the serial program would have written, where `spawn(task)` is
-    /// `task(w)?`: if a task fails or panics, the file contains nothing that comes after it.
+    /// The file is that of the serial program, in which `spawn(task)` is `task(w)?`: if a task fails
+    /// or panics, the file contains no later bytes.
     ///
     /// # Errors
     ///

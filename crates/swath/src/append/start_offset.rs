@@ -1,15 +1,15 @@
-//! Where a strand's first byte belongs in the file, as soon as that can be known.
+//! The offset of a strand's first byte in the file, once it is known.
 //!
-//! The leftmost strand begins at 0. Every other one begins where the strand before it, in serial
-//! order, ends. So its place is known once that strand has ended well and its own place is
-//! known.
+//! The leftmost strand begins at 0. Every other strand begins where its predecessor in serial
+//! order ends. So its place is known once the predecessor has ended well and the predecessor's
+//! place is known.
 //!
 //! ```text
 //! root ──follows── a ──follows── b      known(b) = known(root) + len(root) + len(a)
 //! ```
 //!
-//! No thread waits for it. A strand checks before it writes its bytes: if its place is known,
-//! they go there directly; if not, they are kept or spilled, and moved later.
+//! No thread waits for it. A strand checks before it writes bytes: if its place is known, they go
+//! there directly; if not, they are kept or spilled, and moved later.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -18,34 +18,33 @@ use crate::locks::{AtomicU64, Mutex};
 
 const UNKNOWN: u64 = u64::MAX;
 
-/// The place of one strand's first byte.
+/// The offset of one strand's first byte.
 #[derive(Debug)]
 pub(super) struct StartOffset {
-    /// Its offset in the file, or [`UNKNOWN`].
+    /// The offset in the file, or [`UNKNOWN`].
     base: AtomicU64,
-    /// The strand that ends where this one begins: its start and length. `None` once `base` is
-    /// known.
+    /// Start and length of the strand that ends where this one begins. `None` once `base` is known.
     before: Mutex<Option<(Arc<StartOffset>, u64)>>,
 }
 
 impl StartOffset {
-    /// A start at `offset`.
+    /// Returns a start at `offset`.
     pub(super) fn at(offset: u64) -> Arc<Self> {
         Arc::new(Self { base: AtomicU64::new(offset), before: Mutex::new(None) })
     }
 
-    /// A start that becomes known later, or never.
+    /// Returns a start that becomes known later, or never.
     pub(super) fn unknown() -> Arc<Self> {
         Self::at(UNKNOWN)
     }
 
-    /// Declares that this begins `len` bytes after `before`. To be called once, when the strand
-    /// that ends there has ended well: nothing before this place changes any more.
+    /// Declares that this begins `len` bytes after `before`. Called once, when the strand that ends
+    /// here has ended well, so that `len` is final.
     pub(super) fn follow(&self, before: &Arc<StartOffset>, len: u64) {
         *self.lock() = Some((Arc::clone(before), len));
     }
 
-    /// Returns the offset, if everything before it is known.
+    /// Returns the offset, if the lengths of all strands before it are known.
     pub(super) fn known(&self) -> Option<u64> {
         match self.base() {
             Some(base) => Some(base),

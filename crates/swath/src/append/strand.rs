@@ -1,4 +1,4 @@
-//! One strand: what runs without forking, and the bytes it wrote.
+//! One strand: a stretch of work without a fork, and the bytes it wrote.
 //!
 //! ```text
 //! start |-- landed --|-- rope --|-- tail --|
@@ -23,11 +23,11 @@ use crate::error::Result;
 pub(super) struct Strand {
     /// The bytes after everything that has been written or spilled.
     tail: Vec<u8>,
-    /// Beyond this length it is written or spilled.
+    /// Length of `tail` above which it is written or spilled.
     limit: usize,
-    /// Bytes from the start on that are already in their place.
+    /// Bytes at the front that are already in their place.
     landed: u64,
-    /// The bytes in between.
+    /// The bytes between `landed` and `tail`.
     rope: Rope<Unplaced>,
     start: Arc<StartOffset>,
     forks: u64,
@@ -45,7 +45,7 @@ impl Strand {
         })
     }
 
-    /// An empty strand without a place, to be left where the real one was taken from.
+    /// Returns an empty strand without a place, to be left where the real one was taken from.
     pub(super) fn stand_in(output: &AppendOutput) -> Box<Self> {
         Self::new(output, StartOffset::unknown())
     }
@@ -54,7 +54,7 @@ impl Strand {
         &self.start
     }
 
-    /// Number of bytes so far.
+    /// Number of bytes written.
     pub(super) fn len(&self) -> u64 {
         self.landed + self.rope.len() + self.tail.len() as u64
     }
@@ -92,8 +92,8 @@ impl Strand {
         Ok(())
     }
 
-    /// Writes long `bytes` without copying them into the tail first, as far as their place
-    /// allows; returns the rest.
+    /// Writes long `bytes` directly, without copying them into the tail, where possible; returns the
+    /// rest.
     fn write_through<'b>(
         &mut self,
         output: &AppendOutput,
@@ -153,8 +153,8 @@ impl Strand {
         Ok(Some(base + self.landed))
     }
 
-    /// Appends everything of `right`, in O(1) except for bytes whose place is known now: those
-    /// are written. To be called by the strand that forked, after both have ended.
+    /// Appends all of `right`, in O(1) except for bytes whose place is now known, which are written.
+    /// Called by the strand that forked, after both have ended.
     pub(super) fn absorb(&mut self, output: &AppendOutput, mut right: Self) -> Result<()> {
         self.forks += mem::take(&mut right.forks);
         if right.len() == 0 {
@@ -167,7 +167,7 @@ impl Strand {
         }
         self.shed(output)?;
         if right.landed > 0 {
-            // Its place is known, so ours, just before it, is too.
+            // The place of `right` is known, so ours, just before it, is too.
             self.land(output)?;
             debug_assert!(self.rope.is_empty(), "everything before a known place is known");
             self.landed += right.landed;
@@ -177,8 +177,8 @@ impl Strand {
         Ok(())
     }
 
-    /// The strand has ended: bytes that are worth it are moved out of a buffer that no limit
-    /// counts.
+    /// Moves the tail of an ended strand, unless it is short, out of its buffer, which does not
+    /// count towards the memory limit.
     pub(super) fn settle(&mut self, output: &AppendOutput) {
         const FEW: usize = 16 << 10;
         if self.tail.len() > FEW
@@ -191,14 +191,14 @@ impl Strand {
         }
     }
 
-    /// Frees the memory of what the serial program would not have written.
+    /// Discards bytes that the serial program would not have written, freeing their memory.
     pub(super) fn discard(mut self, output: &AppendOutput) {
         for piece in mem::take(&mut self.rope).into_pieces() {
             output.give_back(piece);
         }
     }
 
-    /// Takes everything out, in order, to be committed.
+    /// Takes all bytes out, in order, for the commit.
     pub(super) fn into_written(mut self, output: &AppendOutput) -> Result<StrandBytes> {
         Counters::add(&output.counters.forks, self.forks);
         if output.mode == Mode::Segments {

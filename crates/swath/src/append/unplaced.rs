@@ -8,8 +8,8 @@ use swath_plan::segment::rope::{LogExtent, RopePiece};
 pub(super) enum Unplaced {
     /// Still in memory, and few.
     Memory(Vec<u8>),
-    /// Still in memory: the first `len` bytes of pages. Fresh pages cost a third of what a `Vec`
-    /// costs, because they are huge.
+    /// Still in memory: the first `len` bytes of pages. Fresh pages cost a third of a `Vec`,
+    /// because they are huge.
     Pages { pages: Pages, len: usize },
     /// In a log, with their CRC-32C (0 if it is not needed).
     Log { extent: LogExtent, crc: u32 },
@@ -25,7 +25,7 @@ impl Unplaced {
         }
     }
 
-    /// The memory it takes, whether it is full or not.
+    /// Bytes of memory it occupies, full or not.
     pub(super) fn footprint(&self) -> u64 {
         match self {
             Self::Memory(bytes) => bytes.capacity() as u64,

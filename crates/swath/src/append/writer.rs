@@ -20,10 +20,9 @@ use crate::failures::caught;
 
 /// The handle through which one strand of a parallel program writes.
 ///
-/// It is passed explicitly, and exactly one strand runs on it. What is written to it goes where
-/// the serial program would have put it: everything that the left branch of a
-/// [`join`](Self::join) writes before everything of the right one, and both before what is
-/// written after the join.
+/// It is passed explicitly, and exactly one strand runs on it. Its bytes go where the serial
+/// program would have put them: those of the left branch of a [`join`](Self::join) before those
+/// of the right one, and both before those written after the join.
 ///
 /// Writing copies into a buffer of the strand; no lock is taken. It never waits for another
 /// strand, so it cannot deadlock, on any pool.
@@ -52,7 +51,7 @@ use crate::failures::caught;
 /// ```
 pub struct Writer<'a> {
     output: &'a AppendOutput,
-    /// `None` only while a join runs, and then this handle is not accessible.
+    /// `None` only while a join runs, when this handle is not accessible.
     strand: Option<Box<Strand>>,
 }
 
@@ -62,16 +61,16 @@ impl fmt::Debug for Writer<'_> {
     }
 }
 
-/// The state that the two branches of one join share, on the owner's stack.
+/// The shared state of the two branches of one join, on the owner's stack.
 struct Branches<'a> {
     output: &'a AppendOutput,
     left_is_well: AtomicBool,
-    /// Where a stolen right branch begins, as soon as there is one.
+    /// The start of a stolen right branch, once there is one.
     stolen: OnceLock<Arc<StartOffset>>,
 }
 
-/// Dropped after both branches have ended, well or not: puts the strand of a stolen right branch
-/// after that of the left one.
+/// When dropped, after both branches have ended, puts the strand of a stolen right branch after
+/// that of the left one.
 struct Rejoin<'j, 'a> {
     owner: &'j mut Writer<'a>,
     branches: &'j Branches<'a>,
@@ -105,7 +104,7 @@ impl<'a> Writer<'a> {
         self.take_strand()
     }
 
-    /// Takes the strand out. If a panic has taken it, the output is poisoned.
+    /// Takes the strand out. If a panic has lost it, poisons the output.
     pub(super) fn take_strand(&mut self) -> Box<Strand> {
         self.strand.take().unwrap_or_else(|| {
             self.output.fail_untold(lost(self.output));
@@ -126,12 +125,12 @@ impl<'a> Writer<'a> {
     }
 
     /// Runs both closures, in parallel if another worker of the current rayon pool is idle, and
-    /// returns both results. What `b` writes goes after what `a` writes.
+    /// returns both results. The bytes of `b` go after those of `a`.
     ///
-    /// The file gets what the serial program (`a(w)?; b(w)?`) would have written: if `a` fails
-    /// or panics, nothing of `b`, although `b` may have run; if `b` does, what `b` wrote before
-    /// that. It costs about as much as [`rayon::join`]. If no thread can be started, one closure
-    /// runs after the other. In a pool of more than two threads for each processor, that holds as well while two
+    /// The file is that of the serial program (`a(w)?; b(w)?`): if `a` fails or panics, it has
+    /// nothing of `b`, although `b` may have run; if `b` does, it has the bytes that `b` wrote before
+    /// that. It costs about as much as [`rayon::join`]. If no thread can be started, the closures run
+    /// one after the other; so they do in a pool of more than two threads for each processor while two
     /// second branches for each processor have not ended.
     ///
     /// # Errors
@@ -159,7 +158,7 @@ impl<'a> Writer<'a> {
         };
         let mut rejoin = Rejoin { owner: self, branches, offer, right: handoff::Slot::new() };
         let (left, right) = {
-            // The right branch continues with the writer of the left one if that has ended.
+            // If the left branch has ended, the right one continues with its writer.
             let mut writer = handoff::Slot::<Option<&mut Writer<'a>>>::new();
             let (put, take) = writer.ends();
             let (put_right, _) = rejoin.right.ends();
@@ -176,8 +175,7 @@ impl<'a> Writer<'a> {
             };
             let right = move || match take.take() {
                 Some(Some(writer)) => Some(Ok(b(writer))),
-                // The left branch failed. What the serial program would not have done is not
-                // begun.
+                // The left branch failed: the serial program would not begin the right one.
                 Some(None) => None,
                 None => Some(branches.run_stolen(put_right, b)),
             };
@@ -199,8 +197,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// After a steal: the owner puts the thief's strand after its own, unless the left branch
-    /// failed.
+    /// After a steal, puts the thief's strand after the owner's, unless the left branch failed.
     #[cold]
     fn rejoin(&mut self, right: Strand, left_is_well: bool) {
         let output = self.output;
@@ -214,7 +211,7 @@ impl<'a> Writer<'a> {
         self.strand = Some(left);
     }
 
-    /// Bytes that this strand has written since it began.
+    /// Bytes that this strand has written.
     pub fn position(&self) -> u64 {
         self.strand.as_ref().map_or(0, |strand| strand.len())
     }
@@ -257,8 +254,8 @@ impl<'a> Branches<'a> {
     }
 }
 
-/// Lends the strand at `home` to a writer. It is returned also if `body` panics: what was
-/// written before is what the serial program would have written.
+/// Lends the strand at `home` to a writer. It is returned even if `body` panics: the serial
+/// program would have written its bytes too.
 pub(super) fn lend<R>(
     output: &AppendOutput,
     home: &mut Box<Strand>,
@@ -306,7 +303,7 @@ impl Write for Writer<'_> {
         self.write_bytes(bytes)
     }
 
-    /// Does nothing: bytes are safe when they are committed, and not before.
+    /// Does nothing: bytes are safe only once they are committed.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }

@@ -9,24 +9,24 @@ use crate::records::Block;
 use crate::records::piece::RecordPiece;
 use crate::records::turns::Turns;
 
-/// Takes pieces, from any worker and in any order.
+/// Consumes pieces, from any worker and in any order.
 ///
 /// Called once for each piece, through a pointer: the reading code is compiled once, not for
 /// each closure.
 pub(crate) trait Consume: Sync {
-    /// Takes piece `number`; `None` if no record begins in it. Numbers count up without a gap,
-    /// over all files. A consumer that has to wait for earlier pieces gives up if one of them
-    /// was lost and `is_over`.
+    /// Consumes piece `number`; `None` if no record begins in it. Numbers count up without a gap,
+    /// over all files. A consumer that waits for earlier pieces gives up if one of them was lost
+    /// and `is_over`.
     fn consume(&self, number: u64, piece: Option<RecordPiece<'_>>, is_over: &dyn Fn() -> bool);
 
-    /// Piece `number` could not be read; it may be retried.
+    /// Records that piece `number` could not be read; it may be retried.
     fn lost(&self, _number: u64) {}
 
-    /// Returns the failures so far.
+    /// Returns the log of failures.
     fn failures(&self) -> &dyn Failing;
 }
 
-/// The results of a closure for each block of a piece, for every piece.
+/// The results of a closure: for every piece, those of its blocks.
 struct Values<R>(Mutex<Vec<(u64, Vec<R>)>>);
 
 impl<R> Default for Values<R> {
@@ -48,7 +48,7 @@ impl<R> Values<R> {
     }
 }
 
-/// Keeps what a closure makes of each block.
+/// Keeps a closure's result for each block.
 pub(crate) struct Collect<F, R, E> {
     map: F,
     values: Values<R>,
@@ -90,7 +90,7 @@ where
     }
 }
 
-/// Keeps what a closure makes of each block and of what it receives in its turn.
+/// Keeps a closure's result for each block and the value that `turn` returned for it.
 pub(crate) struct InTurn<L, T, M, R, E> {
     look: L,
     turns: Turns<T>,
@@ -154,7 +154,7 @@ where
     }
 }
 
-/// Keeps nothing.
+/// Calls a closure for each block and keeps nothing.
 pub(crate) struct Each<F, E> {
     f: F,
     failures: FailureLog<E>,
@@ -186,12 +186,12 @@ where
     }
 }
 
-/// Pieces that may be ahead of the first one that is not combined yet, and pieces for each worker if that is
-/// more: limits the memory for values. A worker that does not run for a while should not keep the others waiting.
+/// Pieces that may be ahead of the first one not combined yet, in total and for each worker: the larger number
+/// counts. Limits the memory for values, yet a worker that is not scheduled for a while does not block the others.
 const AHEAD: u64 = 64;
 const AHEAD_OF_EACH: u64 = 16;
 
-/// Combines what a closure makes of each block, from left to right.
+/// Combines a closure's results for all blocks, from left to right.
 pub(crate) struct Reduce<F, C, T, E> {
     map: F,
     combine: C,
@@ -200,14 +200,14 @@ pub(crate) struct Reduce<F, C, T, E> {
     failures: FailureLog<E>,
 }
 
-/// The combined value so far, and values that arrived before their turn.
+/// The combined value, and values that arrived before their turn.
 struct Combined<T> {
     value: Option<T>,
     early: InOrder<Vec<T>>,
 }
 
 impl<F, C, T, E> Reduce<F, C, T, E> {
-    /// For this many workers; 0 if it is not known.
+    /// Returns a consumer for this many workers; 0 if their number is not known.
     pub(crate) fn new(map: F, combine: C, workers: u64) -> Self {
         let turns = Turns::new(0, Combined { value: None, early: InOrder::default() });
         let ahead = AHEAD.max(workers.saturating_mul(AHEAD_OF_EACH));
@@ -225,7 +225,7 @@ impl<F, C, T, E> Reduce<F, C, T, E>
 where
     C: Fn(T, T) -> T,
 {
-    /// Combines everything whose turn has come.
+    /// Combines the values whose turn has come.
     fn put(&self, number: u64, values: Vec<T>) {
         let mut line = self.turns.line();
         line.state.early.put(number, values);
@@ -269,7 +269,7 @@ where
     }
 }
 
-/// Folds blocks into as many values as there are workers at a time, for the caller to combine.
+/// Folds blocks into one value for each running worker, for the caller to combine.
 pub(crate) struct Fold<I, F, T, E> {
     init: I,
     fold: F,
@@ -283,7 +283,7 @@ impl<I, F, T, E> Fold<I, F, T, E> {
         Self { init, fold, idle: Mutex::default(), failures: FailureLog::default() }
     }
 
-    /// All folded values; otherwise as [`Collect::end`].
+    /// Returns all folded values; otherwise as [`Collect::end`].
     pub(crate) fn end(self) -> Result<Vec<T>, E> {
         self.failures.end()?;
         Ok(self.idle.into_inner())

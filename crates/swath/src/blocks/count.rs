@@ -1,4 +1,4 @@
-//! How many records there are, or how many contain a pattern: nothing is called for a record.
+//! Counts records, or those that contain a pattern, without a call for each record.
 
 use swath_simd::count;
 
@@ -8,7 +8,7 @@ use crate::records::{Block, Cut, Pattern};
 use crate::report::Scanned;
 
 impl Records<'_> {
-    /// Counts them: those that contain `pattern`, if there is one.
+    /// Counts the records: those that contain `pattern`, if there is one.
     ///
     /// ```
     /// use swath::Pattern;

@@ -1,4 +1,4 @@
-//! The bytes of the records in each source, without reading them.
+//! Finds the extent of the records in each source without reading them.
 
 use swath_plan::extent::Extent;
 
@@ -7,9 +7,9 @@ use crate::blocks::{Records, mapped};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::source::{OpenSource, SourceLength};
 
-/// The extent of the records in each source.
+/// Returns the extent of the records in each source.
 pub(super) fn extents(mut records: Records<'_>) -> Result<Vec<Extent>> {
-    // A permit becomes a source; its map is not needed.
+    // Turns a permit into a source; its map is not needed.
     drop(mapped::open(&mut records)?);
     let plan = BlockPlan::of(&records);
     let extent = |source| {
@@ -23,7 +23,7 @@ pub(super) fn extents(mut records: Records<'_>) -> Result<Vec<Extent>> {
     records.sources.into_iter().map(extent).collect()
 }
 
-/// The error for a source that is only read in order.
+/// Returns the error for a source that can only be read in order.
 fn no_extents(source: &OpenSource) -> Error {
     Error::new(Operation::Read, Reason::Invalid, source.name())
         .detail("it is a stream, which has no extents")

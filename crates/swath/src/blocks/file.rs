@@ -1,4 +1,4 @@
-//! One file that is read by position: leases of whole blocks, passed to a consumer.
+//! Reads one file by position and passes leases of whole blocks to a consumer.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub(crate) struct FileRun<'m> {
     first_piece: u64,
     lease_size: NonZeroU64,
     slots: usize,
-    /// Whether a worker leads the crew already, which starts more of them during the read.
+    /// Whether a worker leads the crew already, which starts more workers during the read.
     is_led: AtomicBool,
     report: Report,
     plan: Arc<BlockPlan>,
@@ -37,7 +37,7 @@ pub(crate) struct FileRun<'m> {
 }
 
 impl<'m> FileRun<'m> {
-    /// Decides how to read `extent` of a source, through `map` if there is one of it.
+    /// Decides how to read `extent` of a source, through `map` if the source has one.
     pub(crate) fn new(
         plan: &Arc<BlockPlan>,
         source: Arc<OpenSource>,
@@ -53,7 +53,7 @@ impl<'m> FileRun<'m> {
         let planned = Planned::of(&source, extent, options, |facts| {
             let (mut decision, by_lease) = decide_to_consume(facts, options);
             if map.is_some() || !(by_lease || decision.is_direct()) {
-                // From the page cache, block by block: they stay in the second-level cache.
+                // From the page cache block by block: a block stays in the second-level cache.
                 decision.cut.size = decision.chunk_size;
             }
             let mut decision = in_order(decision, extent);
@@ -91,12 +91,12 @@ impl<'m> FileRun<'m> {
         })
     }
 
-    /// The number of workers that are worth it.
+    /// Returns the number of workers to use.
     pub(crate) fn slots(&self) -> usize {
         self.slots
     }
 
-    /// Where the next source starts.
+    /// Returns the start of the next source.
     pub(crate) fn next_start(&self) -> SourceStart {
         let Cutter { extent, grid, .. } = &self.cutter;
         let pieces = extent.len().div_ceil(self.lease_size.get());
@@ -107,11 +107,11 @@ impl<'m> FileRun<'m> {
         }
     }
 
-    /// Does what is left, as worker `slot`.
+    /// Processes remaining leases as worker `slot`.
     pub(crate) fn work(&self, slot: usize, consumer: &dyn Consume) {
         let visit = Cutting { run: self, consumer };
         let work = |slot: usize| worker::work(&self.job, &visit, slot % self.slots);
-        // Relaxed: it decides which is first, nothing else.
+        // Relaxed: only decides which worker is first.
         match self.is_led.swap(true, Ordering::Relaxed) {
             false => worker::with_crew(&self.job.running, &work, slot),
             true => work(slot),
@@ -126,7 +126,7 @@ impl<'m> FileRun<'m> {
         }
     }
 
-    /// Ends it, when all workers have left.
+    /// Ends the read, when all workers have left.
     pub(crate) fn finish(self, consumer: &dyn Consume) -> Report {
         let extent = self.cutter.extent;
         let (source, options) = (Arc::clone(&self.job.source), &self.plan.options);
@@ -137,7 +137,7 @@ impl<'m> FileRun<'m> {
             };
             consumer.failures().not_read(number, error);
         } else if !consumer.failures().any() {
-            // If it failed anyway, it does not matter whether it has changed too.
+            // After a failure it does not matter whether the source has changed too.
             if let Err(error) = source.check_unchanged(extent, options.growth) {
                 consumer.failures().not_read(self.next_start().piece, error);
             }
@@ -147,7 +147,7 @@ impl<'m> FileRun<'m> {
         report
     }
 
-    /// The number of the lease that holds `offset`.
+    /// Returns the number of the lease that holds `offset`.
     fn number(&self, offset: u64) -> u64 {
         offset.saturating_sub(self.cutter.extent.offset()) / self.lease_size
     }

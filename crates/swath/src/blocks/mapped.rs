@@ -1,4 +1,4 @@
-//! Records in a map: not copied at all, if the caller promises that the file stays as it is.
+//! Records in a map: without a copy, if the caller promises that the file does not change.
 
 use swath_os::map::Map;
 use swath_plan::fallback::Fallback;
@@ -16,8 +16,8 @@ pub(crate) struct Mapped<'f> {
     pub(crate) fallbacks: Vec<Fallback>,
 }
 
-/// Maps the file that `records` has a permit for, if that is faster or requested; otherwise it
-/// is read like any other source.
+/// Maps the file that `records` has a permit for, if that is faster or requested; otherwise the
+/// file is read like any other source.
 pub(crate) fn open<'f>(records: &mut Records<'f>) -> Result<Mapped<'f>> {
     let Some((permit, name)) = records.permit.take() else { return Ok(Mapped::default()) };
     let file = permit.file().try_clone();

@@ -1,4 +1,4 @@
-//! How all sources of a call are read.
+//! The settings with which all sources of a call are read.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::timeline::Activity;
 /// Bytes between cuts by default.
 pub(super) const BLOCK_SIZE: u64 = 1 << 20;
 
-/// How all sources are read.
+/// The settings with which all sources are read.
 #[derive(Debug)]
 pub(crate) struct BlockPlan {
     pub(crate) options: ReadOptions,
@@ -29,7 +29,7 @@ pub(crate) struct BlockPlan {
     pub(crate) words: VerbWords,
 }
 
-/// How a verb describes what it does.
+/// The words with which a verb describes itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VerbWords {
     /// The activity in a timeline.

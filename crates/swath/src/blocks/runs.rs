@@ -1,5 +1,5 @@
-//! One source after the other, by the same workers: the first to find one finished opens the
-//! next.
+//! Reads one source after the other with the same workers: the first worker that finds a source
+//! finished opens the next.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::threads;
 
 /// Reads all sources and passes their pieces to `consumer`.
 ///
-/// The caller then ends the consumer, which may have failed, or whose closure may have panicked.
+/// The caller then ends the consumer, which may have failed or kept a panic of its closure.
 ///
 /// # Errors
 ///
@@ -107,12 +107,12 @@ struct RunsState<'m> {
     /// The source that is being read; workers may still be busy with earlier ones.
     current: Option<Arc<Run<'m>>>,
     next: SourceStart,
-    /// Made for the first source; all sources count together.
+    /// Created for the first source; counts all sources together.
     observer: Option<Observer>,
     fallbacks: Vec<Fallback>,
-    /// How many workers there were, if fewer than planned.
+    /// Number of workers, if fewer than planned.
     started: Option<usize>,
-    /// The report of the sources that were read to their end, and how many there were.
+    /// The report of the sources that were read to their end, and their number.
     report: Option<Report>,
     ended: u64,
 }
@@ -123,7 +123,7 @@ impl<'m> Runs<'_, 'm> {
         let wishes = &self.plan.options.wishes;
         let wanted = match (wishes.engine, wishes.workers) {
             (Engine::Serial, _) => 1,
-            // How many workers a later source is worth is not known yet.
+            // Later sources may be worth more workers.
             (_, 0) if self.several => first.slots().max(machine::usable_cpus()),
             (_, workers) if self.several => {
                 usize::try_from(workers.min(MOST_IN_FLIGHT)).unwrap_or(1)
@@ -148,7 +148,7 @@ impl<'m> Runs<'_, 'm> {
                 state.current = None;
             }
             drop(state);
-            // The last one to leave closes the door.
+            // The last worker to leave ends the run.
             if let Some(run) = Arc::into_inner(run) {
                 let report = run.finish(self.consumer);
                 self.state.lock().add(report);
@@ -156,7 +156,7 @@ impl<'m> Runs<'_, 'm> {
         }
     }
 
-    /// The source to work on; opens the next one if necessary.
+    /// Returns the source to work on; opens the next one if necessary.
     fn current(&self) -> Option<Arc<Run<'m>>> {
         let mut state = self.state.lock();
         if self.consumer.failures().any() {
@@ -200,7 +200,7 @@ impl<'m> Runs<'_, 'm> {
 }
 
 impl RunsState<'_> {
-    /// Adds up what was done.
+    /// Adds the report of a source that was read to its end.
     fn add(&mut self, more: Report) {
         self.ended += 1;
         let Some(report) = &mut self.report else {

@@ -1,4 +1,4 @@
-//! The records that begin in an extent: which bytes they are.
+//! Finds the bytes of the records that begin in an extent.
 //!
 //! ```text
 //! file      |record 0   |record 1      |record 2 |record 3     |
@@ -30,7 +30,7 @@ pub(super) struct Starts<'s> {
 }
 
 impl Starts<'_> {
-    /// The bytes of the records that begin in `part`.
+    /// Returns the bytes of the records that begin in `part`.
     pub(super) fn within(&self, part: Extent) -> Result<Extent> {
         let (mut from, mut inside) = (self.whole.offset(), false);
         let mut bounds = [0; 2];
@@ -43,7 +43,7 @@ impl Starts<'_> {
         Ok(Extent::between(bounds[0], bounds[1]))
     }
 
-    /// Where the first record at or after `offset` begins; `inside`: `offset` is between quotes.
+    /// Returns the start of the first record at or after `offset`; `inside`: `offset` is between quotes.
     fn first_from(&self, offset: u64, inside: bool) -> Result<u64> {
         let end = self.whole.end();
         if offset <= self.whole.offset() || offset >= end {
@@ -81,7 +81,7 @@ impl Starts<'_> {
         Source(SourceForm::Opened(Arc::clone(self.source)))
     }
 
-    /// The options for a search that is not reported as progress.
+    /// Returns the options for a search without progress reports.
     fn quietly(&self, extent: Extent) -> ReadOptions {
         let options = self.options.clone().without_progress().with_chunk_size(0);
         options.with_offset(extent.offset()).with_len(extent.len())

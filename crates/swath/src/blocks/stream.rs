@@ -1,4 +1,4 @@
-//! A source that only comes in order: read by one worker at a time, processed by all.
+//! A source that can only be read in order: read by one worker at a time, processed by all.
 
 use std::sync::Arc;
 
@@ -77,12 +77,12 @@ impl StreamRun {
         })
     }
 
-    /// The number of workers that process it.
+    /// Returns the number of workers that process the stream.
     pub(crate) fn slots(&self) -> usize {
         self.slots
     }
 
-    /// Where the next source starts, once this one has ended.
+    /// Returns the start of the next source, once this one has ended.
     pub(crate) fn next_start(&self) -> SourceStart {
         let reading = self.reading.lock();
         let Grid { source, .. } = reading.flow.grid;
@@ -90,21 +90,21 @@ impl StreamRun {
         SourceStart { piece: reading.next_piece, block, source: source + 1 }
     }
 
-    /// Reads and processes what is left.
+    /// Reads and processes the rest.
     pub(crate) fn work(&self, consumer: &dyn Consume) {
         let mut window = Window::new(self.plan.options.pool.clone());
         let is_over = || consumer.failures().any();
         let mut recorder = self.observer.recorder(self.source.name());
         loop {
             let mut reading = self.reading.lock();
-            // For the thread that reads it now.
+            // Waited for the thread that held the stream.
             recorder.waited();
             if is_over() {
                 return;
             }
             let number = reading.next_piece;
             let flow = &mut reading.flow;
-            // After a panic in it, for example of a progress callback, a flow has ended.
+            // A panic in `next`, for example of a progress callback, ends the flow.
             match caught(|| flow.next(&self.source, &self.observer, &mut window)) {
                 Ok(Ok(None)) => return,
                 Ok(Ok(Some(piece))) => {
@@ -123,7 +123,7 @@ impl StreamRun {
         }
     }
 
-    /// The report of how it went.
+    /// Returns the report.
     pub(crate) fn finish(self) -> Report {
         let tally = ReadTally { ..self.reading.lock().flow.past.tally };
         let mut report = report(&self.source, tally);

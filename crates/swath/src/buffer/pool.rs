@@ -10,18 +10,18 @@ use swath_os::memory::{OfferedPages, Pages};
 
 use crate::locks::{Mutex, MutexGuard, lock_cache};
 
-/// The idle memory that the default pool keeps for ever: 64 MiB.
+/// Idle memory that the default pool keeps without a time limit: 64 MiB.
 const DEFAULT_CAP: usize = 64 << 20;
-/// How long it keeps more than that, up to an eighth of the memory.
+/// How long it keeps further idle memory, up to an eighth of all memory.
 const WHILE: Duration = Duration::from_secs(5);
 
 /// A bounded store of populated memory; buffers take pages from it and return them to it.
 ///
-/// Reusing memory beats every other way to get it: its pages are populated. [`swath::read`] and
-/// [`ReadOptions::new`] share one pool in the process, which keeps up to 64 MiB of idle memory. More,
-/// up to an eighth of the memory that the machine or the control group has, is offered to the kernel, which
-/// takes it when it needs some, and is given back by the first read that ends or begins after 5 seconds.
-/// Pass another pool to [`ReadOptions::with_pool`] to keep more or less.
+/// Reusing memory is the fastest way to get it: its pages are populated. [`swath::read`] and
+/// [`ReadOptions::new`] share one pool in the process, which keeps up to 64 MiB of idle memory. More, up to
+/// an eighth of the memory of the machine or the control group, is offered to the kernel, which may take it
+/// when memory is short; the first read that ends or begins after 5 seconds frees it. Pass another pool to
+/// [`ReadOptions::with_pool`] to keep more or less.
 ///
 /// ```
 /// let pool = swath::BufferPool::new(256 << 20);
@@ -41,7 +41,7 @@ const WHILE: Duration = Duration::from_secs(5);
 #[derive(Clone)]
 pub struct BufferPool(Arc<SharedPool>);
 
-/// Prints what it is, not what it holds at the moment, so that equal options print the same.
+/// Prints the limits, not the current contents, so that equal options print the same.
 impl fmt::Debug for BufferPool {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("BufferPool").field("cap", &self.0.cap).finish_non_exhaustive()
@@ -50,14 +50,14 @@ impl fmt::Debug for BufferPool {
 
 struct SharedPool {
     cap: usize,
-    /// How long more than that is kept, if at all.
+    /// How long further memory is kept, if at all.
     period: Option<Duration>,
-    /// How much is kept for that long: asked for when it matters.
+    /// Maximum bytes kept for that long; determined when first needed.
     most: OnceLock<usize>,
     idle: Mutex<Idle>,
 }
 
-/// Memory that is not used: at most the cap that is ready, and what has been offered to the kernel since some time. The
+/// Unused memory: at most the cap that is ready, and memory offered to the kernel, with the time of the offer. The
 /// oldest comes first.
 #[derive(Default)]
 struct Idle {
@@ -74,7 +74,7 @@ impl Idle {
         self.offered.iter().map(|(pages, _)| pages.len()).sum()
     }
 
-    /// Takes out what was offered that long ago.
+    /// Takes out memory that was offered at least `period` ago.
     fn expired(&mut self, period: Option<Duration>) -> Vec<(OfferedPages, Instant)> {
         let is_old = |at: &Instant| period.is_none_or(|period| at.elapsed() >= period);
         self.offered.extract_if(.., |(_, at)| is_old(at)).collect()
@@ -92,7 +92,7 @@ impl BufferPool {
         Self(Arc::new(SharedPool { cap, period, most, idle }))
     }
 
-    /// The pool of the process.
+    /// Returns the pool of the process.
     pub(crate) fn shared() -> Self {
         static SHARED: OnceLock<BufferPool> = OnceLock::new();
         SHARED.get_or_init(|| Self::with(DEFAULT_CAP, Some(WHILE))).clone()
@@ -104,17 +104,17 @@ impl BufferPool {
         drop(idle);
     }
 
-    /// Bytes of idle memory that it keeps.
+    /// Bytes of idle memory that the pool keeps.
     pub fn idle_bytes(&self) -> usize {
         self.idle().map_or(0, |idle| idle.ready_bytes() + idle.offered_bytes())
     }
 
-    /// Bytes of idle memory that takes no more to use: the kernel may have taken what was offered to it.
+    /// Bytes of idle memory that is still populated: the kernel may have taken offered memory.
     pub(crate) fn ready_bytes(&self) -> usize {
         self.idle().map_or(0, |idle| idle.ready_bytes())
     }
 
-    /// Pages of at least `len` bytes: the smallest idle ones that are at most twice that size,
+    /// Returns pages of at least `len` bytes: the smallest idle ones of at most twice that size,
     /// otherwise fresh ones that are advised to use huge pages.
     pub(crate) fn take(&self, len: usize) -> io::Result<Pages> {
         let fits = |idle: usize| idle >= len && idle / 2 <= len.max(1 << 20);
@@ -136,7 +136,7 @@ impl BufferPool {
         let expired = idle.expired(self.0.period);
         let best = best(idle.offered.iter().map(|(pages, _)| pages.len()), fits);
         let found = best.map(|index| idle.offered.remove(index).0);
-        // What does not fit is not kept beside memory that is as large.
+        // Memory that does not fit is not kept beside new memory of that size.
         let others =
             if found.is_none() && len > self.0.cap { idle.expired(None) } else { Vec::new() };
         // Without the lock: all of this takes long.
@@ -145,8 +145,7 @@ impl BufferPool {
         found.and_then(|pages| pages.take_back().ok())
     }
 
-    /// Keeps `pages`, as far as the cap allows it and in place of older ones; what it does not allow is offered to the
-    /// kernel, if it may be.
+    /// Keeps `pages`, in place of older ones beyond the cap; offers the rest to the kernel, if the pool does so.
     pub(crate) fn put(&self, pages: Pages) {
         let SharedPool { cap, period, .. } = &*self.0;
         let Some(mut idle) = self.idle() else { return };
@@ -190,7 +189,7 @@ impl BufferPool {
         drop(dropped);
     }
 
-    /// How much is kept for a while: an eighth of the memory. To ask for it takes half a millisecond.
+    /// Maximum bytes kept for a while: an eighth of the memory. Determining it takes half a millisecond.
     fn most(&self) -> usize {
         let eighth = || memory_total().map_or(0, |bytes| bytes / 8);
         *self.0.most.get_or_init(|| usize::try_from(eighth()).unwrap_or(0).max(self.0.cap))
@@ -201,7 +200,7 @@ impl BufferPool {
     }
 }
 
-/// The place of the least of these lengths that fits.
+/// Returns the index of the smallest of these lengths that fits.
 fn best(lens: impl Iterator<Item = usize>, fits: impl Fn(usize) -> bool) -> Option<usize> {
     let fitting = lens.enumerate().filter(|&(_, len)| fits(len));
     fitting.min_by_key(|&(_, len)| len).map(|(index, _)| index)
@@ -250,7 +249,7 @@ mod tests {
         again.fill(7);
         assert!(again.iter().all(|&byte| byte == 7));
         pool.put(again);
-        // Nothing fits: what was offered goes.
+        // Nothing fits: offered memory is freed.
         pool.put(pool.take(1 << 20).expect("memory"));
         assert_eq!(pool.idle_bytes(), 8192 + (1 << 20));
         pool.trim();

@@ -1,4 +1,4 @@
-//! The bytes of a file that have to be copied: those outside of holes.
+//! The bytes of a file that must be copied: those outside holes.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Seek, SeekFrom};
@@ -12,7 +12,7 @@ use crate::error::{Error, Operation, Result};
 use crate::sink::draft::Draft;
 use crate::source::OpenSource;
 
-/// The extents of data in `extent`, in order; all of it if holes cannot be found.
+/// Returns the extents of data in `extent`, in order; all of it if holes cannot be found.
 ///
 /// If the file grows or shrinks during the copy, reading detects it.
 pub(super) fn data(source: &OpenSource, extent: Extent) -> Result<Vec<Extent>> {
@@ -24,7 +24,7 @@ pub(super) fn data(source: &OpenSource, extent: Extent) -> Result<Vec<Extent>> {
     }
 }
 
-/// A file whose blocks hold all of its bytes has no holes.
+/// Whether the file may have holes: its blocks do not hold all of its bytes.
 fn is_sparse(file: &File, len: u64) -> bool {
     file.metadata().is_ok_and(|facts| facts.blocks().saturating_mul(512) < len)
 }
@@ -47,8 +47,8 @@ fn list(mut file: &File, extent: Extent) -> io::Result<Vec<Extent>> {
     Ok(data)
 }
 
-/// Reserves space for `data`: better to run out of space now than at the last byte, and on ext4
-/// a write into reserved space takes about two thirds of the time.
+/// Reserves space for `data`: a full disk is detected now, not at the last byte, and on ext4 a write
+/// into reserved space takes about two thirds of the time.
 pub(super) fn reserve(draft: &Draft, data: &[Extent]) -> Result<()> {
     /// Below this size it does not pay.
     const LEAST: u64 = 1 << 20;
@@ -62,14 +62,14 @@ pub(super) fn reserve(draft: &Draft, data: &[Extent]) -> Result<()> {
             {
                 return Err(Error::io(Operation::Write, draft.path(), error).at(part));
             }
-            // If space cannot be reserved, writing still may succeed.
+            // If space cannot be reserved, writing may still succeed.
             Ok(()) | Err(_) => {}
         }
     }
     Ok(())
 }
 
-/// The parts of `runs` that are data; both are in order.
+/// Returns the parts of `runs` that are data; both are in order.
 pub(super) fn only_data(runs: &[Run], data: &[Extent]) -> Vec<Run> {
     let mut kept = Vec::new();
     for run in runs {

@@ -1,4 +1,4 @@
-//! Bytes that workers read and write to the copy.
+//! Copies bytes with workers that read and write.
 
 use std::sync::Arc;
 
@@ -18,19 +18,19 @@ use crate::sink::draft::Draft;
 use crate::source::OpenSource;
 use crate::timeline::Activity;
 
-/// Writes each lease where it was read.
+/// Writes each lease at the offset of its read.
 struct LeaseCopier<'l> {
     job: &'l ReadJob<'l>,
     options: &'l CopyOptions,
     draft: &'l Draft,
     chunk_size: usize,
     room: usize,
-    /// Reads a whole lease at a time: fewer, larger reads for a device.
+    /// Whether to read a whole lease at a time: fewer, larger reads for a device.
     by_lease: bool,
 }
 
 impl CopyOptions {
-    /// Reads as a scan does, and writes what was read.
+    /// Reads as a scan does, and writes the bytes.
     pub(super) fn leave(
         &self,
         source: &Arc<OpenSource>,
@@ -67,7 +67,7 @@ impl CopyOptions {
         if let Some(error) = job.running.failure() {
             return Err(error);
         }
-        // The caller checks once, for all ways of copying, whether the source has changed.
+        // Not `finish`: the caller checks once, for all ways of copying, whether the source has changed.
         let mut report = planned.report;
         job.tell(&mut report);
         (copied.workers, copied.fallbacks) = (report.workers, report.fallbacks);

@@ -19,7 +19,7 @@ pub enum Reflink {
 
 words!(Reflink { Auto = "auto", Always = "always", Never = "never" });
 
-/// The attributes of its source that a copy keeps.
+/// The attributes of the source that a copy keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Preserve {
     /// The permissions, less the umask, if the copy is a new file. A file that is replaced keeps

@@ -1,4 +1,4 @@
-//! The permissions of a copy, and the other attributes and the times.
+//! Permissions, other attributes and times of a copy.
 
 use std::fs::File;
 use std::sync::Arc;

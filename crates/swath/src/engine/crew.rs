@@ -1,4 +1,4 @@
-//! As many workers as a source is worth, found out while it is read.
+//! Adapts the number of workers to a source while it is read.
 //!
 //! [`swath_plan::crew`] decides; here the clock is read, and threads are started:
 //!
@@ -17,8 +17,8 @@ use swath_plan::fallback::Fallback;
 use crate::locks::{Condvar, Mutex};
 use crate::report::Report;
 
-/// Shorter requests, except the first, are reported together with others: taking a lock for each
-/// would be noticeable.
+/// Shorter requests, except the first, are reported in groups: a lock for each would be
+/// noticeable.
 const SHORT: Duration = Duration::from_micros(100);
 
 /// The crew of one read.
@@ -41,12 +41,12 @@ impl Watch {
         Self { state: Mutex::new(state), news: Condvar::new(), started: Instant::now() }
     }
 
-    /// The number of workers to begin with.
+    /// Returns the number of workers to begin with.
     pub(crate) fn first(&self) -> usize {
         self.state.lock().crew.first()
     }
 
-    /// Whether the worker of `slot`, which is idle, is one too many.
+    /// Whether the idle worker of `slot` should end.
     pub(crate) fn sends_away(&self, slot: usize) -> bool {
         let mut state = self.state.lock();
         slot >= state.crew.first() && state.crew.leaves()
@@ -57,13 +57,13 @@ impl Watch {
         NonZeroU64::new(self.state.lock().crew.request_size())
     }
 
-    /// Nothing is left to be read: no more workers are started.
+    /// Records that nothing is left to read: no more workers are started.
     pub(crate) fn over(&self) {
         self.state.lock().over = true;
         self.news.notify_all();
     }
 
-    /// No more workers are started once this is dropped.
+    /// Returns a guard; once it is dropped, no more workers are started.
     pub(crate) fn ends(&self) -> ForemanExit<'_> {
         ForemanExit(self)
     }
@@ -78,19 +78,19 @@ impl Watch {
         }
         if peak > state.crew.first() {
             report.reason += &format!(": {peak}");
-            // Unknown after the source has changed.
+            // `None` after the source has changed.
             if let Some(shortest) = state.crew.shortest().map(Duration::from_nanos) {
                 report.reason += &format!(", the shortest request took {shortest:.1?}");
             }
         }
     }
 
-    /// Why there were fewer than there should have been.
+    /// Returns why there were fewer workers than wanted.
     pub(crate) fn refused(&self) -> Option<Fallback> {
         self.state.lock().refused.clone()
     }
 
-    /// Starts workers with `start` as the response times demand, until the read is over.
+    /// Starts workers with `start` as response times demand, until the read is over.
     pub(crate) fn lead(&self, start: &mut dyn FnMut(usize) -> std::io::Result<()>) {
         let mut state = self.state.lock();
         while !state.over {
@@ -115,7 +115,7 @@ impl Watch {
     }
 }
 
-/// See [`Watch::ends`]: also if the worker that the foreman belongs to panics.
+/// See [`Watch::ends`]: works even if the foreman's worker panics.
 pub(crate) struct ForemanExit<'w>(&'w Watch);
 
 impl Drop for ForemanExit<'_> {
@@ -144,7 +144,7 @@ impl<'w> Teller<'w> {
         usize::try_from(self.watch?.state.lock().crew.grown_size()?).ok()
     }
 
-    /// Makes one request, and reports how long it took if the crew is being sized.
+    /// Makes one request; reports how long it took if the crew is being sized.
     pub(crate) fn request<T, E>(
         &mut self,
         request: impl FnOnce() -> Result<T, E>,

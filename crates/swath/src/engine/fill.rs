@@ -20,7 +20,7 @@ use crate::report::ReadTally;
 use crate::source::{OpenSource, SourceTrouble};
 use crate::timeline::{Activity, Recorder};
 
-/// The means of one worker to read: its counters and its bounce buffer.
+/// The reading state of one worker: its counters and its bounce buffer.
 pub(crate) struct Hands<'j> {
     source: &'j OpenSource,
     chunk_size: usize,
@@ -29,7 +29,7 @@ pub(crate) struct Hands<'j> {
     bounce: Option<Pages>,
     teller: Teller<'j>,
     pub(crate) tally: ReadTally,
-    /// Records what this worker does, and when.
+    /// Records this worker's activities and their times.
     pub(crate) recorder: Recorder,
 }
 
@@ -41,7 +41,7 @@ impl<'j> Hands<'j> {
         Self { map, ..hands.watched_by(job.running.watch.as_ref()) }
     }
 
-    /// Hands that read `source`, with one call for each chunk.
+    /// Returns hands that read `source`, with one call for each chunk.
     pub(crate) fn of(
         source: &'j OpenSource,
         chunk_size: Option<NonZeroU64>,
@@ -83,13 +83,13 @@ impl<'j> Hands<'j> {
                     Extent::between(offset, offset.saturating_add(memory.len() as u64));
                 return Err(LeaseTrouble::fatal(self.source.no_memory(extent, error)));
             }
-            // Kernels before 5.14: the read itself populates the pages.
+            // Kernels before 5.14 refuse; the read itself populates the pages.
             Err(_) => {}
         }
         Ok(())
     }
 
-    /// Fills `target` with the bytes from `offset` on, one call for each chunk.
+    /// Fills `target` with the bytes at `offset`, one call for each chunk.
     ///
     /// `Direct` needs `offset` and the length in whole units; an unaligned `target` goes through
     /// a bounce buffer.
@@ -135,8 +135,8 @@ impl<'j> Hands<'j> {
         ended
     }
 
-    /// Reads `extent` in steps that fit into `room`, and passes each to `each`: again from the
-    /// beginning if a step that was passed on turns out to be wrong.
+    /// Reads `extent` in steps that fit into `room`, and passes each to `each`. Begins again if a step
+    /// that was already passed proves to be wrong.
     pub(crate) fn take_in_steps(
         &mut self,
         extent: Extent,
@@ -246,7 +246,7 @@ fn bounce(held: &mut Option<Pages>, len: usize) -> io::Result<&mut Pages> {
     held.as_mut().ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))
 }
 
-/// Why bytes are missing.
+/// The reason why bytes are missing.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The source ends here.
@@ -272,7 +272,7 @@ impl Failure {
         Self::Kernel(error, outcome)
     }
 
-    /// For direct reads these errors mean "not in this way".
+    /// Marks errors that, for a direct read, mean that this way of reading is refused.
     pub(crate) fn refusable(self) -> Self {
         match self {
             Self::Kernel(error, _)
@@ -303,7 +303,7 @@ impl Failure {
     }
 }
 
-/// The error of a read, with what the source reported about it.
+/// Returns the error of a read, with the source's own report about it.
 fn said(source: &OpenSource, error: io::Error) -> Error {
     match SourceTrouble::of(&error) {
         None => Error::io(Operation::Read, source.name(), error),
@@ -318,8 +318,8 @@ fn said(source: &OpenSource, error: io::Error) -> Error {
     }
 }
 
-/// Reads what the page cache has of `target` from its start, and waits for no device. 0 also after an error, which the
-/// next way of reading reports.
+/// Fills the start of `target` with the bytes that are in the page cache, without waiting for a device. Returns 0 after
+/// an error too, which the next way of reading reports.
 pub(crate) fn read_cached(file: &File, offset: u64, target: &mut [u8]) -> usize {
     loop {
         let mut parts = [IoSliceMut::new(target)];

@@ -1,4 +1,4 @@
-//! Retries, in place, for reads that no scheduler hands out.
+//! Retries in place, for reads without a scheduler.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::observe::Observer;
 /// The longest pause at a time, so that a cancelled read ends soon.
 pub(crate) const NAP: Duration = Duration::from_millis(50);
 
-/// How often something was retried, and how long to wait before the next retry.
+/// Counts retries, and pauses before each.
 pub(crate) struct Patience<'o> {
     observer: &'o Observer,
     tried: u32,
@@ -22,8 +22,8 @@ impl<'o> Patience<'o> {
         Self { observer, tried: 0, pause: pause() }
     }
 
-    /// Whether to retry now what failed with `outcome`; waits until it is time. A cancelled read
-    /// is not retried.
+    /// Returns whether to retry after `outcome`, once the pause is over. A cancelled read is not
+    /// retried.
     pub(crate) fn tries_again(&mut self, outcome: Outcome) -> bool {
         let Outcome::Passing { after } = outcome else { return false };
         if self.tried >= RETRIES {
@@ -42,7 +42,7 @@ impl<'o> Patience<'o> {
         !self.observer.is_cancelled()
     }
 
-    /// Calls `read` until it succeeds, or fails for good; returns the number of retries too.
+    /// Calls `read` until it succeeds or fails for good; returns the number of retries too.
     pub(crate) fn until_done(
         &mut self,
         mut read: impl FnMut() -> Result<(), LeaseTrouble>,

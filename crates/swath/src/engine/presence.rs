@@ -1,15 +1,16 @@
-//! Which reads of this process run at the same time: a measurement beside another one says little.
+//! Detects reads of this process that overlap: a measurement beside another read says little.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Reads that run, and all that began. A child of fork(2) may count reads of its parent for ever: it then never is alone.
+/// Running reads, and all that have begun. A child of fork(2) may count reads of its parent for ever; it then is never
+/// alone.
 static RUNNING: AtomicU64 = AtomicU64::new(0);
 static BEGUN: AtomicU64 = AtomicU64::new(0);
 
-/// A read that runs, until it is dropped.
+/// A running read, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Presence {
-    /// How many began before, this one included; 0 if another one was running.
+    /// Number of reads that had begun, including this one; 0 if another one was running.
     begun: u64,
 }
 

@@ -13,15 +13,15 @@ use super::running::Turn;
 use super::{LeaseTrouble, ReadJob};
 use crate::timeline::{Flight as Recorded, Flights};
 
-/// Where the kernel puts the bytes of a lease: memory that it may write to until the read ends.
+/// Provides the memory of a lease, which the kernel may write to until the read ends.
 pub(crate) trait LeasePlace<'p> {
     /// # Errors
     ///
-    /// If there is no memory.
+    /// If there is not enough memory.
     fn place(&self, lease: &Lease) -> Result<WriteLease<'p>, LeaseTrouble>;
 }
 
-/// A lease in flight, and how much of it has been read.
+/// A lease in flight, and the bytes of it that have been read.
 struct RingFlight {
     lease: Lease,
     filled: usize,
@@ -36,7 +36,7 @@ struct Reaper<'j, 'p> {
     recorded: Flights,
 }
 
-/// The descriptors of the source, for either way.
+/// The descriptors of the source, for direct and for buffered reads.
 #[derive(Clone, Copy)]
 struct RingFiles<'p> {
     buffered: &'p File,
@@ -57,7 +57,7 @@ impl<'p> RingFiles<'p> {
 ///
 /// # Errors
 ///
-/// If no ring can be made; then nothing has been read.
+/// If no ring can be created; then nothing has been read.
 pub(crate) fn run<'p>(
     job: &'p ReadJob<'p>,
     place: &impl LeasePlace<'p>,
@@ -117,7 +117,7 @@ impl<'p> Reaper<'_, 'p> {
         let recorded = self.hands.recorder.leave(&mut self.recorded);
         let flight = RingFlight { lease, filled: 0, recorded };
         if free.is_none() {
-            // Cannot happen: there is a slot for each entry of the ring. Read it here anyway.
+            // Cannot happen: each entry of the ring has a slot. Read on this thread anyway.
             return self.finish(flight, memory);
         }
         self.flights[index] = Some(flight);
@@ -196,7 +196,7 @@ impl<'p> Reaper<'_, 'p> {
         self.submit(ring, index, memory);
     }
 
-    /// Reads the rest of a flight here, through the page cache.
+    /// Reads the rest of a flight on this thread, through the page cache.
     fn finish(&mut self, flight: RingFlight, mut memory: WriteLease<'_>) {
         let offset = flight.lease.extent.offset();
         let source = &self.job.source;

@@ -1,5 +1,5 @@
-//! The state that the workers of one running read share: its leases, under one mutex, and the
-//! schedule that hands them out.
+//! The shared state of the workers of one running read: a schedule that hands out leases, under
+//! one mutex.
 //!
 //! ```text
 //! worker, ring: next, turn → Schedule → a lease, a nap, or the end
@@ -28,21 +28,21 @@ use crate::observe::Observer;
 use crate::report::{ReadTally, Report};
 use crate::source::OpenSource;
 
-/// Hands out work, in an order of its own.
+/// Hands out leases in an order of its own.
 pub(crate) trait Schedule {
-    /// The unit that a worker gets at a time.
+    /// The unit of work that a worker gets at a time.
     type Lease;
 
     /// Returns the action of `slot` at `now`.
     fn next(&mut self, slot: usize, now: u64) -> Action<Self::Lease>;
 
-    /// Hands out nothing any more.
+    /// Stops handing out work.
     fn stop(&mut self);
 
     /// Cuts future leases to this many bytes, if they are cut when they are handed out.
     fn cut_by(&mut self, _: NonZeroU64) {}
 
-    /// Whether to wake one more of the `parked` workers at `now`, because no other event will.
+    /// Whether to wake one more of the `parked` workers at `now`, since no other event will.
     fn wakes_one_more(&mut self, _parked: usize, _now: u64) -> bool {
         false
     }
@@ -51,20 +51,20 @@ pub(crate) trait Schedule {
 /// One running read.
 pub(crate) struct Running<S> {
     pub(crate) observer: Observer,
-    /// Finds out how many workers are worth it, if that is not known.
+    /// Determines the number of workers during the read, if it is not known.
     pub(crate) watch: Option<Watch>,
     io_priority: Option<IoPriority>,
-    /// The first source, if there is one, and what is read of it.
+    /// The first source, if there is one; `extent` is read of it.
     first: Option<Arc<OpenSource>>,
     extent: Extent,
     state: Mutex<RunState<S>>,
     /// Wakes workers that have nothing to do now.
     released: Condvar,
-    /// Wakes callers that wait until something has been read, or has failed.
+    /// Wakes callers that wait for bytes, or for the failure.
     pub(crate) news: Condvar,
     pub(crate) started: Instant,
     pub(crate) presence: Presence,
-    /// Panics of the caller's code, by the offset or slot that it was called for.
+    /// Panics of the caller's code, by the offset or slot of the call.
     panics: FailureLog<Infallible>,
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct RunState<S> {
     /// The number of workers, if fewer than planned.
     workers: Option<usize>,
     parked: usize,
-    /// Some worker has found nothing left for it, and has ended.
+    /// A worker has ended because it found nothing left.
     is_over: bool,
 }
 
@@ -123,12 +123,12 @@ impl<S: Schedule> Running<S> {
         }
     }
 
-    /// Returns it, counted from an earlier instant.
+    /// Returns the read, timed from an earlier instant.
     pub(crate) fn since(self, started: Instant) -> Self {
         Self { started, ..self }
     }
 
-    /// The first source, and what is read of it.
+    /// Returns the name of the first source, and its extent.
     pub(crate) fn place(&self) -> (&Path, Extent) {
         let name = self.first.as_ref().map_or(Path::new("<plan>"), |first| first.name());
         (name, self.extent)
@@ -140,7 +140,7 @@ impl<S: Schedule> Running<S> {
         self.turn_locked(&mut state, slot).unwrap_or(Turn::Later(Duration::from_micros(100)))
     }
 
-    /// The next lease of `slot`, waiting for it; `None` when nothing is left for it.
+    /// Waits for the next lease of `slot`; `None` when nothing is left for it.
     pub(crate) fn next(&self, slot: usize) -> Option<S::Lease> {
         if self.sends_away(slot) {
             return None;
@@ -152,8 +152,8 @@ impl<S: Schedule> Running<S> {
         lease
     }
 
-    /// Whether the crew needs this worker no more. Once a worker has found nothing left, the others stay
-    /// to the end: what fails now would have no one to retry it.
+    /// Whether the crew no longer needs this worker. Once a worker has found nothing left, the others stay to
+    /// the end, to retry leases that may still fail.
     fn sends_away(&self, slot: usize) -> bool {
         let Some(watch) = &self.watch else { return false };
         let mut state = self.state();
@@ -202,7 +202,7 @@ impl<S: Schedule> Running<S> {
         Some(match state.schedule.next(slot, now) {
             Action::Read(lease) => Turn::Work(lease),
             Action::WaitUntil(at) => {
-                // In short naps, so that a cancelled read does not sleep on.
+                // Short naps, so that a cancelled read ends soon.
                 let nap = Duration::from_nanos(at.saturating_sub(now));
                 Turn::Later(nap.min(NAP))
             }
@@ -218,13 +218,13 @@ impl<S: Schedule> Running<S> {
         u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// The error of a cancelled read.
+    /// Returns the error of a cancelled read.
     pub(crate) fn cancelled(&self) -> Error {
         let (name, extent) = self.place();
         Error::cancelled(Operation::Read, name).at(extent)
     }
 
-    /// Counts `bytes` that were read, and `tell`s the schedule how their lease ended.
+    /// Counts `bytes` that were read; `tell` reports to the schedule how their lease ended.
     pub(crate) fn ended(
         &self,
         bytes: u64,
@@ -258,15 +258,14 @@ impl<S: Schedule> Running<S> {
         }
     }
 
-    /// Ends it with `error`, unless it has failed already.
+    /// Ends the read with `error`, unless it has failed already.
     pub(crate) fn fail(&self, error: Error) {
         let mut state = self.state();
         state.failure.get_or_insert(error);
         self.stop_locked(&mut state);
     }
 
-    /// Ends it without an error of its own: a worker panicked, or the result is no longer
-    /// wanted.
+    /// Ends the read without an error: a worker panicked, or the result is no longer wanted.
     pub(crate) fn stop(&self) {
         self.stop_locked(&mut self.state());
     }
@@ -277,7 +276,7 @@ impl<S: Schedule> Running<S> {
         self.news.notify_all();
     }
 
-    /// Something has changed for waiting threads: all of them check again.
+    /// Wakes all waiting workers, to check again.
     pub(crate) fn wake_all(&self, state: &RunState<S>) {
         if state.parked > 0 {
             self.released.notify_all();
@@ -291,13 +290,13 @@ impl<S: Schedule> Running<S> {
         }
     }
 
-    /// The caller's code panicked while this thread was at `number`: no thread must wait for it.
+    /// Keeps a panic of the caller's code at `number` and stops the read, so that no thread waits for it.
     pub(crate) fn panicked(&self, number: u64, panic: Payload) {
         self.panics.panicked(number, panic);
         self.stop();
     }
 
-    /// The first panic of the caller's code, if there was one, and its number.
+    /// Returns the first panic of the caller's code, with its number.
     pub(crate) fn panic(&self) -> Option<(u64, Payload)> {
         self.panics.panic()
     }
@@ -307,8 +306,8 @@ impl<S: Schedule> Running<S> {
         self.panics.resume();
     }
 
-    /// Gives this thread's reads the requested priority until the guard is dropped. A refusal is
-    /// reported once, by the thread with `say` set.
+    /// Gives this thread's reads the requested priority until the guard is dropped. Only the thread
+    /// with `say` set reports a refusal.
     pub(crate) fn set_io_priority(&self, say: bool) -> Option<IoPriorityGuard> {
         let refused = match set_thread_io_priority(self.io_priority?) {
             Ok(guard) => return Some(guard),
@@ -324,7 +323,7 @@ impl<S: Schedule> Running<S> {
         self.state().fallbacks.push(what);
     }
 
-    /// Records how many workers there are, if not all could be started.
+    /// Records the number of workers, if not all could be started.
     pub(crate) fn has_workers(&self, count: usize) {
         self.state().workers = Some(count);
     }
@@ -334,7 +333,7 @@ impl<S: Schedule> Running<S> {
         self.state().tally.add(tally);
     }
 
-    /// Whether it has failed, so that nothing is retried.
+    /// Whether the read has failed, so that nothing is retried.
     pub(crate) fn has_failed(&self) -> bool {
         self.panics.any() || self.state().failure.is_some()
     }
@@ -344,7 +343,7 @@ impl<S: Schedule> Running<S> {
         self.state().failure.take()
     }
 
-    /// Adds what has been counted so far, and the fallbacks, to a report.
+    /// Adds the current counts and the fallbacks to a report.
     pub(crate) fn tell(&self, report: &mut Report) {
         let (tally, workers, mut fallbacks) = {
             let state = self.state();
@@ -363,13 +362,13 @@ impl<S: Schedule> Running<S> {
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, RunState<S>> {
-        // Changes under the lock are complete before anything can panic.
+        // Not poisoned: changes under the lock are complete before anything can panic.
         self.state.lock()
     }
 }
 
 impl<S> RunState<S> {
-    /// Keeps the failure that is first in file order, among those of one source.
+    /// Keeps the first failure in file order, among those of one source.
     fn fail_at(&mut self, error: Error) {
         let offset = |error: &Error| error.extent().map_or(0, Extent::offset);
         let comes_before =

@@ -18,7 +18,7 @@ use crate::timeline::{Activity, Recorder};
 /// The initial buffer size of a stream.
 pub(crate) const STREAM_SIZE: usize = 1 << 20;
 
-/// The report of a source that was read in order.
+/// Returns the report of a source that was read in order.
 pub(crate) fn report(source: &OpenSource, tally: ReadTally) -> Report {
     let reason = match source.kind() {
         SourceLength::Stream => "not seekable: read in order by one thread",
@@ -31,15 +31,15 @@ pub(crate) fn report(source: &OpenSource, tally: ReadTally) -> Report {
     report
 }
 
-/// A stream, and how much of it has been read.
+/// A stream, and its position.
 pub(crate) struct Stream<'s> {
     source: &'s OpenSource,
     observer: &'s Observer,
     offset: u64,
-    /// When it began, and its rate limit in bytes per second.
+    /// Start time, and rate limit in bytes per second.
     rate: Option<(Instant, NonZeroU64)>,
     pub(crate) tally: ReadTally,
-    /// Records what is done with it, and when.
+    /// Records activities and their times.
     pub(crate) recorder: Recorder,
     /// Whether bytes that are read now are skipped.
     skips: bool,
@@ -74,7 +74,7 @@ impl<'s> Stream<'s> {
         Self::resume(source, observer, Past { offset: 0, tally: ReadTally::default(), rate })
     }
 
-    /// The stream from the start offset of the options on.
+    /// Returns the stream at the start offset of the options.
     pub(crate) fn starting(
         source: &'s OpenSource,
         observer: &'s Observer,
@@ -93,13 +93,13 @@ impl<'s> Stream<'s> {
         Ok(stream)
     }
 
-    /// One read of whatever is available; 0 at the end. `offset` is how many bytes came before.
+    /// Makes one read of the available bytes; returns 0 at the end. `offset`: bytes before it.
     pub(crate) fn once(&mut self, target: &mut [u8], offset: u64) -> Result<usize> {
         self.offset = offset;
         self.fill_until(target, true)
     }
 
-    /// Skips `offset` bytes; returns how many were skipped, fewer if the stream ends before.
+    /// Skips `offset` bytes; returns the number skipped, fewer if the stream ends before.
     fn skip(&mut self, offset: u64) -> Result<u64> {
         let mut sink = vec![0; 64 << 10];
         self.skips = true;
@@ -114,12 +114,12 @@ impl<'s> Stream<'s> {
         Ok(self.offset)
     }
 
-    /// Fills `target`; less only if the stream ends.
+    /// Fills `target`, less only if the stream ends; returns the number of bytes.
     pub(crate) fn fill(&mut self, target: &mut [u8]) -> Result<usize> {
         self.fill_until(target, false)
     }
 
-    /// Waits until the rate limit allows what has been read.
+    /// Waits until the rate limit permits the bytes read.
     fn pay(&self) {
         let Some((began, rate)) = self.rate else { return };
         let nanos = u128::from(self.tally.bytes) * 1_000_000_000 / u128::from(rate.get());

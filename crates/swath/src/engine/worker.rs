@@ -1,4 +1,4 @@
-//! Blocking workers: our own threads, and the caller's.
+//! Blocking workers: Swath's own threads, and the caller's.
 
 use swath_plan::fallback::Fallback;
 
@@ -8,10 +8,10 @@ use super::{ReadJob, Visit};
 use crate::failures::caught;
 use crate::threads::{self, Work};
 
-/// Runs slots `0 .. workers` of `job`. This thread is one of the workers, unless it has to do
-/// something `beside` them.
+/// Runs slots `0 .. workers` of `job`. This thread is one of the workers, unless it runs `beside`
+/// instead.
 ///
-/// Threads that cannot be started are not a failure: this thread does their slots afterwards.
+/// If threads cannot be started, this thread runs their slots afterwards; that is not a failure.
 ///
 /// # Panics
 ///
@@ -52,8 +52,7 @@ fn run_all(
     job.running.resume_panic();
 }
 
-/// Does `slot` on this thread, together with as many further workers as the crew of what is
-/// `running` wants.
+/// Runs `slot` on this thread, and as many further workers as the crew of `running` wants.
 pub(crate) fn with_crew<S: Schedule>(running: &Running<S>, work: &dyn Work, slot: usize) {
     let Some(watch) = &running.watch else { return work.run(slot) };
     std::thread::scope(|scope| {
@@ -66,29 +65,29 @@ pub(crate) fn with_crew<S: Schedule>(running: &Running<S>, work: &dyn Work, slot
     });
 }
 
-/// Runs one slot of `job` on several threads at once: what a ring would have had in flight.
+/// Runs one slot of `job` on as many threads as a ring would have had reads in flight.
 pub(crate) fn run_slot<V: Visit>(job: &ReadJob<'_>, visit: &V, slot: usize, threads: u32) {
-    // If a thread cannot be started, the others read its share.
+    // If a thread cannot be started, the others do its work.
     let _ = threads::run(usize::try_from(threads).unwrap_or(1), &|_| work(job, visit, slot));
 }
 
-/// Does what the scheduler says for `slot` until nothing is left. If the caller's code panics,
-/// the job keeps the panic and stops; the caller resumes it when all workers have ended.
+/// Works on the leases of `slot` until none is left. If the caller's code panics, the job keeps the
+/// panic and stops; the caller resumes it when all workers have ended.
 pub(crate) fn work<V: Visit>(job: &ReadJob<'_>, visit: &V, slot: usize) {
     let mut offset = 0;
-    // What the panic left half done is not looked at: the call ends with the panic.
+    // Unwind-safe: state is not used after a panic.
     let worked = caught(|| work_on(job, visit, slot, &mut offset));
     if let Err(panic) = worked {
         job.running.panicked(offset, panic);
     }
 }
 
-/// Keeps `offset` up to date with where it is.
+/// As [`work`], without catching panics; `offset` is that of the current lease.
 fn work_on<V: Visit>(job: &ReadJob<'_>, visit: &V, slot: usize, offset: &mut u64) {
     let _priority = job.running.set_io_priority(slot == 0);
     let mut hands = Hands::new(job);
     if let Some(mut lease) = job.running.next(slot) {
-        // Memory only for a worker that has something to do.
+        // Only a worker with something to do takes memory.
         let mut scratch = match visit.scratch() {
             Ok(scratch) => scratch,
             Err(error) => return job.running.fail(error),

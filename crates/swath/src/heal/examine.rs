@@ -23,7 +23,7 @@ use crate::source::mirrored::{lengths, room_for, sum_in_steps};
 use crate::source::{OpenSource, Source, SourceLength, Verify};
 use crate::timeline::Activity;
 
-/// One copy to be examined, or why it cannot be.
+/// One copy to be examined, or the error of opening it.
 pub(crate) struct Copy(std::result::Result<(Arc<OpenSource>, u64), Error>);
 
 impl Copy {
@@ -41,7 +41,7 @@ impl Copy {
         self.0.as_ref().ok().map(|(_, len)| *len)
     }
 
-    /// The state in which it is examined, if it has a descriptor.
+    /// Returns the state in which the copy is examined, if it has a descriptor.
     pub(crate) fn facts(&self) -> Option<Facts> {
         let file = self.0.as_ref().ok()?.0.file()?.try_clone().ok()?;
         LocalFs::readable(file).facts().ok()
@@ -51,18 +51,18 @@ impl Copy {
         self.0.as_ref().err().map(Error::again)
     }
 
-    /// Its name, and why it cannot be opened.
+    /// Returns its name, and why it cannot be opened.
     fn cause(&self) -> String {
         let Err(error) = &self.0 else { return String::new() };
         format!("{}: {}", error.path().display(), lengths::cause(error))
     }
 
-    /// Whether nothing exists under its name: only then may it be made anew.
+    /// Whether nothing exists under its name: only then may it be created.
     pub(crate) fn is_missing(&self) -> bool {
         self.0.as_ref().is_err_and(|error| error.io_kind() == io::ErrorKind::NotFound)
     }
 
-    /// Whether this process, not the copy, is why it cannot be opened.
+    /// Whether a limit of this process, not the copy, prevents opening it.
     pub(crate) fn lacks_resources(&self) -> bool {
         let number = self.0.as_ref().err().and_then(Error::raw_os_error);
         let lacking = [Errno::NOMEM, Errno::NFILE, Errno::MFILE].map(Errno::raw_os_error);
@@ -92,7 +92,7 @@ impl Examination {
     ///
     /// # Errors
     ///
-    /// If no copy can be opened, or the length of the file is unknown; if it was cancelled.
+    /// If no copy can be opened, the length of the file is unknown, or the call was cancelled.
     pub(crate) fn run(
         copies: &[Copy],
         against: &Verify,
@@ -135,7 +135,7 @@ impl Examination {
         })
     }
 
-    /// The error for chunks that cannot be healed.
+    /// Returns the error for chunks that cannot be healed.
     pub(crate) fn hopeless(&self, path: &Path) -> Option<Error> {
         let first = self.lost.first()?;
         let more = match self.lost.len() {
@@ -150,7 +150,7 @@ impl Examination {
         )
     }
 
-    /// The sums of all chunks, if none is lost.
+    /// Returns the sums of all chunks, if none is lost.
     pub(crate) fn into_sums(self, path: &Path) -> Result<Arc<Checksums>> {
         let sums: Option<Vec<u64>> = self.sums.into_iter().collect();
         let sums = sums.and_then(|sums| Checksums::new(self.len, self.chunk_size, sums).ok());
@@ -161,7 +161,7 @@ impl Examination {
     }
 }
 
-/// Hands out `extents` chunk by chunk.
+/// Returns a scheduler that hands out `extents` chunk by chunk.
 pub(crate) fn chunks(extents: Vec<Extent>, size: NonZeroU64, workers: usize) -> Scheduler {
     let runs = extents.into_iter().map(|extent| Run { extent, way: Way::Buffered });
     Scheduler::new(ScheduleSetup {
@@ -175,7 +175,7 @@ pub(crate) fn chunks(extents: Vec<Extent>, size: NonZeroU64, workers: usize) -> 
     })
 }
 
-/// Threads to examine this many copies: while one waits for a device it does not compare.
+/// Returns the number of threads to examine this many copies: a thread that waits for a device does not compare.
 pub(crate) fn workers(options: &ReadOptions, copies: usize) -> usize {
     match usize::try_from(options.wishes.workers).unwrap_or(usize::MAX) {
         0 => machine::usable_cpus().max(copies.min(8)),
@@ -183,7 +183,7 @@ pub(crate) fn workers(options: &ReadOptions, copies: usize) -> usize {
     }
 }
 
-/// One file under two names would vote twice, and cannot be healed from itself.
+/// Refuses one file under two names: it would vote twice, and cannot be healed from itself.
 fn refuse_twins(copies: &[Copy]) -> Result<()> {
     for (index, copy) in copies.iter().enumerate() {
         let Some(opened) = copy.opened() else { continue };
@@ -197,7 +197,7 @@ fn refuse_twins(copies: &[Copy]) -> Result<()> {
     Ok(())
 }
 
-/// How many copies must agree, how long the file is, and where it is cut.
+/// Returns how many copies must agree, the length of the file, and its chunk size.
 fn measure(
     copies: &[Copy],
     against: &Verify,
@@ -242,8 +242,8 @@ struct Look<'l> {
 }
 
 impl Visit for Look<'_> {
-    /// The chunk as each copy has it if copies vote, whose chunks are short; otherwise only the
-    /// first is used.
+    /// The chunk of each copy if copies vote, whose chunks are short; otherwise only the first is
+    /// used.
     type Scratch = Vec<Vec<u8>>;
 
     fn scratch(&self) -> Result<Self::Scratch> {
@@ -274,8 +274,8 @@ impl Visit for Look<'_> {
     }
 }
 
-/// The sum of a chunk of a copy; `None` if the copy lacks it. A chunk that extends past the end
-/// of the copy is not read: its length may be anything.
+/// Returns the sum of a chunk of a copy; `None` if the copy lacks it. A chunk that extends past the
+/// end of the copy is not read: a wrong length may be huge.
 fn sum(
     copy: &Copy,
     hands: &mut Hands<'_>,
@@ -304,7 +304,7 @@ fn sum(
 }
 
 impl Look<'_> {
-    /// The sum of the bytes that enough copies have, and which copies have them. The bytes are compared, not
+    /// Returns the sum of the bytes that enough copies have, and which copies have them. Compares the bytes, not
     /// only their sums.
     fn voted(&self, sums: &[Option<u64>], bytes: &[Vec<u8>]) -> (Option<u64>, Vec<bool>) {
         let like = |one: usize| -> Vec<bool> {

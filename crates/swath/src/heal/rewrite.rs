@@ -1,4 +1,4 @@
-//! Writes a copy that has good chunks only, reads it back, and gives it its name.
+//! Writes a copy with good chunks only, reads it back, and gives it its name.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -33,9 +33,9 @@ use crate::timeline::Activity;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rewritten {
-    /// Bytes that were bad, and were read from other copies.
+    /// Bad bytes that were read from other copies.
     pub healed_bytes: u64,
-    /// Good bytes whose blocks are shared with the old file, without writing them again.
+    /// Good bytes whose blocks are shared with the old file.
     pub cloned_bytes: u64,
     /// Good bytes that were written again, because the file system cannot share them.
     pub copied_bytes: u64,
@@ -48,16 +48,16 @@ pub(crate) struct Rewrite<'r> {
     pub(crate) sums: &'r Arc<Checksums>,
     /// Bad extents of the existing file; `None` if there is no file.
     pub(crate) bad: Option<&'r [Extent]>,
-    /// The file that was judged: one that another program puts there later is not replaced.
+    /// The examined file: one that another program puts there later is not replaced.
     pub(crate) judged: DraftBase,
 }
 
 impl Rewrite<'_> {
-    /// Writes the file at `path` from `from`, which compares what it reads with the sums.
+    /// Writes the file at `path` from `from`, which compares its bytes with the sums.
     ///
     /// # Errors
     ///
-    /// The failure that kept it from being read, written or read back; `path` is then unchanged.
+    /// The failure of reading, writing or reading back; `path` is then unchanged.
     pub(crate) fn run(&self, path: &Path, from: Source) -> Result<Rewritten> {
         let len = self.sums.len();
         self.output.draft.refuse_in_place(path, "a copy of a file")?;
@@ -80,7 +80,7 @@ impl Rewrite<'_> {
                     if let Ok(Some(_)) = shared {
                         recorder.lap(Activity::Copy, part.offset(), part.len());
                     }
-                    // What can no longer be read is read from another copy.
+                    // Bytes that can no longer be read are read from another copy.
                     shared.ok().flatten()
                 }
                 None => None,
@@ -101,14 +101,14 @@ impl Rewrite<'_> {
         missing.sort_unstable();
         self.write(&draft, &source, missing)?;
         self.read_back(&draft, &source)?;
-        // FUSE replaces a file that is open in two steps, and a server may die between them.
+        // FUSE replaces an open file in two steps, and a server may die between them.
         drop((source, old));
         let hooks = &self.read.hooks;
         hooks.commit(path, len, || draft.commit(len)).map_err(not_in_place)?;
         Ok(rewritten)
     }
 
-    /// The good and the bad extents of the old file. Good ones end at chunk boundaries.
+    /// Returns the good and the bad extents of the old file. Good ones end at chunk boundaries.
     fn parts(&self) -> (Vec<Extent>, Vec<Extent>) {
         let len = self.sums.len();
         let Some(bad) = self.bad else {
@@ -124,7 +124,7 @@ impl Rewrite<'_> {
         (good, bad.to_vec())
     }
 
-    /// The old file, if some of it can be used.
+    /// Returns the old file, if a part of it can be used.
     fn old(&self, draft: &Draft, nothing: bool) -> Result<Option<Arc<dyn FsFile>>> {
         if nothing {
             return Ok(None);
@@ -134,7 +134,7 @@ impl Rewrite<'_> {
     }
 
     fn write(&self, draft: &Draft, source: &Arc<OpenSource>, parts: Vec<Extent>) -> Result<()> {
-        // Where one copy has holes, this one gets them too.
+        // If a copy has holes, this one gets them too.
         let has_holes = source.files().iter().any(|file| is_sparse(file));
         for part in parts.iter().filter(|_| !has_holes) {
             match draft.file().allocate(part.offset(), part.len()) {
@@ -148,7 +148,7 @@ impl Rewrite<'_> {
                 {
                     return Err(Error::io(Operation::Write, draft.path(), error).at(*part));
                 }
-                // If space cannot be reserved, writing still may succeed.
+                // If space cannot be reserved, writing may still succeed.
                 Ok(()) | Err(_) => {}
             }
         }
@@ -171,7 +171,7 @@ impl Rewrite<'_> {
                     hands.fill_once(Way::Buffered, extent.offset(), bytes)?;
                     written = write(bytes, extent);
                 }
-                // If part of a chunk turns out to be wrong, the chunk is written again, from
+                // If a part of a chunk proves to be wrong, the chunk is written again, from
                 // another copy.
                 None => hands.take_in_steps(extent, room, &mut |bytes, at| {
                     let step = Extent::between(at, at + bytes.len() as u64);
@@ -190,7 +190,7 @@ impl Rewrite<'_> {
         let file = draft.file();
         let whole = Extent::between(0, self.sums.len());
         let fault = |error| Error::io(Operation::Sync, draft.path(), error);
-        // What is written after the last byte of a clone does not count.
+        // Bytes after the last one of a clone do not count.
         match file.set_len(whole.end()) {
             Err(error)
                 if is_no_length(&error) && file.facts().map_err(fault)?.len == whole.end() => {}
@@ -199,7 +199,7 @@ impl Rewrite<'_> {
         if self.output.draft.durability == Durability::Full {
             file.store(true).map_err(|(_, error)| fault(error))?;
             if let Some(descriptor) = file.descriptor() {
-                // If the pages stay cached, they are compared: no worse than without.
+                // If the pages stay cached, the cached bytes are compared.
                 let _ = advise_file(descriptor, 0, 0, FileAdvice::DontNeed);
             }
         }
@@ -241,8 +241,7 @@ impl Rewrite<'_> {
         }
     }
 
-    /// Calls `each` for each chunk of `parts`, on all workers, each of which has memory for one
-    /// step.
+    /// Calls `each` for each chunk of `parts`, on all workers, each with memory for one step.
     fn each<F>(&self, source: &Arc<OpenSource>, parts: Vec<Extent>, each: &F) -> Result<()>
     where
         F: Fn(&mut Hands<'_>, &mut [u8], Extent) -> std::result::Result<(), LeaseTrouble>
@@ -252,7 +251,7 @@ impl Rewrite<'_> {
         let count = workers(self.read, usize::try_from(source.copies()).unwrap_or(1));
         let scheduler = chunks(parts, size, count);
         let (slots, whole) = (scheduler.slots(), Extent::between(0, self.sums.len()));
-        // Progress counts what is examined; only cancellation matters here.
+        // Progress counts examined bytes; only cancellation matters here.
         let hooks = Hooks { progress: None, ..self.read.hooks.clone() };
         let observer = Observer::new(hooks, None);
         let job =
@@ -291,10 +290,10 @@ where
     }
 }
 
-/// Holes at least this long that begin at a multiple of it are kept.
+/// Holes of at least this length that begin at a multiple of it are kept.
 const HOLE: usize = 64 << 10;
 
-/// Whether some of its bytes occupy no blocks.
+/// Whether some bytes of the file occupy no blocks.
 fn is_sparse(file: &File) -> bool {
     file.metadata().is_ok_and(|facts| facts.is_file() && facts.blocks() * 512 < facts.len())
 }

@@ -1,4 +1,4 @@
-//! One buffer for many files: an end that moves, and slabs that workers fill.
+//! One buffer for many files: a growing end, and slabs that workers fill.
 //!
 //! ```text
 //! |slab of A: f0 f2 f3 ..|slab of B: f1 f4 ..|large file, part by part|slab of A ..| end →
@@ -14,12 +14,11 @@ use swath_os::memory::{Leases, POPULATE_SIZE, Pages, WriteLease};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::{AtomicU64, AtomicUsize, Mutex, lock_cache};
 
-/// Memory for the results of [`IngestOptions::ingest`](crate::ingest::IngestOptions::ingest),
-/// which returns here when a result is dropped: pages that were used before cost half of what
-/// fresh ones do.
+/// Reusable memory for the results of [`IngestOptions::ingest`](crate::ingest::IngestOptions::ingest):
+/// it returns here when a result is dropped. Used pages cost half as much as fresh ones.
 ///
-/// Clones are the same arena. It provides its memory to one result at a time; while that exists
-/// the next result gets fresh memory.
+/// Clones share one arena. It provides its memory to one result at a time; while that result
+/// exists, the next one gets fresh memory.
 ///
 /// ```
 /// let options = swath::ingest::IngestOptions::new().with_arena(swath::ingest::Arena::new());
@@ -35,7 +34,7 @@ pub struct Arena(Arc<SparePages>);
 #[derive(Debug)]
 struct SparePages {
     pages: Mutex<Option<Pages>>,
-    /// Larger memory is returned to the kernel.
+    /// Bytes above which memory is returned to the kernel.
     cap: usize,
 }
 
@@ -45,7 +44,7 @@ impl Default for SparePages {
     }
 }
 
-/// The memory that the process keeps between calls without an arena: as much as its buffer pool.
+/// Bytes that the process keeps between calls without an arena: as many as its buffer pool.
 const SHARED_CAP: usize = 64 << 20;
 
 impl Arena {
@@ -54,12 +53,12 @@ impl Arena {
         Self::default()
     }
 
-    /// Returns its idle memory to the kernel.
+    /// Returns the idle memory to the kernel.
     pub fn trim(&self) {
         drop(self.take());
     }
 
-    /// The arena of calls that pass none.
+    /// Returns the arena for calls that pass none.
     pub(super) fn shared() -> Self {
         static SHARED: OnceLock<Arena> = OnceLock::new();
         let kept = || SparePages { cap: SHARED_CAP, ..SparePages::default() };
@@ -79,7 +78,7 @@ impl Arena {
             return;
         }
         let replaced = lock_cache(&self.0.pages).and_then(|mut kept| kept.replace(pages));
-        // Unmapping takes long: do it without the lock.
+        // Unmapping takes long: outside the lock.
         drop(replaced);
     }
 }
@@ -90,27 +89,27 @@ pub(super) struct ArenaStore {
     end: AtomicUsize,
     limit: usize,
     at_hand: OnceLock<u64>,
-    /// Bytes that need no fresh memory: of an earlier round, or taken before memory is first
-    /// checked.
+    /// Bytes that need no fresh memory: of an earlier round, or taken before the first check of
+    /// memory.
     had: u64,
     pub(super) populated: AtomicU64,
 }
 
-/// From this size on, the available memory is checked: the check costs a tenth of a millisecond.
+/// Size at which the available memory is checked, which costs a tenth of a millisecond.
 const LARGE: usize = 32 << 20;
-/// The memory of threads, rings and lists beside it.
+/// Bytes left for threads, rings and lists.
 const BESIDE: u64 = 8 << 20;
-/// With fewer files huge pages are not requested: most of one would stay empty.
+/// With fewer files, huge pages are not requested: most of one would stay empty.
 const FEW: usize = 16;
 
 impl ArenaStore {
-    /// Takes the memory of `arena`, or address space as large as the machine's memory: unused
+    /// Takes the memory of `arena`, or address space of the size of the machine's memory: unused
     /// address space costs nothing.
     pub(super) fn new(arena: &Arena, limit: u64, files: usize) -> Result<Self> {
         let limit =
             usize::try_from(limit).ok().filter(|&limit| limit > 0).unwrap_or(usize::MAX);
         let refused = |error| Error::io(Operation::Allocate, Path::new("the arena"), error);
-        // Memory that was made for a smaller limit would impose that limit.
+        // Memory mapped for a smaller limit would impose that limit.
         let pages = match arena.take().filter(|pages| pages.len() >= most(limit)) {
             Some(pages) => pages,
             None => reserve(limit).map_err(refused)?,
@@ -133,7 +132,7 @@ impl ArenaStore {
             wanted = end.checked_next_multiple_of(align)?.checked_add(len)?;
             (wanted <= self.limit && self.is_at_hand(wanted)).then_some(wanted)
         };
-        // Relaxed: only the number; the bytes are passed on by leases.
+        // Relaxed: only the number; leases publish the bytes.
         match self.end.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits) {
             Ok(_) => Ok(wanted - len),
             Err(end) => Err(Error::new(Operation::Allocate, Reason::OutOfMemory, path)
@@ -151,18 +150,18 @@ impl ArenaStore {
         wanted < LARGE || wanted as u64 <= self.most()
     }
 
-    /// The most bytes that it may hold.
+    /// Returns the most bytes that the arena may hold.
     fn most(&self) -> u64 {
         let at_hand = || {
             let at_hand = swath_os::machine::memory_at_hand().unwrap_or(u64::MAX);
             (at_hand - at_hand / 8).saturating_sub(BESIDE)
         };
-        // Checked when the first `LARGE` bytes are taken already.
+        // The first `LARGE` bytes are already taken when this is checked.
         let at_hand = *self.at_hand.get_or_init(at_hand);
         at_hand.saturating_add(self.had).min(self.limit as u64)
     }
 
-    /// Lends `offset .. offset + len`, which was set aside, with its pages populated.
+    /// Lends `offset .. offset + len`, which was set aside, and populates its pages.
     pub(super) fn lend(
         &self,
         offset: usize,
@@ -179,24 +178,24 @@ impl ArenaStore {
             Err(error) if error.kind() == std::io::ErrorKind::OutOfMemory => {
                 return Err(Error::io(Operation::Allocate, path, error));
             }
-            // Kernels before 5.14: the read itself populates the pages.
+            // Kernels before 5.14 refuse; the read itself populates the pages.
             Err(_) => 0,
         };
         Ok(lease)
     }
 
-    /// Lends what was set aside and has been filled.
+    /// Lends bytes that were set aside and have been filled.
     pub(super) fn read(&self, offset: usize, len: usize) -> Option<&[u8]> {
         self.leases.read(offset, len)
     }
 
-    /// The memory, and how much of it is used.
+    /// Returns the memory, and how many of its bytes are used.
     pub(super) fn into_pages(self) -> (Option<Pages>, usize) {
         (self.leases.into_pages(), self.end.into_inner())
     }
 }
 
-/// Address space for `limit` bytes, or for as much as the machine has; less if a limit on
+/// Reserves address space for `limit` bytes, or for the machine's memory; less if a limit on
 /// address space, or strict accounting, refuses that.
 fn reserve(limit: usize) -> std::io::Result<Pages> {
     let mut len = most(limit);
@@ -208,7 +207,7 @@ fn reserve(limit: usize) -> std::io::Result<Pages> {
     }
 }
 
-/// `limit`, or the machine's memory.
+/// Returns `limit`, or the machine's memory.
 fn most(limit: usize) -> usize {
     let system = rustix::system::sysinfo();
     let memory = system.totalram.saturating_mul(u64::from(system.mem_unit));

@@ -1,4 +1,4 @@
-//! The state that the workers of one ingest share: the files taken, the failures, the end.
+//! The shared state of the workers of one ingest: the files taken, the failures, the end.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -23,7 +23,7 @@ use crate::timeline::{Flights, Recorder};
 pub(super) struct Large {
     pub(super) index: usize,
     pub(super) before: Identity,
-    /// Where its bytes go.
+    /// Offset of its bytes in the destination.
     pub(super) base: usize,
     /// Parts that are not read yet.
     pub(super) left: AtomicUsize,
@@ -47,15 +47,15 @@ pub(super) struct Claims<'c> {
     /// When the call began, in seconds since 1970.
     pub(super) began: i64,
     order: Option<&'c [u32]>,
-    /// Large files have parts for all workers, so waiting for them pays.
+    /// Large files have parts for all workers, so idle workers wait for them.
     shares: bool,
     queue: Mutex<FileQueue>,
     changed: Condvar,
     stop: AtomicBool,
-    /// The first file in input order that failed: files after it are no longer needed.
+    /// The first failed file in input order: later files are no longer needed.
     failed_at: AtomicUsize,
     failure: Mutex<Option<(usize, Error)>>,
-    /// Bytes read so far, for progress.
+    /// Bytes read, for progress.
     came: AtomicU64,
     told: AtomicU64,
     observer: Observer,
@@ -70,7 +70,7 @@ struct FileQueue {
     /// Workers that may still find parts for others.
     busy: usize,
     window: Window,
-    /// Threads that were started, the first one included.
+    /// Threads that were started, including the first one.
     started: usize,
     most_threads: usize,
 }
@@ -95,7 +95,7 @@ impl<'c> Claims<'c> {
             (0, depth) => depth,
             (workers, _) => workers,
         };
-        // Each thread holds some descriptors.
+        // Each thread needs some descriptors.
         let most = most.min(swath_os::descriptors::limit() / 8).max(1);
         let end = order.map_or(listing.len(), <[u32]>::len);
         let queue = FileQueue {
@@ -104,7 +104,7 @@ impl<'c> Claims<'c> {
             parts: VecDeque::new(),
             busy: 0,
             window: Window::new(cores.min(most), most),
-            // Fewer if there is little to do, as far as the number of files tells.
+            // Fewer if there are few files.
             started: cores.min(most).min(end.div_ceil(8)).max(1),
             most_threads: cores.min(most),
         };
@@ -128,18 +128,18 @@ impl<'c> Claims<'c> {
         }
     }
 
-    /// The file at a place of the order.
+    /// Returns the file at a place of the order.
     pub(super) fn at(&self, place: usize) -> usize {
         self.order.map_or(place, |order| order[place] as usize)
     }
 
-    /// The number of threads to begin with.
+    /// Returns the number of threads to begin with.
     pub(super) fn threads(&self) -> usize {
         self.queue.lock().started
     }
 
-    /// A thread met a file of `len` bytes: whether to start another thread, because one is
-    /// missing and what is left takes longer than that if it is as long.
+    /// Records that a thread met a file of `len` bytes; returns whether to start another thread: one is
+    /// missing, and the remaining files, if they are as long, take longer than the start.
     pub(super) fn met_large(&self, len: u64) -> bool {
         let mut queue = self.queue.lock();
         let left = self.left(&queue);
@@ -151,16 +151,16 @@ impl<'c> Claims<'c> {
         is_missing
     }
 
-    /// Descriptors that one thread may hold.
+    /// Returns how many descriptors one thread may hold.
     pub(super) fn share(&self) -> usize {
         let threads = self.queue.lock().window.threads().max(1);
         swath_os::descriptors::limit().saturating_sub(16) / 2 / threads
     }
 
-    /// Files that one worker's ring may have in flight; 0 for no ring.
+    /// Returns how many files one worker's ring may have in flight; 0 for no ring.
     pub(super) fn ring_depth(&self) -> u32 {
-        // Twice what the device wants: some wait for directories and inodes, or to be collected.
-        // More of them cost processor time.
+        // Twice what the device needs: some files wait for directories and inodes, or to be
+        // collected. More would cost processor time.
         let wanted = match self.options.depth() {
             0 => 128,
             depth => depth,
@@ -168,7 +168,7 @@ impl<'c> Claims<'c> {
         let threads =
             u32::try_from(self.queue.lock().window.threads().max(1)).unwrap_or(u32::MAX);
         let limit = u32::try_from(swath_os::descriptors::limit() / 2).unwrap_or(u32::MAX);
-        // The memory limit of a stream also covers what comes from rings.
+        // The memory limit of a stream includes bytes in rings.
         let room = match (self.shares, self.options.memory_limit) {
             (true, _) | (_, 0) => u32::MAX,
             (_, bytes) => u32::try_from(bytes / 4 / SMALL as u64).unwrap_or(u32::MAX) / threads,
@@ -181,8 +181,8 @@ impl<'c> Claims<'c> {
         self.left(&self.queue.lock()) == 0
     }
 
-    /// Files that are left to claim. After a failed file nothing is left; in another reading
-    /// order, files before it may still come at any time.
+    /// Returns the number of files left to claim. After a failed file nothing is left; in another
+    /// reading order, files before it may still come.
     fn left(&self, queue: &FileQueue) -> usize {
         if self.order.is_none() && self.is_beyond(queue.next) {
             return 0;
@@ -190,14 +190,14 @@ impl<'c> Claims<'c> {
         queue.end - queue.next
     }
 
-    /// Whether a file comes after one that failed.
+    /// Whether a file comes after a failed one.
     pub(super) fn is_beyond(&self, index: usize) -> bool {
         // Relaxed: a worker that misses it reads one file in vain.
         index > self.failed_at.load(Ordering::Relaxed)
     }
 
-    /// The next claim, waiting as long as others may find parts; `None` when all is done. A
-    /// worker that asks `again` has finished its previous claim.
+    /// Returns the next claim, waiting while other workers may find parts; `None` when all is done.
+    /// With `again`, the worker has finished its previous claim.
     pub(super) fn next(&self, again: bool) -> Option<WorkerClaim> {
         let mut queue = self.queue.lock();
         queue.busy -= usize::from(again);
@@ -226,7 +226,7 @@ impl<'c> Claims<'c> {
         None
     }
 
-    /// Puts the parts of a large file before everything else.
+    /// Queues the parts of a large file before all other claims.
     pub(super) fn share_out(&self, large: &Arc<Large>, part_len: usize) {
         let mut queue = self.queue.lock();
         let mut offset = 0;
@@ -240,7 +240,7 @@ impl<'c> Claims<'c> {
         self.changed.notify_all();
     }
 
-    /// A thread waits for the device: whether to start another one.
+    /// Records that a thread waits for the device; returns whether to start another one.
     pub(super) fn missed(&self) -> bool {
         let mut queue = self.queue.lock();
         let grows = queue.window.missed();
@@ -259,8 +259,7 @@ impl<'c> Claims<'c> {
         self.fell_back(Fallback::WorkerNotStarted { index: None, why: error.to_string() });
     }
 
-    /// Records that only this many of the first threads run; with 0, the caller is
-    /// the only one.
+    /// Records that only this many of the first threads run; 0: only the caller's.
     pub(super) fn only(&self, running: usize) {
         let running = running.max(1);
         let mut queue = self.queue.lock();
@@ -276,8 +275,8 @@ impl<'c> Claims<'c> {
         self.queue.lock().most_threads
     }
 
-    /// Records that file `index` failed, which ends it: files before it are still read, because
-    /// one of them may fail too. The first failure in input order is kept.
+    /// Records that file `index` failed, which ends the ingest: only earlier files are still read,
+    /// because one of them may fail too. Keeps the first failure in input order.
     pub(super) fn fail(&self, index: usize, error: Error) {
         let mut failure = self.failure.lock();
         if failure.as_ref().is_none_or(|&(first, _)| index < first) {
@@ -296,7 +295,7 @@ impl<'c> Claims<'c> {
         self.changed.notify_all();
     }
 
-    /// Whether nothing more is to be begun: after a failure, or when cancelled.
+    /// Whether no more work should begin: after a failure or a cancellation.
     pub(super) fn is_stopped(&self) -> bool {
         if self.stop.load(Ordering::Relaxed) {
             return true;
@@ -309,7 +308,7 @@ impl<'c> Claims<'c> {
         cancelled
     }
 
-    /// The failure that ends it, if there is one.
+    /// Returns the failure that ends the ingest, if there is one.
     pub(super) fn failure(&self) -> Option<Error> {
         let failed = self.failure.lock().take();
         let cancelled = || {
@@ -322,13 +321,13 @@ impl<'c> Claims<'c> {
         failed.map(|(_, error)| error).or_else(cancelled)
     }
 
-    /// Counts `bytes` more that were read.
+    /// Counts `bytes` more as read.
     pub(super) fn came(&self, bytes: u64) {
         // Relaxed: a counter for display only.
         self.came.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Calls the progress callback, if there is one: only on the thread that made the call.
+    /// Calls the progress callback, if there is one: only on the calling thread.
     pub(super) fn tell(&self) {
         let came = self.came.load(Ordering::Relaxed);
         let told = self.told.swap(came, Ordering::Relaxed);
@@ -337,18 +336,18 @@ impl<'c> Claims<'c> {
         }
     }
 
-    /// Records what this thread does, if a timeline is attached.
+    /// Returns a recorder of this thread's activity, for a timeline.
     pub(super) fn recorder(&self) -> Recorder {
         let timeline = self.options.hooks().timeline.as_ref();
         timeline.map_or_else(Recorder::off, |timeline| timeline.recorder_of(self.first_source))
     }
 
-    /// Lanes for files in flight, if a timeline is attached.
+    /// Returns lanes for files in flight, for a timeline.
     pub(super) fn flights(&self) -> Flights {
         Flights::new(self.options.hooks().timeline.as_ref())
     }
 
-    /// The number of a file in a timeline.
+    /// Returns the number of a file in a timeline.
     pub(super) fn source(&self, index: usize) -> u32 {
         self.first_source.saturating_add(u32::try_from(index).unwrap_or(u32::MAX))
     }
@@ -361,7 +360,7 @@ impl<'c> Claims<'c> {
 /// How often a waiting thread checks for cancellation.
 pub(super) const NAP: Duration = Duration::from_millis(50);
 
-/// Other workers must not wait for one that panicked.
+/// Stops the ingest if a worker panics, so that no other worker waits for it.
 pub(super) struct StopOnPanic<'c>(pub(super) &'c Claims<'c>);
 
 impl Drop for StopOnPanic<'_> {

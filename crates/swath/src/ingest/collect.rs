@@ -1,4 +1,4 @@
-//! Many files in one buffer, with a table of where each of them is.
+//! Many files in one buffer, with a table of their places.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,19 +26,19 @@ use crate::locks::Mutex;
 /// ```
 pub struct Ingested {
     listing: Arc<Listing>,
-    /// In the order of the listing.
+    /// The places of the files, in the order of the listing.
     rows: Vec<Row>,
     /// The files of the table, if some were left out.
     shown: Option<Vec<u32>>,
     errors: BTreeMap<usize, Error>,
     pages: Option<Pages>,
     used: usize,
-    /// Where its memory returns to; `None`: to that of the process.
+    /// The arena that gets the memory back; `None`: that of the process.
     home: Option<Arena>,
     pub(super) report: IngestReport,
 }
 
-/// Where a file is in the buffer.
+/// The place of a file in the buffer.
 #[derive(Clone, Copy, Debug, Default)]
 struct Row {
     offset: usize,
@@ -49,15 +49,15 @@ struct Row {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Entry<'i> {
-    /// Its path, as it was given or found.
+    /// The path, as it was given or found.
     pub path: &'i Path,
-    /// Where its bytes are in [`Ingested::bytes`].
+    /// Offset of the bytes in [`Ingested::bytes`].
     pub offset: u64,
-    /// Its length in bytes; 0 for a file that could not be read.
+    /// The length in bytes; 0 for a file that could not be read.
     pub len: u64,
-    /// Why it could not be read.
+    /// The reason why the file could not be read.
     pub error: Option<&'i Error>,
-    /// Its bytes.
+    /// The bytes.
     pub bytes: &'i [u8],
 }
 
@@ -72,7 +72,7 @@ impl Ingested {
         self.len() == 0
     }
 
-    /// File `index`, in input order.
+    /// Returns file `index`, in input order.
     pub fn get(&self, index: usize) -> Option<Entry<'_>> {
         let index = match &self.shown {
             Some(shown) => *shown.get(index)? as usize,
@@ -88,7 +88,7 @@ impl Ingested {
         })
     }
 
-    /// All files, in input order.
+    /// Returns all files, in input order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Entry<'_>> + DoubleEndedIterator {
         (0..self.len()).map(|index| self.get(index).expect("below the length"))
     }
@@ -98,7 +98,7 @@ impl Ingested {
         self.pages.as_ref().map_or(&[], |pages| &pages[..self.used])
     }
 
-    /// How it went.
+    /// Returns the report.
     pub fn report(&self) -> &IngestReport {
         &self.report
     }
@@ -131,7 +131,7 @@ impl fmt::Debug for Ingested {
     }
 }
 
-/// The results of the workers, added as each of them ends.
+/// The results of the workers, added when each ends.
 #[derive(Default)]
 pub(super) struct Results {
     rows: Vec<(usize, Row)>,
@@ -139,7 +139,7 @@ pub(super) struct Results {
 }
 
 impl Results {
-    /// Puts everything in input order.
+    /// Puts the results in input order.
     pub(super) fn into_ingested(
         self,
         listing: Arc<Listing>,
@@ -208,7 +208,7 @@ impl Destination for ToArena<'_> {
     }
 
     fn set_aside(&mut self, len: u64, path: &Path) -> Result<usize> {
-        // Lengths beyond any address space are refused like any other that does not fit.
+        // A length beyond any address space is refused like any other that does not fit.
         let len = usize::try_from(len).unwrap_or(usize::MAX);
         self.store.reserve(len, 4096, path)
     }

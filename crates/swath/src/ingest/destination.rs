@@ -1,4 +1,4 @@
-//! Where one worker's bytes go: to the arena, or to slabs.
+//! The destination of one worker's bytes: the arena, or slabs.
 
 use std::path::Path;
 
@@ -9,21 +9,21 @@ pub(super) trait Destination {
     /// Whether a large file gets one place that several workers fill.
     const SHARED: bool;
 
-    /// Memory for at least `want` bytes of file `index`; `None` when it is over.
+    /// Returns memory for at least `want` bytes of file `index`; `None` when the ingest is over.
     ///
     /// # Errors
     ///
     /// If there is no memory.
     fn room(&mut self, index: usize, want: usize, path: &Path) -> Result<Option<&mut [u8]>>;
 
-    /// Keeps the first `len` bytes of the room: those of file `index` from `offset` on, its last
-    /// if `is_last`.
+    /// Keeps the first `len` bytes of the room: those of file `index` at `offset`, its last ones if
+    /// `is_last`.
     fn keep(&mut self, index: usize, offset: u64, len: usize, is_last: bool);
 
     /// Records that file `index` cannot be read.
     fn failed(&mut self, index: usize, error: Error);
 
-    /// A claim is done: what has been filled may be passed on.
+    /// Ends a claim: filled memory may be passed on.
     fn pause(&mut self) {}
 
     /// Whether there is room for file `index` without waiting.
@@ -31,7 +31,7 @@ pub(super) trait Destination {
         true
     }
 
-    /// Keeps a whole file that is in other memory, without waiting.
+    /// Copies and keeps a whole file from other memory, without waiting.
     ///
     /// # Errors
     ///
@@ -45,7 +45,7 @@ pub(super) trait Destination {
     /// If there is no memory.
     fn set_aside(&mut self, len: u64, path: &Path) -> Result<usize>;
 
-    /// Fills a part of such a file with `fill`.
+    /// Fills a part of a shared file with `fill`.
     ///
     /// # Errors
     ///
@@ -58,6 +58,6 @@ pub(super) trait Destination {
         fill: &mut dyn FnMut(&mut [u8]) -> Result<()>,
     ) -> Result<()>;
 
-    /// All parts of such a file have been read: returns its bytes, for a final check.
+    /// Ends a shared file whose parts have all been read; returns its bytes, for a final check.
     fn complete(&mut self, index: usize, base: usize, len: u64) -> Option<&[u8]>;
 }

@@ -1,4 +1,4 @@
-//! In which order files are read, and what that gained.
+//! The order in which files are read, and its gain.
 
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
@@ -12,17 +12,17 @@ use super::options::FileOrder;
 /// A reading order: some files as given, for comparison, then the others.
 pub(super) struct ReadingOrder {
     pub(super) files: Vec<u32>,
-    /// This many of them are read first, as given.
+    /// Number of files that are read first, as given.
     pub(super) sampled: usize,
     pub(super) sorting: Duration,
     pub(super) calls: u64,
 }
 
-/// At most this many files are read in the given order, and at most an eighth of all.
+/// The most files that are read in the given order, besides the limit of an eighth of all.
 const SAMPLE: usize = 2048;
 
 impl ReadingOrder {
-    /// `None` for [`FileOrder::Given`].
+    /// Returns the order; `None` for [`FileOrder::Given`].
     pub(super) fn of(listing: &Listing, order: FileOrder) -> Option<Self> {
         let started = Instant::now();
         let sampled = (listing.len() / 8).min(SAMPLE);
@@ -46,7 +46,7 @@ impl ReadingOrder {
     }
 }
 
-/// Known from the walk, or looked up.
+/// Returns the inode number, known from the walk or looked up.
 fn inode(listing: &Listing, index: usize, calls: &mut u64) -> u64 {
     match listing.inode(index) {
         0 => {
@@ -59,7 +59,7 @@ fn inode(listing: &Listing, index: usize, calls: &mut u64) -> u64 {
     }
 }
 
-/// Files without a place, and those that cannot be opened, come first.
+/// Returns the place on the device; files without one, and those that cannot be opened, come first.
 fn place(listing: &Listing, index: usize, calls: &mut u64) -> u64 {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     *calls += 1;

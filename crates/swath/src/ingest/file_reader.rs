@@ -1,10 +1,10 @@
-//! One worker's calls: open, read, inspect, close; and when one inspection proves that a file
-//! did not change.
+//! One worker's calls: open, read, inspect, close. One inspection proves that most files did not
+//! change.
 //!
-//! A file is whole if the number of bytes read is its length, and unchanged if its change time
-//! is before the start of the whole call: then one `fstat` after reading is enough. Only where
-//! that proves nothing (the file is young, or its file system keeps times of another machine)
-//! there is one before reading, too.
+//! A file is whole if the number of bytes read is its length, and unchanged if its change time is
+//! before the start of the whole call: then one `fstat` after reading is enough. If that proves
+//! nothing (the file is young, or its file system has times of another machine), there is also an
+//! `fstat` before reading.
 
 use std::io::IoSliceMut;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -23,13 +23,13 @@ use super::report::IngestTally;
 use crate::source::Identity;
 use crate::timeline::Recorder;
 
-/// How a small file went.
+/// The outcome of a small file.
 pub(super) enum Outcome {
     /// The room begins with all of it: this many bytes.
     Whole(usize),
-    /// It is longer than the room, or unusual: to be read with checks before and after.
+    /// It is longer than the room, or unusual, and must be read with checks before and after.
     Careful(OwnedFd),
-    /// Not in the page cache; with its descriptor, if it was opened.
+    /// It is not in the page cache; with its descriptor, if it was opened.
     Miss(Option<OwnedFd>),
     /// The kernel refused this call.
     Failed(Call, Errno),
@@ -43,14 +43,14 @@ pub(super) enum Call {
     Read,
 }
 
-/// Whether to wait for the device, or to read only what is in memory.
+/// Whether to wait for the device, or to read only bytes in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wait {
     ForDevice,
     Never,
 }
 
-/// The facts about a device from its first file on.
+/// The facts about a device, found with its first file.
 #[derive(Clone, Copy)]
 struct DeviceFacts {
     number: u64,
@@ -58,7 +58,7 @@ struct DeviceFacts {
     times: bool,
 }
 
-/// A folder that is open.
+/// An open folder.
 struct OpenFolder {
     run: u32,
     file: Rc<OwnedFd>,
@@ -69,40 +69,40 @@ struct OpenFolder {
 /// See the [module](self).
 pub(super) struct FileReader<'l> {
     listing: &'l Listing,
-    /// A change time below this, in seconds, is before the call.
+    /// Seconds; an earlier change time is before the call.
     old: i64,
     folders: Vec<OpenFolder>,
     devices: Vec<DeviceFacts>,
-    /// Files that are finished; many are closed at a time.
+    /// Finished files, which are closed together.
     done: Vec<OwnedFd>,
     most_done: usize,
     /// Descriptors that this worker may hold.
     share: usize,
-    /// Whether `openat2` works and can be restricted to what is in memory.
+    /// Whether `openat2` works and can be restricted to files in memory.
     cached_open: bool,
     cached_read: bool,
-    /// Whether the last files suggest that an `fstat` before reading is worth it.
+    /// Whether the last files suggest an `fstat` before reading.
     look_first: bool,
     pub(super) tally: IngestTally,
-    /// Records what this worker does, and when.
+    /// Records this worker's activities and their times.
     pub(super) recorder: Recorder,
 }
 
-/// Files shorter than this are read without inspecting them first.
+/// Files shorter than this are read without a prior inspection.
 pub(super) const SMALL: usize = 64 << 10;
-/// Change times have a resolution of two seconds on some file systems, and are a tick late on
-/// others.
+/// Seconds that a change time may be off: some file systems have a resolution of two seconds, on
+/// others it is a tick late.
 const COARSE: i64 = 3;
-/// From this many files in a folder on, the folder is opened, and names are looked up in it.
+/// Number of files from which a folder is opened, and names are looked up in it.
 const MANY: u32 = 4;
-/// Folders that are kept open.
+/// Number of folders kept open.
 const FOLDERS: usize = 4;
-/// Files that wait to be closed at a time, if the descriptor limit allows it. A descriptor table
-/// has 64 places; to enlarge it, the kernel waits for all processors.
+/// Number of files that wait to be closed, if the descriptor limit allows it. A descriptor table has
+/// 64 places; to enlarge it, the kernel waits for all processors.
 const DONE: usize = 48;
 
 impl<'l> FileReader<'l> {
-    /// `began` is when the call began, in seconds since 1970; `share` is how many descriptors
+    /// Returns a reader. `began`: start of the call, in seconds since 1970; `share`: descriptors that
     /// this worker may hold.
     pub(super) fn new(
         listing: &'l Listing,
@@ -152,7 +152,7 @@ impl<'l> FileReader<'l> {
                 {
                     self.cached_open = false;
                 }
-                // Another process holds a lease on it: the kernel revokes it while an open
+                // Another process holds a lease on the file: the kernel revokes it while an open
                 // waits.
                 Err(Errno::AGAIN) if wait == Wait::ForDevice => {
                     return open_at_once(folder, name, flags);
@@ -186,7 +186,7 @@ impl<'l> FileReader<'l> {
             return true;
         }
         if self.listing.run(index).1 as usize >= DONE {
-            // Otherwise its number would be among theirs, and split every run of files in two.
+            // Otherwise the folder's number would be among theirs, and split every run of files.
             self.tally.calls.close += close_all(&mut self.done);
         }
         self.tally.calls.open += 1;
@@ -200,7 +200,7 @@ impl<'l> FileReader<'l> {
         true
     }
 
-    /// A folder is finished; if the ring still uses it, the ring closes it.
+    /// Closes a finished folder, unless the ring still uses it and will close it.
     fn left(&mut self, folder: OpenFolder) {
         match Rc::try_unwrap(folder.file) {
             Ok(file) => self.done_with(file),
@@ -208,10 +208,10 @@ impl<'l> FileReader<'l> {
         }
     }
 
-    /// The folder of a file and its device, if `io_uring` may read files in it.
+    /// Returns the folder of a file and its device, if `io_uring` may read files in it.
     ///
-    /// FUSE, and overlays over it, can return wrong bytes through the ring: only file systems
-    /// that are known to be right are admitted.
+    /// FUSE, and overlays over it, can return wrong bytes through the ring: only file systems that
+    /// are known to be correct are admitted.
     pub(super) fn ring_folder(&mut self, index: usize) -> Option<(Rc<OwnedFd>, u64)> {
         if !self.enter(index) {
             return None;
@@ -230,12 +230,12 @@ impl<'l> FileReader<'l> {
         Some((Rc::clone(&folder.file), ring?))
     }
 
-    /// Whether this many files may be open in addition to those that are open anyway.
+    /// Whether this many more files may be open.
     pub(super) fn has_room_for(&self, files: usize) -> bool {
         files + self.most_done + FOLDERS + 2 <= self.share
     }
 
-    /// Change times below this, in seconds, are before the call.
+    /// Seconds; earlier change times are before the call.
     pub(super) fn old(&self) -> i64 {
         self.old
     }
@@ -249,7 +249,7 @@ impl<'l> FileReader<'l> {
         }
     }
 
-    /// Reads a whole file that is open.
+    /// Reads a whole open file.
     pub(super) fn read_opened(
         &mut self,
         file: OwnedFd,
@@ -266,13 +266,13 @@ impl<'l> FileReader<'l> {
                 Err(error) => return self.failed(file, Call::Inspect, error),
             }
         }
-        // A second round only if the first inspection came too late to prove anything.
+        // A second round only if an inspection after reading proved nothing.
         for round in 0..2 {
             let wait = if round == 0 { wait } else { Wait::ForDevice };
             let came = match self.read(file.as_fd(), room, 0, wait) {
                 Ok(came) => came,
                 Err(Errno::AGAIN) if wait == Wait::Never => return Outcome::Miss(Some(file)),
-                // A pipe, a folder: the careful path says what it is.
+                // A pipe, a folder: the careful path reports it.
                 Err(_) => return Outcome::Careful(file),
             };
             let after = match self.look(&file) {
@@ -326,7 +326,7 @@ impl<'l> FileReader<'l> {
             };
             match came {
                 Err(Errno::INTR) => {}
-                // Not every file system can tell.
+                // Some file systems cannot tell.
                 Err(Errno::OPNOTSUPP | Errno::INVAL | Errno::NOSYS) if cached => {
                     self.cached_read = false;
                 }
@@ -373,7 +373,7 @@ impl<'l> FileReader<'l> {
         Outcome::Failed(call, error)
     }
 
-    /// Closes a file, sooner or later.
+    /// Queues a file to be closed.
     pub(super) fn done_with(&mut self, file: OwnedFd) {
         self.done.push(file);
         if self.done.len() >= self.most_done {
@@ -381,7 +381,7 @@ impl<'l> FileReader<'l> {
         }
     }
 
-    /// Closes whatever is open and not in use.
+    /// Closes all files and folders that are open and not in use.
     pub(super) fn let_go(&mut self) {
         for folder in std::mem::take(&mut self.folders) {
             match Rc::try_unwrap(folder.file) {

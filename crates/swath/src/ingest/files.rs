@@ -1,4 +1,4 @@
-//! Which files: paths, folders, lists, patterns.
+//! The input files: paths, folders, lists, patterns.
 
 use std::collections::TryReserveError;
 use std::io::ErrorKind;
@@ -15,8 +15,8 @@ use super::walk::{WalkFilter, walk};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::CancelToken;
 
-/// Which files to read, in the order in which their bytes are passed on. They are looked up by
-/// the verb that receives this.
+/// The files to read, in the order in which their bytes are passed on. The verb that receives this
+/// looks them up.
 ///
 /// ```
 /// use swath::ingest::Files;
@@ -36,11 +36,11 @@ pub struct Files(Vec<Given>);
 enum Given {
     /// Listed already: nothing to look up.
     Paths(Listing),
-    /// The names, and what separates them.
+    /// The names, and their separator.
     List(Vec<u8>, u8),
     Folder(PathBuf),
     Glob(String),
-    /// If it is a folder it is walked, otherwise it is one file.
+    /// A folder, which is walked, or one file.
     Either(PathBuf),
 }
 
@@ -55,8 +55,8 @@ impl Files {
     }
 
     /// Every file in a folder and in the folders below it, including hidden ones and those that
-    /// a `.gitignore` lists: in the order of their names, byte by byte, a folder's own files
-    /// before those of its subfolders.
+    /// a `.gitignore` lists, in the order of the bytes of their names, a folder's own files before
+    /// those of its subfolders.
     pub fn folder(path: impl Into<PathBuf>) -> Self {
         Self(vec![Given::Folder(path.into())])
     }
@@ -77,7 +77,7 @@ impl Files {
         Self(vec![Given::Glob(pattern.into())])
     }
 
-    /// Each path is a folder, which is walked, or a file: like the arguments of a command.
+    /// Paths of folders, which are walked, or of files: like the arguments of a command.
     pub fn each<P: Into<PathBuf>>(paths: impl IntoIterator<Item = P>) -> Self {
         Self(paths.into_iter().map(|path| Given::Either(path.into())).collect())
     }
@@ -89,12 +89,11 @@ impl Files {
         self
     }
 
-    /// Adds files after the existing ones, as [`paths`](Self::paths) names them: all of them, or
-    /// none.
+    /// Adds files after the existing ones, as [`paths`](Self::paths) names them: all or none.
     ///
     /// # Errors
     ///
-    /// If there is no memory for them; the list is unchanged then.
+    /// If there is not enough memory; the list is then unchanged.
     pub fn try_add_paths<P: AsRef<Path>>(
         &mut self,
         paths: &[P],
@@ -113,7 +112,7 @@ impl Files {
         Ok(())
     }
 
-    /// Looks them up without opening them: the paths, in the order in which they are read. Links are
+    /// Looks the files up without opening them; returns their paths in the order of reading. Links are
     /// followed to files only.
     ///
     /// ```
@@ -141,7 +140,7 @@ impl Files {
         Ok((0..listing.len()).map(|index| listing.path(index).to_owned()).collect())
     }
 
-    /// Looks them up.
+    /// Looks the files up.
     pub(super) fn listing(
         self,
         symlinks: Symlinks,
@@ -228,7 +227,7 @@ impl From<&[PathBuf]> for Files {
     }
 }
 
-/// Also if the path is longer than the kernel takes at one time.
+/// Whether the path is a folder, even if it is longer than the kernel takes in one call.
 fn is_folder(path: &Path) -> bool {
     match path.metadata() {
         Err(error) if error.kind() == ErrorKind::InvalidFilename => {

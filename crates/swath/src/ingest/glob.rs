@@ -1,4 +1,4 @@
-//! Path patterns: the crate `globset`, and which folders a pattern can match in.
+//! Path patterns: the crate `globset`, and the folders in which a pattern can match.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use super::listing::as_path;
 use crate::error::{Error, Operation, Reason, Result};
 
-/// A pattern, and the part of it that each folder on the way has to match.
+/// A pattern, and its parts for the folders on the way.
 #[derive(Debug)]
 pub(super) struct Glob<'p> {
     pattern: &'p str,
@@ -36,7 +36,7 @@ impl<'p> Glob<'p> {
         let (mut folders, mut open) = (Vec::new(), false);
         let mut parts = rest.split('/').peekable();
         while let Some(part) = parts.next() {
-            // A brace may contain slashes: its halves are not patterns.
+            // A brace may contain slashes, and its halves are not patterns.
             let Some(part) = Some(part).filter(|&part| part != "**").map(matcher) else {
                 open = true;
                 break;
@@ -54,13 +54,13 @@ impl<'p> Glob<'p> {
         Ok(Self { pattern, base, whole, folders, open })
     }
 
-    /// The path itself, if it contains no wildcard.
+    /// Returns the path itself, if it contains no wildcard.
     pub(super) fn literal(&self) -> Option<&'p str> {
         (self.base.len() == self.pattern.len() && !self.pattern.is_empty())
             .then_some(self.pattern)
     }
 
-    /// The folder that contains everything it matches, with its slash; "" for the current one.
+    /// Returns the folder that contains all matches, with its slash; "" for the current one.
     pub(super) fn base(&self) -> &'p str {
         self.base
     }
@@ -147,7 +147,7 @@ mod tests {
             assert!(!deep.matches(path.as_bytes()), "{path}");
         }
         assert!(glob("**").matches(b"a/b/c") && glob("**/*").matches(b"a"));
-        // Many of them take no longer: it is one automaton.
+        // Many wildcards take no longer: the pattern is one automaton.
         let many = "**/".repeat(30) + "x";
         assert!(!glob(&many).matches("a/".repeat(60).as_bytes()));
     }

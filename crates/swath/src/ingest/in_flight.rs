@@ -1,4 +1,4 @@
-//! Files that are not in the page cache, many of them in flight at a time.
+//! Reads many files that are not in the page cache at a time.
 
 use std::ffi::CStr;
 use std::os::fd::OwnedFd;
@@ -16,21 +16,21 @@ use crate::timeline::Flight;
 
 /// The outcome of a file.
 pub(super) enum FileOutcome {
-    /// Its bytes were put in their place.
+    /// The bytes are in their place.
     Done,
-    /// They could not be.
+    /// The bytes could not be put in their place.
     Failed(Error),
-    /// It was not read, or it is not proven to be whole.
+    /// The file was not read, or is not proven to be whole.
     Unproven,
 }
 
-/// One worker's ring, made when the first file has to be waited for.
+/// One worker's ring, created when the first file has to be waited for.
 pub(super) struct InFlight {
     depth: u32,
     ring: Option<FileRing>,
     refused: Option<Fallback>,
     begun: Vec<Begun>,
-    /// Calls of a ring that was given up.
+    /// Calls of a closed ring.
     calls: u64,
 }
 
@@ -46,7 +46,7 @@ struct Begun {
 pub(super) struct Landed {
     pub(super) index: usize,
     pub(super) came: FileOutcome,
-    /// How many of its bytes were read.
+    /// Number of bytes that were read.
     pub(super) bytes: u64,
     /// The file, if it was opened before.
     pub(super) file: Option<OwnedFd>,
@@ -54,12 +54,12 @@ pub(super) struct Landed {
 }
 
 impl InFlight {
-    /// With `depth` 0 there is no ring.
+    /// Returns a ring of this depth, not yet created; with `depth` 0 there is none.
     pub(super) fn new(depth: u32) -> Self {
         Self { depth, ring: None, refused: None, begun: Vec::new(), calls: 0 }
     }
 
-    /// Whether there is one, or may be one.
+    /// Whether there is a ring, or may be one.
     pub(super) fn is_allowed(&self) -> bool {
         self.depth > 0 && self.refused.is_none()
     }
@@ -68,9 +68,9 @@ impl InFlight {
         self.ring.as_ref().is_some_and(|ring| ring.room() == 0)
     }
 
-    /// How many files to wait for when it is full; the others keep the device busy in the
-    /// meantime. If the worker opens files, refilling it takes long; if the ring opens them,
-    /// smaller batches cost calls and save no time.
+    /// Returns how many files to wait for when the ring is full; the others keep the device busy in
+    /// the meantime. If the worker opens files, refilling takes long; if the ring opens them, smaller
+    /// batches cost calls and save no time.
     pub(super) fn batch(&self, by: By) -> usize {
         let half = (self.depth as usize / 2).max(1);
         match by {
@@ -108,12 +108,12 @@ impl InFlight {
         }
     }
 
-    /// Why there is no ring, although one was wanted.
+    /// Returns why there is no ring, although one was wanted.
     pub(super) fn refused(&mut self) -> Option<Fallback> {
         self.refused.take()
     }
 
-    /// Begins to read a file by its name in a folder; `false` if there is no ring.
+    /// Begins to read a file by its name in a folder; returns `false` if there is no ring.
     pub(super) fn begin(
         &mut self,
         folder: &Rc<OwnedFd>,
@@ -127,7 +127,7 @@ impl InFlight {
         true
     }
 
-    /// Begins to read a file that is open; returns it if there is no ring.
+    /// Begins to read an open file; returns it if there is no ring.
     pub(super) fn begin_open(
         &mut self,
         file: OwnedFd,
@@ -140,7 +140,7 @@ impl InFlight {
         Ok(())
     }
 
-    /// The ring, made on first use; `None` if it is refused or full.
+    /// Returns the ring, created on first use; `None` if it is refused or full.
     fn with_room(&mut self) -> Option<&mut FileRing> {
         if self.ring.is_none() {
             let memory = BufferPool::shared().take(SMALL * self.depth as usize);
@@ -155,7 +155,7 @@ impl InFlight {
         self.ring.as_mut().filter(|ring| ring.room() > 0)
     }
 
-    /// Records the file that was begun last in this lane.
+    /// Sets the lane of the file that was begun last.
     pub(super) fn recorded(&mut self, flight: Flight) {
         if let Some(last) = self.begun.last_mut() {
             last.flight = flight;
@@ -171,8 +171,7 @@ impl InFlight {
         }
     }
 
-    /// Passes a file that was read, and is proven to be whole and unchanged since `old`, to
-    /// `put`.
+    /// Passes a file that was read, and is proven to be whole and unchanged since `old`, to `put`.
     pub(super) fn take(
         &mut self,
         old: i64,
@@ -204,8 +203,7 @@ impl Drop for InFlight {
     }
 }
 
-/// The number of bytes is the length of a regular file on the same device that last changed
-/// before.
+/// Whether the bytes are those of a whole regular file on the same device, unchanged since `old`.
 fn is_proven(done: &FileDone<'_>, device: Option<u64>, old: i64) -> bool {
     let Ok(facts) = &done.outcome else { return false };
     let (major, minor) = facts.device;

@@ -7,11 +7,11 @@ use std::path::Path;
 
 use crate::error::{Error, Operation, Reason};
 
-/// Where the path of a file is stored, and which run of files of one folder it is in.
+/// The place of a file's path, and its run of files of one folder.
 #[derive(Clone, Copy, Debug)]
 struct Name {
     start: usize,
-    /// Without the terminating zero byte.
+    /// Length without the terminating zero byte.
     len: u32,
     /// Bytes up to and including the last slash.
     folder_len: u32,
@@ -19,19 +19,18 @@ struct Name {
     inode: u64,
 }
 
-/// All files, as zero-terminated paths one after the other, so that none has an allocation of
-/// its own.
+/// All files, as adjacent zero-terminated paths, so that none has an allocation of its own.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
     bytes: Vec<u8>,
     names: Vec<Name>,
-    /// The number of files in each run of neighbours that are in one folder.
+    /// The number of files in each run of adjacent files of one folder.
     runs: Vec<u32>,
     /// Files that are known to be unreadable: by index, in order.
     pub(super) broken: Vec<(usize, Error)>,
-    /// The entries that a walk left out: neither files nor folders, or links that are not followed.
+    /// Entries that a walk left out: neither files nor folders, or links that are not followed.
     pub(super) left_out: u64,
-    /// The first of them that is a pipe, a device or a socket.
+    /// The first left-out entry that is a pipe, a device or a socket.
     pub(super) special: Option<Vec<u8>>,
     /// Calls that a walk made.
     pub(super) walk_calls: u64,
@@ -46,14 +45,14 @@ impl Clone for Listing {
 }
 
 impl Listing {
-    /// At least this many files will follow.
+    /// Prepares for at least this many files.
     pub(super) fn expect(&mut self, files: usize) {
-        // If they do not fit, memory is allocated later, or fails there.
+        // On failure, memory is allocated later, or fails there.
         let _ = self.names.try_reserve(files);
     }
 
-    /// This many files with this many bytes of names, zero bytes included, will follow: pushing
-    /// them allocates nothing.
+    /// Reserves memory for this many files with this many bytes of names, including zero bytes, so
+    /// that pushing them allocates nothing.
     pub(super) fn try_expect(
         &mut self,
         files: usize,
@@ -114,7 +113,7 @@ impl Listing {
         }
     }
 
-    /// Appends a file that cannot be read, and why.
+    /// Appends a file that cannot be read, with its error.
     pub(super) fn push_broken(&mut self, path: &[u8], error: Error) {
         self.broken.push((self.len(), error));
         self.push(&[], path, 0);
@@ -129,32 +128,32 @@ impl Listing {
         self.names[index].inode
     }
 
-    /// The whole path, for the kernel.
+    /// Returns the whole path, for the kernel.
     pub(super) fn c_path(&self, index: usize) -> &CStr {
         let name = self.names[index];
         c_str(&self.bytes[name.start..][..=name.len as usize])
     }
 
-    /// The name inside its folder, for the kernel.
+    /// Returns the name inside its folder, for the kernel.
     pub(super) fn c_name(&self, index: usize) -> &CStr {
         let name = self.names[index];
         let from = name.start + name.folder_len as usize;
         c_str(&self.bytes[from..=name.start + name.len as usize])
     }
 
-    /// The folder of a file, with its slash; "" for names without one.
+    /// Returns the folder of a file, with its slash; "" for names without one.
     pub(super) fn folder_path(&self, index: usize) -> &Path {
         let name = self.names[index];
         as_path(&self.bytes[name.start..][..name.folder_len as usize])
     }
 
-    /// Which run of neighbours of one folder a file is in, and how many files the run has.
+    /// Returns the run of a file, and the number of files in the run.
     pub(super) fn run(&self, index: usize) -> (u32, u32) {
         let folder = self.names[index].folder;
         (folder, self.runs[folder as usize])
     }
 
-    /// Why `index` cannot be read, if that is known.
+    /// Returns why `index` cannot be read, if that is known.
     pub(super) fn broken(&self, index: usize) -> Option<&Error> {
         let at = self.broken.binary_search_by_key(&index, |&(broken, _)| broken).ok()?;
         Some(&self.broken[at].1)
@@ -165,7 +164,7 @@ pub(super) fn as_path(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
-/// Up to the first zero byte: names that contain one are never opened.
+/// Returns the bytes up to the first zero byte: names that contain one are never opened.
 fn c_str(bytes: &[u8]) -> &CStr {
     CStr::from_bytes_until_nul(bytes).unwrap_or(c"")
 }

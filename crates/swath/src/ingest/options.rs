@@ -10,7 +10,7 @@ use crate::options::{Advice, Costs, Numa, ReadOptions};
 use crate::profile::Profile;
 use crate::source::Growth;
 
-/// The most threads, and files in flight.
+/// Limit of threads, and of files in flight.
 const MOST: u32 = 1024;
 
 /// The order in which files are read. Their bytes are passed on in input order anyway, unless
@@ -28,7 +28,7 @@ pub enum FileOrder {
     Path,
     /// By inode number; many file systems number files close to where the inode is.
     Inode,
-    /// By where the first byte is on the device (`FIEMAP`): opens every file once more.
+    /// By the place of the first byte on the device (`FIEMAP`): opens every file once more.
     Extent,
 }
 
@@ -98,8 +98,8 @@ pub enum Content {
 
 words!(Content { Bytes = "bytes", Text = "text" });
 
-/// In which order a stream passes files on. The parts of one file always come in order, one file
-/// after the other.
+/// The order in which a stream passes files on. The parts of one file always come in order, one
+/// file after the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Delivery {
@@ -195,8 +195,8 @@ impl IngestOptions {
         self.read.profile.as_deref()
     }
 
-    /// How one large file of `files` is read: its bytes are counted with the others'. Beside other files, by one
-    /// thread, since each worker may read one.
+    /// Returns the options for one large file of `files`; its bytes are counted with those of the others. Among
+    /// several files it is read by one thread, since each worker may read one.
     pub(super) fn of_one_file(&self, files: usize) -> ReadOptions {
         let workers = if files == 1 { self.workers() } else { 1 };
         let read = ReadOptions::new().with_workers(workers);
@@ -204,13 +204,13 @@ impl IngestOptions {
         cancel.into_iter().fold(read, ReadOptions::with_cancel)
     }
 
-    /// The requested threads.
+    /// Returns the requested number of threads.
     pub(super) fn workers(&self) -> usize {
         self.read.workers().min(MOST as usize)
     }
 
-    /// Fallbacks that are known before the first file: those of the caller, and options that
-    /// only apply to one large file.
+    /// Returns fallbacks known before the first file: those of the caller, and options that apply
+    /// to one large file only.
     pub(super) fn noted(&self) -> Vec<Fallback> {
         let (read, wishes, usual) = (&self.read, &self.read.wishes, Wishes::default());
         let unused = [
@@ -233,7 +233,7 @@ impl IngestOptions {
         self.read.noted.iter().cloned().chain(told).collect()
     }
 
-    /// Files in flight on the device: as requested, otherwise as measured; 0: neither.
+    /// Returns the number of files in flight on the device: as requested, otherwise as measured; 0: neither.
     pub(super) fn depth(&self) -> u32 {
         let wished = u32::try_from(self.read.wishes.queue_depth).unwrap_or(MOST).min(MOST);
         match (wished, self.profile()) {
@@ -242,7 +242,7 @@ impl IngestOptions {
         }
     }
 
-    /// Absurd values of the profile, which were clamped.
+    /// Returns fallbacks for absurd values of the profile, which were clamped.
     pub(super) fn out_of_range(&self) -> Vec<Fallback> {
         let Some(profile) = self.profile() else { return Vec::new() };
         let numbers = [
@@ -268,7 +268,7 @@ impl IngestOptions {
         if size == 0 { 1 << 20 } else { size.clamp(4096, 1 << 30) }
     }
 
-    /// The most bytes of a file that has no length. While its memory grows, half as much again is held.
+    /// Returns the most bytes of a file without a length. While its memory grows, half as much again is held.
     pub(super) fn most_made(&self) -> usize {
         let limit = match self.memory_limit {
             0 => swath_os::machine::memory_at_hand().unwrap_or(u64::MAX),
@@ -278,7 +278,7 @@ impl IngestOptions {
         usize::try_from(each).unwrap_or(usize::MAX).clamp(64 << 10, 1 << 30)
     }
 
-    /// The number of threads to start with.
+    /// Returns the number of threads to start with.
     pub(super) fn cores(&self) -> usize {
         let tuned = self.profile().map_or(0, |profile| profile.files_workers());
         match (self.workers(), tuned) {

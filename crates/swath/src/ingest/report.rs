@@ -1,4 +1,4 @@
-//! How an ingest went, in plain numbers.
+//! The report of an ingest.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use swath_plan::fallback::Fallback;
 
 use super::options::FileOrder;
 
-/// System calls, by kind: what many small files cost.
+/// System calls, by kind: the main cost of many small files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SystemCalls {
@@ -27,7 +27,7 @@ pub struct SystemCalls {
 }
 
 impl SystemCalls {
-    /// All of them.
+    /// Returns the sum of all kinds.
     pub fn total(&self) -> u64 {
         self.open + self.read + self.stat + self.close + self.walk + self.ring + self.order
     }
@@ -61,9 +61,9 @@ pub struct OrderGain {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TimedFiles {
-    /// How many files.
+    /// Number of files.
     pub files: u64,
-    /// How long reading all of them took.
+    /// Time for reading all of them.
     pub elapsed: Duration,
 }
 
@@ -85,7 +85,7 @@ impl OrderGain {
     }
 }
 
-/// How an ingest went.
+/// The report of an ingest.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct IngestReport {
@@ -97,24 +97,24 @@ pub struct IngestReport {
     pub failed: u64,
     /// Files that could not be read and were left out.
     pub skipped: u64,
-    /// The entries that a walk left out: neither files nor folders, or links that are not followed.
+    /// Entries that a walk left out: neither files nor folders, or links that are not followed.
     pub left_out: u64,
-    /// From the call to the last byte, finding the files included.
+    /// From the call to the last byte, including the search for files.
     pub elapsed: Duration,
-    /// The part of it spent finding the files.
+    /// The part of `elapsed` for finding the files.
     pub listing: Duration,
     /// The most threads that read at one time.
     pub workers: usize,
     /// Files that could be in flight on the device at one time.
     pub queue_depth: u64,
-    /// Files that were not in the page cache, as far as that was noticed.
+    /// Files that were found not to be in the page cache.
     pub misses: u64,
     /// Files that were read through a ring.
     pub ring_files: u64,
     /// Files that were read in parts, by several workers.
     pub large_files: u64,
-    /// Files that had changed shortly before, or are where times cannot be trusted, so that they
-    /// were inspected twice.
+    /// Files that were inspected twice: they had changed shortly before, or their file system's times
+    /// cannot be trusted.
     pub checked_twice: u64,
     /// How the files were read, and why, in one sentence.
     pub reason: String,

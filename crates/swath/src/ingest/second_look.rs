@@ -19,7 +19,7 @@ use crate::timeline::Activity;
 pub(super) enum FileNature {
     /// A file of known length, read by position; the identity must be the same afterwards.
     Sized(Identity),
-    /// A file that claims to be empty, or whose length means nothing: read until it ends.
+    /// A file that claims to be empty, or whose length is meaningless: read until it ends.
     Made(Identity),
 }
 
@@ -59,11 +59,11 @@ impl FileReader<'_> {
         })
     }
 
-    /// Fills `target` from `offset` on.
+    /// Fills `target` from `offset`.
     ///
     /// # Errors
     ///
-    /// The kernel's, and [`Reason::Truncated`] if the file ends before.
+    /// The kernel's, and [`Reason::Truncated`] if the file ends early.
     pub(super) fn fill(
         &mut self,
         file: &OwnedFd,
@@ -102,8 +102,8 @@ impl FileReader<'_> {
         Ok(())
     }
 
-    /// Reads a file whose length means nothing until it ends, up to `most` bytes, which
-    /// is asked for a long file only.
+    /// Reads a file whose length is meaningless until it ends, up to `most` bytes; `most` is only
+    /// called for a long file.
     ///
     /// # Errors
     ///
@@ -138,7 +138,7 @@ impl FileReader<'_> {
                 }
             }
         }
-        // A file that claims to be empty, but has bytes now, was written to in between.
+        // A file that claimed to be empty, but has bytes now, was written to in between.
         self.tally.calls.stat += 1;
         let after = fstat(file).map_err(|error| refused(Call::Inspect, error, path))?;
         let after = Identity::of(&after);
@@ -148,7 +148,7 @@ impl FileReader<'_> {
         Ok(bytes)
     }
 
-    /// Checks that the file is what it was before.
+    /// Checks that the file is unchanged.
     ///
     /// # Errors
     ///

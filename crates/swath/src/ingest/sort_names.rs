@@ -1,5 +1,4 @@
-//! Names in the order of their bytes, comparing whole names only where eight bytes do not
-//! decide.
+//! Sorts names by their bytes, comparing whole names only where eight bytes do not decide.
 
 /// A name in a folder.
 #[derive(Clone, Copy)]

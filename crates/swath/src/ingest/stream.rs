@@ -27,13 +27,13 @@ use crate::error::Error;
 use crate::locks::{Condvar, Mutex};
 use crate::timeline::{Activity, Recorder};
 
-/// A file, or a part of one, that [`IngestOptions::stream`] passes on.
+/// A file, or a part of one, passed on by [`IngestOptions::stream`].
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Part<'p> {
     /// The index of the file, in input order.
     pub index: usize,
-    /// Its path, as it was given or found.
+    /// The path, as it was given or found.
     pub path: &'p Path,
     /// Offset of the bytes in the file.
     pub offset: u64,
@@ -41,11 +41,11 @@ pub struct Part<'p> {
     pub bytes: &'p [u8],
     /// Whether this is the last part of the file.
     pub is_last: bool,
-    /// Why the file cannot be read, or not to its end.
+    /// The reason why the file cannot be read, or not to its end.
     pub error: Option<&'p Error>,
 }
 
-/// A slab that pieces still refer to; it returns when the last of them is delivered.
+/// A slab that pieces refer to; it returns when the last piece is delivered.
 struct HeldSlab<'x> {
     exchange: &'x Exchange,
     slab: Slab,
@@ -67,12 +67,11 @@ struct Desk<'x, F> {
     exchange: &'x Exchange,
     each: F,
     waiting: BTreeMap<usize, WaitingPieces<'x>>,
-    /// In completion order: files of which something has been read, in the order in which it
-    /// was.
+    /// With completion order: files with bytes, in the order of their first bytes.
     arrived: VecDeque<usize>,
     /// The file whose pieces are passed on.
     turn: Option<usize>,
-    /// Whether some of this file has been passed on.
+    /// Whether a part of this file has been passed on.
     begun: bool,
     finished: usize,
     failed: u64,
@@ -95,7 +94,7 @@ impl<'x, F> Desk<'x, F> {
         Ok(())
     }
 
-    /// Passes on what is available, without waiting: for a thread that reads as well.
+    /// Passes on available pieces without waiting: for a thread that reads as well.
     fn deliver_now<E: From<Error>>(&mut self) -> std::result::Result<(), E>
     where
         F: FnMut(Part<'_>) -> std::result::Result<(), E>,
@@ -118,7 +117,7 @@ impl<'x, F> Desk<'x, F> {
         Ok(())
     }
 
-    /// Takes the filled slabs, after publishing which file is waited for.
+    /// Takes the filled slabs, after publishing the file it waits for.
     fn receive(&mut self, patience: SlabWait) {
         let mut slabs = self.exchange.slabs();
         slabs.turn = self.turn.unwrap_or(usize::MAX);
@@ -141,10 +140,10 @@ impl<'x, F> Desk<'x, F> {
         }
     }
 
-    /// The next piece in order, if it is available.
+    /// Returns the next piece in order, if it is available.
     fn next(&mut self) -> Option<(Rc<HeldSlab<'x>>, SlabPiece)> {
         if self.claims.options.delivery == Delivery::Completion && self.turn.is_none() {
-            // A file whose pieces have all been passed on may be among them.
+            // A file whose pieces have all been passed on may be in the queue.
             while let Some(index) = self.arrived.pop_front() {
                 if self.waiting.contains_key(&index) {
                     self.turn = Some(index);
@@ -226,7 +225,7 @@ enum SlabWait {
     None,
 }
 
-/// How many bytes to pass on at a time: at most `most`, and of text whole characters.
+/// Returns how many bytes to pass on at a time: at most `most`, and whole characters of text.
 fn cut(bytes: &[u8], most: usize, shape: Content) -> usize {
     let mut cut = bytes.len().min(most);
     if shape == Content::Text && cut < bytes.len() {
@@ -237,8 +236,8 @@ fn cut(bytes: &[u8], most: usize, shape: Content) -> usize {
     cut
 }
 
-/// Runs it all: workers fill slabs, this thread passes them on. If no worker can be started, it
-/// fills them as well.
+/// Runs the stream: workers fill slabs, this thread passes them on. If no worker can be started,
+/// this thread fills them as well.
 pub(super) fn stream<E: From<Error>>(
     options: &IngestOptions,
     listing: &Listing,
@@ -248,7 +247,7 @@ pub(super) fn stream<E: From<Error>>(
 ) -> std::result::Result<IngestReport, E> {
     let slab_len = options.part_len().max(SMALL);
     let limit = if options.memory_limit == 0 { 64 << 20 } else { options.memory_limit };
-    // Half of it, because as much again may be in rings and on its way from them.
+    // Half of the limit: as much again may be in rings or on its way from them.
     let most = usize::try_from(limit / 2 / slab_len as u64).unwrap_or(usize::MAX);
     let most = most.saturating_sub(Lender::RESERVE).clamp(2, 1 << 16);
     let turn = (options.delivery == Delivery::Input).then_some(0);
@@ -311,7 +310,7 @@ where
     let make = || ToSlabs::new(exchange, claims, None);
     let mut deliver = || {
         outcome = desk.deliver();
-        // No file is waited for any more, whatever has been read.
+        // Stop: no file is needed any more.
         claims.stop();
     };
     if run_beside(claims, &make, &mut deliver) {
@@ -327,7 +326,7 @@ where
     };
     let make = || ToSlabs::new(exchange, claims, None);
     run(claims, &make, ToSlabs::new(exchange, claims, Some(&mut deliver)));
-    // What the worker filled last.
+    // The last pieces of the worker.
     deliver();
     outcome
 }

@@ -1,4 +1,4 @@
-//! The share of the workers of one round in the report, and the sentence that describes it.
+//! The part of a report that comes from one round's workers, and the sentence that describes it.
 
 use swath_plan::fallback::Fallback;
 
@@ -21,7 +21,7 @@ impl Summary {
         let ring_depth = u64::from(claims.ring_depth());
         let tally = claims.tally.into_inner();
         let fallbacks = claims.fallbacks.into_inner();
-        // A ring each, or a thread each.
+        // Each thread has a ring, or one file in flight.
         let each = if tally.ring_files > 0 { ring_depth } else { 1 };
         Self { tally, threads, queue_depth: threads as u64 * each, fallbacks }
     }

@@ -1,4 +1,4 @@
-//! Checks UTF-8, and finds where it ends.
+//! Checks UTF-8, and finds the first wrong byte.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Every file below a folder: several threads list folders, and the result is the same whichever
-//! lists which.
+//! Lists every file below a folder with several threads; the result does not depend on which thread
+//! lists which folder.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -22,7 +22,7 @@ use crate::locks::{Condvar, Mutex};
 use crate::observe::CancelToken;
 use crate::threads;
 
-/// Which of the files are kept.
+/// The files to keep.
 #[derive(Clone, Copy)]
 pub(super) enum WalkFilter<'g> {
     All,
@@ -48,11 +48,11 @@ impl WalkFilter<'_> {
 /// A folder and its contents.
 #[derive(Default)]
 struct Node {
-    /// With a slash at its end.
+    /// The path, with a slash at its end.
     path: Vec<u8>,
     parent: Option<usize>,
     identity: Option<(u64, u64)>,
-    /// The names of its files, one after the other.
+    /// The names of the folder's files, one after the other.
     names: Vec<u8>,
     files: Vec<NameEntry>,
     folders: Vec<usize>,
@@ -76,7 +76,7 @@ struct Tree {
     nodes: Vec<Node>,
     waiting: VecDeque<usize>,
     busy: usize,
-    /// There are too few descriptors for several threads: the first continues alone.
+    /// There are too few descriptors for several threads, so the first continues alone.
     alone: bool,
 }
 
@@ -94,7 +94,7 @@ enum Who {
     Helper,
 }
 
-/// From this many waiting folders on, helpers are worth starting.
+/// Waiting folders from which helpers are worth starting.
 const MANY: usize = 16;
 const HELPERS: usize = 7;
 
@@ -103,7 +103,7 @@ const HELPERS: usize = 7;
 ///
 /// # Errors
 ///
-/// If it is cancelled.
+/// If the call is cancelled.
 pub(super) fn walk(
     base: &Path,
     symlinks: Symlinks,
@@ -140,7 +140,7 @@ pub(super) fn walk(
         while let Some(index) = walk.next(Who::First) {
             walk.list(index);
             if helpers < most.min(HELPERS) && walk.tree.lock().is_much() {
-                // Refused: this thread does it alone.
+                // If refused, no further helper is started.
                 let started = threads::start(scope, helpers + 1, &help);
                 helpers = if started.is_ok() { helpers + 1 } else { most };
             }
@@ -154,7 +154,7 @@ pub(super) fn walk(
     Ok(())
 }
 
-/// Files first, then the folders in their order.
+/// Appends each folder's files first, then its subfolders in order.
 fn append(mut nodes: Vec<Node>, listing: &mut Listing) {
     let mut stack = vec![0];
     while let Some(index) = stack.pop() {
@@ -178,7 +178,7 @@ fn append(mut nodes: Vec<Node>, listing: &mut Listing) {
 }
 
 impl Walk<'_> {
-    /// A folder to list, waiting for one; `None` when no thread can find another one.
+    /// Waits for a folder to list; `None` when no thread can find another one.
     fn next(&self, who: Who) -> Option<usize> {
         let mut tree = self.tree.lock();
         loop {
@@ -188,7 +188,7 @@ impl Walk<'_> {
             if tree.alone && who == Who::Helper {
                 return None;
             }
-            // The last one first: few folders wait, and names of one folder stay together.
+            // Last in, first out: few folders wait, and names of one folder stay together.
             if !(tree.alone && tree.busy > 0)
                 && let Some(index) = tree.waiting.pop_back()
             {
@@ -232,8 +232,8 @@ impl Walk<'_> {
         self.changed.notify_all();
     }
 
-    /// Leaves a folder for later, when the other threads have closed theirs; `false` if there
-    /// are no others.
+    /// Leaves a folder for later, when the other threads have closed theirs; returns `false` if there
+    /// are no other threads.
     fn put_back(&self, index: usize) -> bool {
         let mut tree = self.tree.lock();
         if tree.busy <= 1 {
@@ -282,7 +282,7 @@ impl Walk<'_> {
             if kind == FileType::Symlink {
                 kind = match self.symlinks {
                     Symlinks::Skip => FileType::Unknown,
-                    // If it leads to nothing, reading reports that.
+                    // Reading reports a link that leads nowhere.
                     Symlinks::Files | Symlinks::Follow => {
                         node.calls += 1;
                         statat(&folder, name, AtFlags::empty())

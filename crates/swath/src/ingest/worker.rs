@@ -1,9 +1,9 @@
-//! One thread of an ingest: takes files, reads them the cheapest way, puts their bytes in place.
+//! One thread of an ingest: takes files, reads them in the cheapest way, puts their bytes in place.
 //!
 //! ```text
 //! in the page cache?  → open, read, inspect: done
 //! not there           → the device: by a ring, or this thread waits and another one is started;
-//!                       which of them opens it is measured
+//!                       measurements decide which of them opens the file
 //! large, odd, young   → with care: inspected before and after
 //! ```
 
@@ -42,13 +42,13 @@ pub(super) struct Worker<'s, 'e, P> {
     /// The large file that this worker read last, open.
     large: Option<(usize, OwnedFd)>,
     start: Starter<'s, 'e, P>,
-    /// Whether it runs on the thread that called.
+    /// Whether it runs on the calling thread.
     here: bool,
     /// Bytes that have been reported to the claims.
     counted: u64,
 }
 
-/// Whether the ring reads a file; if not, it is handed back, unless it had to be closed.
+/// Whether the ring reads a file; if not, the file is returned, unless it had to be closed.
 enum Offer {
     Taken,
     Declined(Option<OwnedFd>),
@@ -83,7 +83,7 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
         }
     }
 
-    /// Does one claim.
+    /// Carries out one claim.
     pub(super) fn claimed(&mut self, claim: WorkerClaim) {
         self.reader.recorder.waited();
         match claim {
@@ -99,12 +99,12 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
         }
     }
 
-    /// Whether files are in flight, or wait to be read once more.
+    /// Whether files are in flight, or wait to be read again.
     pub(super) fn has_files_left(&self) -> bool {
         self.in_flight.count() > 0 || !self.later.is_empty()
     }
 
-    /// Closes what is open, and records what was done.
+    /// Closes open files, and adds the worker's counts.
     pub(super) fn end(mut self) {
         if let Some((_, file)) = self.large.take() {
             self.reader.done_with(file);
@@ -134,14 +134,14 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
         self.count_came();
     }
 
-    /// Reports the bytes that were read since the last time to the claims.
+    /// Reports the bytes read since the last call to the claims.
     fn count_came(&mut self) {
         let came = self.reader.tally.bytes;
         self.claims.came(came - self.counted);
         self.counted = came;
     }
 
-    /// Repeats `work` as long as it fails for lack of descriptors and there is one to give up.
+    /// Repeats `work` as long as it fails for lack of descriptors and one can be freed.
     fn sparing(&mut self, mut work: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
         loop {
             match work(self) {
@@ -152,7 +152,7 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
         }
     }
 
-    /// Closes what this worker keeps open only to be faster; `false` if there is nothing left.
+    /// Closes a descriptor that is only kept for speed; returns `false` if there is none.
     fn give_up(&mut self) -> bool {
         while self.in_flight.count() > 0 {
             self.reap(self.in_flight.count());
@@ -174,7 +174,7 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
             return Err(error.again());
         }
         if self.has_files_left() && !self.to.is_ready(index) {
-            // The file that the other workers wait for may be in flight here.
+            // The file that other workers wait for may be in flight on this one.
             self.drain();
         }
         let (mut opened, mut cached) = (None, None);
@@ -182,7 +182,7 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
         if is_tried {
             let Some(room) = self.to.room(index, SMALL, path)? else { return Ok(()) };
             if !P::SHARED {
-                // For room, in a stream.
+                // In a stream: waited for room.
                 self.reader.recorder.waited();
             }
             match self.reader.read_small(index, room, Wait::Never) {
@@ -192,7 +192,7 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
             self.probe.saw(cached.is_some());
         }
         if cached.is_none() {
-            // From its beginning, if there is a ring.
+            // With a ring, from the beginning of the file.
             match self.begin(index, opened)? {
                 Offer::Taken => return Ok(()),
                 Offer::Declined(file) => opened = file,
@@ -214,7 +214,7 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
         };
         match outcome {
             Outcome::Whole(len) => {
-                // The end of one file is the beginning of the next.
+                // The lap starts at the end of the previous file.
                 reader.recorder.lap(Activity::Read, 0, len as u64);
                 check_text(self.claims.options.shape, path, &room[..len])?;
                 self.kept(index, len);
@@ -225,16 +225,16 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
                 reader.recorder.lap(Activity::Read, 0, 0);
                 Err(refused(call, error, path))
             }
-            // Waiting for the device ends with another outcome.
+            // Cannot happen: waiting for the device has another outcome.
             Outcome::Miss(_) => Err(refused(Call::Read, Errno::AGAIN, path)),
         }
     }
 
-    /// Begins to read a file by the ring, if that is possible; it may be open already.
+    /// Begins to read a file by the ring, if possible; the file may be open already.
     ///
     /// # Errors
     ///
-    /// If it cannot be opened.
+    /// If the file cannot be opened.
     fn begin(&mut self, index: usize, opened: Option<OwnedFd>) -> Result<Offer> {
         if !self.in_flight.is_allowed() {
             return Ok(Offer::Declined(opened));
@@ -270,21 +270,21 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
         Ok(Offer::Taken)
     }
 
-    /// Opens a file that the ring is to read; `None` if there are no descriptors left.
+    /// Opens a file for the ring to read; `None` if there are no descriptors left.
     fn open_for_ring(&mut self, index: usize) -> Result<Option<OwnedFd>> {
         let began = Instant::now();
         let opened = self.reader.open(index, Wait::ForDevice);
         self.opener.took(began.elapsed());
         match opened {
             Ok(file) => Ok(Some(file)),
-            // Others have taken the descriptors: the ring needs none.
+            // No descriptors are left; the ring needs none.
             Err(Errno::MFILE | Errno::NFILE) => Ok(None),
             Err(error) => Err(refused(Call::Open, error, self.claims.listing.path(index))),
         }
     }
 
-    /// Waits for all files in flight, then reads those that were not read completely: the first
-    /// ones first, because a stream waits for them.
+    /// Waits for all files in flight, then reads those that were not read completely, in order,
+    /// because a stream waits for the first ones.
     pub(super) fn drain(&mut self) {
         while self.in_flight.count() > 0 {
             self.reap(self.in_flight.count());
@@ -302,7 +302,7 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
         self.count_came();
     }
 
-    /// Waits for `want` files and puts what was read in place.
+    /// Waits for `want` files and puts their bytes in place.
     fn reap(&mut self, want: usize) {
         self.in_flight.wait(want);
         self.reader.recorder.waited();

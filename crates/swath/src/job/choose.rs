@@ -1,4 +1,4 @@
-//! Which attempts a commit takes, and the small files that say so.
+//! Chooses the attempts of a commit, and records them in small files.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -12,11 +12,11 @@ use super::plan::Plan;
 use crate::error::{Error, Operation, Reason, Result, counted};
 use crate::sink::fs::FsFolder;
 
-/// How many parts an error names.
+/// Maximum number of parts that an error names.
 const NAMED: usize = 5;
 
 impl Plan {
-    /// One receipt for each part, in order: the first of each.
+    /// Returns the first receipt of each part, in the order of parts.
     pub(super) fn choose<'d>(
         &self,
         done: impl IntoIterator<Item = &'d Done>,
@@ -36,12 +36,12 @@ impl Plan {
         Ok(chosen.into_iter().flatten().cloned().collect())
     }
 
-    /// Fails if one of them cannot be a receipt of this job, which may be committed.
+    /// Fails if a receipt cannot be of this job, which may be committed.
     pub(super) fn check_receipts(&self, done: &[Done]) -> Result<()> {
         done.iter().try_for_each(|it| self.place_of(it).map(drop))
     }
 
-    /// The index of its part.
+    /// Returns the index of the receipt's part.
     fn place_of(&self, done: &Done) -> Result<usize> {
         let Done { part, attempt, .. } = done;
         let place = usize::try_from(*part).ok().filter(|&place| place < self.parts.len());
@@ -55,7 +55,7 @@ impl Plan {
         Error::new(Operation::Commit, Reason::Invalid, &self.folder).detail(detail)
     }
 
-    /// The attempts that an earlier commit chose, if it was killed or does not know how it ended.
+    /// Returns the attempts that an earlier commit chose, if it was killed or its outcome is unknown.
     pub(super) fn chosen(&self, folder: &dyn FsFolder) -> Result<Option<Vec<Done>>> {
         const AGAIN: &str = "remove this file, then commit again";
         let Some(chosen) = self.read_json::<Vec<Done>>(folder, CHOSEN, AGAIN)? else {
@@ -69,7 +69,7 @@ impl Plan {
         }
     }
 
-    /// Records what the output will consist of. Under the lock of the job, before anything gets the
+    /// Records the segments of the output. Called under the lock of the job, before a file gets the
     /// name of the target.
     pub(super) fn record_choice(
         &self,
@@ -86,14 +86,14 @@ impl Plan {
         }
         match self.create_json(folder, CHOSEN, chosen)? {
             true => Ok(()),
-            // Only where the file system has no locks.
+            // Possible only where the file system has no locks.
             false => Err(Error::new(Operation::Commit, Reason::Busy, &self.folder)
                 .detail("another process has begun to commit this job")
                 .hint("wait until it is done, then commit again: the result is the same")),
         }
     }
 
-    /// Fails early where a segment is not what its receipt says.
+    /// Fails early if a segment does not match its receipt.
     pub(super) fn check_lens(&self, folder: &dyn FsFolder, chosen: &[Done]) -> Result<()> {
         let check = |index: usize| {
             let done: &Done = &chosen[index];
@@ -116,7 +116,8 @@ impl Plan {
         files::at_once(chosen.len(), check).map(drop)
     }
 
-    /// A segment that cannot be removed stays until the folder is removed: the commit stands.
+    /// Removes segments. One that cannot be removed stays until the folder is removed: the commit
+    /// stands.
     pub(super) fn remove_segments(&self, folder: &dyn FsFolder, kept: &[Done]) {
         let kept: BTreeSet<String> = kept.iter().map(Done::file_name).collect();
         let is_done = |name: &OsString| {
@@ -145,7 +146,7 @@ impl Plan {
         })
     }
 
-    /// Writes a small file; `false` if its name is taken.
+    /// Writes a small file; returns `false` if its name is taken.
     pub(super) fn create_json<T: Serialize + ?Sized>(
         &self,
         folder: &Arc<dyn FsFolder>,
@@ -158,7 +159,7 @@ impl Plan {
     }
 }
 
-/// `parts 3, 7 and 12 more are not done`.
+/// Returns a text such as `parts 3, 7 and 12 more are not done`.
 fn not_done(missing: &[usize]) -> String {
     let named: Vec<String> = missing.iter().take(NAMED).map(usize::to_string).collect();
     let more = missing.len() - named.len();

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! file       lock → draft → CHOSEN → segments to their places → the name → COMMITTED → remove segments
-//! segments   lock → sync folder → MANIFEST → remove what was not chosen
+//! segments   lock → sync folder → MANIFEST → remove other segments
 //! ```
 //!
-//! Whatever is killed, the next commit begins again from the segments. CHOSEN says which output may
+//! After any kill, the next commit begins again from the segments. CHOSEN lists the output that may
 //! be at the target already: if its bytes are there, its attempts are taken again; otherwise no
-//! reader has seen it, and the commit chooses anew. A commit that fails, and knows that the target is
-//! what it was, removes CHOSEN under its lock. Nothing is removed before the output is durable.
+//! reader has seen it, and the commit chooses again. A commit that fails, and knows that the target
+//! is unchanged, removes CHOSEN under its lock. Nothing is removed before the output is durable.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub struct CommittedJob {
     pub bytes: u64,
     /// The CRC-32C of the bytes.
     pub crc32c: u32,
-    /// Parts it consists of.
+    /// Parts of the output.
     pub parts: u64,
     /// Bytes that were moved to their places by sharing blocks.
     pub cloned: u64,
@@ -42,16 +42,16 @@ pub struct CommittedJob {
 }
 
 impl Plan {
-    /// Makes the output of the parts, in order, and makes it visible in one step.
+    /// Joins the parts, in order, into the output, and makes it visible in one step.
     ///
     /// `done` are the receipts that the parts' attempts returned, in any order. If a part has
-    /// several, the first counts. Those of [`done`](Self::done) are enough.
+    /// several, the first counts. The receipts from [`done`](Self::done) are enough.
     ///
     /// It may be called again after a failure or a kill, by another process too, and returns the
-    /// same result if the job is committed. Attempts that ended after a commit that failed count in
-    /// the next one. After a commit that was killed they count unless the target has the bytes that
-    /// it chose already: then those stay. With [`Form::File`], everything that the parts wrote is
-    /// removed at the end; [`remove`](Self::remove) removes the folder.
+    /// same result if the job is committed. Attempts that ended after a failed commit count in the
+    /// next one. After a commit that was killed they count, unless the target already has the bytes
+    /// that it chose: then those stay. With [`Form::File`], the segments of the parts are removed at
+    /// the end; [`remove`](Self::remove) removes the folder.
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ impl Plan {
         }
     }
 
-    /// Returns what the commit wrote, `None` before it has ended. Looks at two names at most.
+    /// Returns the report of the commit, `None` before it has ended. Looks up two names at most.
     ///
     /// # Errors
     ///
@@ -95,15 +95,15 @@ impl Plan {
             None => None,
         };
         let chosen = match (found, &earlier) {
-            // A commit that was killed has placed them: a reader may have seen these bytes.
+            // A killed commit has placed them: a reader may have seen these bytes.
             (Some(_), Some(chosen)) => chosen.clone(),
-            // Of a part that has no receipt, what was chosen before is as good.
+            // For a part without a receipt, the earlier choice is as good.
             (_, earlier) => self.choose(done.iter().chain(earlier.iter().flatten()))?,
         };
         self.check_inputs()?;
         let committed = match found {
             Some(found) => {
-                // The commit that gave the target its name was killed, perhaps before it removed its lock.
+                // The commit that named the target was killed, perhaps before it removed its lock.
                 Claim::sweep(&self.target, &*self.output.draft.fs);
                 self.settle_target().map(|()| found)?
             }
@@ -118,29 +118,29 @@ impl Plan {
         Ok(committed)
     }
 
-    /// Places the chosen attempts, and gives the output its name. What can be refused is refused
-    /// before they are recorded as chosen.
+    /// Places the chosen attempts, and gives the output its name. Foreseeable refusals come before
+    /// the choice is recorded.
     fn make(
         &self,
         folder: &Arc<dyn FsFolder>,
         earlier: Option<&[Done]>,
         chosen: &[Done],
     ) -> Result<CommittedJob> {
-        // From here on, its path leads to one file.
+        // Now its path always leads to the same folder.
         let output = self.output().in_same_folders(&[&self.target]);
         self.at.as_ref().map_or(Ok(()), |at| at.check(&self.target, &*output.draft.fs))?;
         let draft = output.begin(&self.target).map_err(not_in_place)?;
         place::reserve(&draft, bytes_of(chosen))?;
         self.record_choice(folder, earlier, chosen)?;
         self.place_all(folder, chosen, draft).inspect_err(|error| {
-            // The target is what it was: the next commit may take other attempts.
+            // The target is unchanged: the next commit may take other attempts.
             if error.reason() != Reason::OutcomeUnknown {
                 let _ = folder.remove(CHOSEN.as_ref());
             }
         })
     }
 
-    /// Copies all parts into a draft, and commits that.
+    /// Copies all parts into a draft, and commits the draft.
     fn place_all(
         &self,
         folder: &Arc<dyn FsFolder>,
@@ -188,7 +188,7 @@ impl Plan {
         Ok(found.then_some(committed))
     }
 
-    /// The commit that gave the target its name was killed, perhaps before this.
+    /// Syncs the target and its name: the commit that gave the name was killed, perhaps before its syncs.
     fn settle_target(&self) -> Result<()> {
         if !self.is_durable {
             return Ok(());
@@ -201,7 +201,7 @@ impl Plan {
         synced.map_err(|error| Error::io(Operation::Sync, &self.target, error))
     }
 
-    /// Fails if the output of a job that is committed is gone, or has another length.
+    /// Fails if the output of a committed job is gone, or has another length.
     fn check_target(&self, committed: &CommittedJob) -> Result<()> {
         let located = self.output.draft.fs.locate(&self.target);
         let there = match located.and_then(|at| at.folder.facts(&at.name)) {
@@ -224,7 +224,7 @@ impl Plan {
         ))
     }
 
-    /// The output is there, but the folder does not say so.
+    /// Returns the error for an output that exists but is not recorded in the folder.
     pub(super) fn not_recorded(&self, error: std::io::Error) -> Error {
         Error::new(Operation::Commit, Reason::OutcomeUnknown, &self.folder)
             .caused_by(error)

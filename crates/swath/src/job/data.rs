@@ -16,7 +16,7 @@ use crate::sink::path_text;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Form {
-    /// One ordinary file. The commit copies what the parts wrote to their places, sharing blocks
+    /// One ordinary file. The commit copies the bytes of the parts to their places, sharing blocks
     /// where the file system can, and gives the file its name in one step.
     #[default]
     File,
@@ -28,9 +28,9 @@ pub enum Form {
 
 words!(Form { File = "file", Segments = "segments" });
 
-/// The data that one process needs to do a part: which bytes to read, and where to write.
+/// The data that one process needs to do a part: the bytes to read, and the place to write.
 ///
-/// Small, whatever the size of the job: it can be sent to a worker with each task.
+/// Small for a job of any size: it can be sent to a worker with each task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     pub(super) job: String,
@@ -44,18 +44,18 @@ pub struct Part {
 }
 
 impl Part {
-    /// A part that belongs to no job.
+    /// Returns a part that belongs to no job.
     pub(super) fn only_read(index: u64, division: Division, pieces: Vec<PartPiece>) -> Self {
         let (job, folder) = (String::new(), PathBuf::new());
         Self { job, folder, index, is_synced: false, division, pieces }
     }
 
-    /// Its place in the order of the output, from 0.
+    /// The index of the part in the order of the output, from 0.
     pub fn index(&self) -> u64 {
         self.index
     }
 
-    /// Where the inputs were divided, which decides what of its pieces a part has.
+    /// Where the inputs were divided, which decides which records or bytes of its pieces a part has.
     pub fn division(&self) -> Division {
         self.division
     }
@@ -70,8 +70,8 @@ impl Part {
     }
 
     /// The bytes that the part consists of, in order. All parts, one after the other, are the bytes
-    /// of all inputs. With [`Division::Lines`] they are whole lines; a line that goes on in the next
-    /// input is then the end of one piece and the beginning of the next.
+    /// of all inputs. With [`Division::Lines`] they are whole lines; a line that continues in the
+    /// next input is then the end of one piece and the beginning of the next.
     ///
     /// # Errors
     ///
@@ -114,7 +114,7 @@ impl Part {
     }
 }
 
-/// An extent of an input, and what was known of this input when the job was planned.
+/// An extent of an input, and the state of this input when the job was planned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartPiece {
     /// The input, as an absolute path.
@@ -130,14 +130,14 @@ pub struct PartPiece {
 }
 
 impl PartPiece {
-    /// Its bytes. What of them the part has, [`Part::division`] says.
+    /// The bytes. [`Part::division`] decides which of them the part has.
     pub fn extent(&self) -> Extent {
         Extent::between(self.offset, self.offset.saturating_add(self.len))
     }
 
     /// Whether the part has exactly these bytes: with [`Division::Bytes`], [`Division::Lines`] and
-    /// [`Division::Width`]. Otherwise it has the records that begin in them, which in whole inputs
-    /// are the same.
+    /// [`Division::Width`]. Otherwise it has the records that begin in them, which is the same for
+    /// whole inputs.
     pub fn is_exact(&self) -> bool {
         self.is_exact
     }
@@ -148,26 +148,26 @@ pub(super) fn is_exact(division: Division) -> bool {
     !matches!(division, Division::Records | Division::Inputs | Division::Groups)
 }
 
-/// By what a change of an input is noticed.
+/// The facts that reveal a change of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct InputState {
     pub(super) input_len: u64,
     pub(super) modified_s: i64,
     pub(super) modified_ns: i64,
-    /// Its number on this machine, if it is on a disk of its own: network file systems may number files differently
-    /// on each machine, and each may have a copy.
+    /// The inode number on this machine, if the file is on a disk of this machine: network file systems may number
+    /// files differently on each machine, and each may have a copy.
     #[serde(default)]
     pub(super) inode: Option<LocalInode>,
-    /// Its permissions: an output may be read by those who might read the inputs then.
+    /// The permissions: the readers of the output are those who could read the inputs then.
     pub(super) mode: u32,
-    /// The group they are for, if not for any.
+    /// The group of the permissions; `None`: any.
     pub(super) group: Option<u32>,
 }
 
-/// A file's number, and where it has it.
+/// A file's inode number, and the place where it is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct LocalInode {
-    /// Stands for the start of this machine and the mounts that the process sees.
+    /// A hash of this machine's boot and the mounts that the process sees.
     pub(super) place: u64,
     pub(super) number: u64,
 }
@@ -183,25 +183,25 @@ impl From<&Piece> for PlanPiece {
 }
 
 impl PlanPiece {
-    /// The index of its input.
+    /// Returns the index of its input.
     pub(super) fn input(self) -> usize {
         self.0
     }
 
-    /// Its bytes, `None` if they end past what a file can have: it may come from anywhere.
+    /// Returns its bytes; `None` if they end past the longest possible file: the data may come from anywhere.
     pub(super) fn extent(self) -> Option<Extent> {
         Extent::new(self.1, self.2)
     }
 }
 
-/// The receipt of a finished attempt: which part, which attempt, and its bytes.
+/// The receipt of a finished attempt: the part, the attempt, and its bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Done {
     /// The part.
     pub part: u64,
     /// The attempt: 16 hexadecimal digits.
     pub attempt: String,
-    /// Bytes that it wrote.
+    /// Bytes that the attempt wrote.
     pub len: u64,
     /// The CRC-32C of the bytes.
     pub crc32c: u32,
@@ -209,20 +209,20 @@ pub struct Done {
 
 const PREFIX: &str = "part-";
 
-/// Whether it can be the number of a job or an attempt: 16 hexadecimal digits.
+/// Whether `id` can be the number of a job or an attempt: 16 hexadecimal digits.
 pub(super) fn is_number(id: &str) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     id.len() == 16 && id.bytes().all(is_digit)
 }
 
 impl Done {
-    /// The name of the file that holds the bytes.
+    /// Returns the name of the file that holds the bytes.
     pub(super) fn file_name(&self) -> String {
         let Self { part, attempt, len, crc32c } = self;
         format!("{PREFIX}{part:06}.{attempt}.{len}.{crc32c:08x}")
     }
 
-    /// Reads a receipt from the name of a file, `None` if it is not one.
+    /// Reads a receipt from the name of a file; `None` if the name has none.
     pub(super) fn of_file_name(name: &str) -> Option<Self> {
         let mut fields = name.strip_prefix(PREFIX)?.split('.');
         let part = fields.next()?.parse().ok()?;
@@ -230,18 +230,18 @@ impl Done {
         let len = fields.next()?.parse().ok()?;
         let crc32c = u32::from_str_radix(fields.next()?, 16).ok()?;
         let done = Self { part, attempt, len, crc32c };
-        // Exactly what is written above: one receipt has one name.
+        // Exactly the form of `file_name`: one receipt has one name.
         (fields.next().is_none() && done.is_well_formed() && done.file_name() == name)
             .then_some(done)
     }
 
-    /// Whether its name is one that an attempt can have: it may come from anywhere.
+    /// Whether an attempt can have this number: the receipt may come from anywhere.
     pub(super) fn is_well_formed(&self) -> bool {
         is_number(&self.attempt)
     }
 }
 
-/// How inputs are divided, in JSON.
+/// The JSON form of a [`Division`].
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", remote = "Division")]
 #[non_exhaustive]
@@ -254,7 +254,7 @@ pub(super) enum DivisionText {
     Groups,
 }
 
-/// The length of the output.
+/// Returns the length of the output.
 pub(super) fn bytes_of(chosen: &[Done]) -> u64 {
     chosen.iter().map(|done| done.len).sum()
 }

@@ -1,4 +1,4 @@
-//! The files in a job's folder, and how small ones are written.
+//! The files in a job's folder, and the writing of small ones.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -22,35 +22,35 @@ use crate::together::threads;
 pub(super) const VERSION: u32 = 5;
 /// The plan.
 pub(super) const PLAN: &str = "JOB";
-/// The attempts that the commit takes.
+/// Name of the list of attempts that the commit takes.
 pub(super) const CHOSEN: &str = "CHOSEN";
-/// The output is durable.
+/// Name of the file that records that the output is durable.
 pub(super) const COMMITTED: &str = "COMMITTED";
-/// Locked by a commit or a removal.
+/// Name of the file that a commit or a removal locks.
 pub(super) const LOCK: &str = ".JOB.swath-lock";
-/// The end of names that files have before they are complete, where files must have one.
+/// The end of the names of incomplete files, where files must have names.
 const HIDDEN: &str = ".swath-tmp";
-/// The end of the name that a job's folder has while it is made or removed.
+/// The end of the name of a job's folder while it is created or removed.
 const HIDDEN_FOLDER: &str = ".swath-job";
-/// Before the number at the end of the name that a job's folder has by default.
+/// The text before the number at the end of a job folder's default name.
 const NUMBERED: &str = ".job-";
-/// A plan of a million parts is shorter; anything longer is not ours.
+/// A plan of a million parts is shorter; a longer file is not a plan.
 const LONGEST: usize = 1 << 30;
 
-/// A number for a job that no other job has.
+/// Returns a number that no other job has.
 pub(super) fn new_id() -> String {
     format!("{:016x}", unique_number())
 }
 
-/// The default folder of a job.
+/// Returns the default folder of a job.
 pub(super) fn folder_next_to(target: &Path, id: &str) -> PathBuf {
     let mut name = stem(target.file_name().unwrap_or(OsStr::new("out")));
     name.push(format!("{NUMBERED}{}", id.get(..8).unwrap_or(id)));
     target.with_file_name(name)
 }
 
-/// Refuses the folder of a job in another place than it was `planned` for, where other users can move it there, and
-/// another job's away.
+/// Refuses a job's folder in another place than `planned`, if other users can move it there and another job's folder
+/// away.
 pub(super) fn check_place(fs: &dyn Fs, path: &Path, planned: &Path) -> Result<()> {
     let at = |path: &Path| {
         let at = fs.locate(path)?;
@@ -61,7 +61,7 @@ pub(super) fn check_place(fs: &dyn Fs, path: &Path, planned: &Path) -> Result<()
     if there.as_ref().is_ok_and(|there| *there == here) || !can_be_moved(fs, path) {
         return Ok(());
     }
-    // On another machine, where that path never was.
+    // On another machine, the planned path may never have existed.
     let is_its_name = planned.file_name() == Some(&here.1);
     if is_its_name && there.is_err() && !can_be_moved(fs, planned) {
         return Ok(());
@@ -74,7 +74,7 @@ pub(super) fn check_place(fs: &dyn Fs, path: &Path, planned: &Path) -> Result<()
         .hint("move it back, or into a folder that only you can write to"))
 }
 
-/// Whether users other than this one and root can move what is at `path`, or a folder above it.
+/// Whether users other than this one and root can move the file at `path`, or a folder above it.
 fn can_be_moved(fs: &dyn Fs, path: &Path) -> bool {
     let user = geteuid().as_raw();
     let mut above: Vec<&Path> =
@@ -88,7 +88,7 @@ fn can_be_moved(fs: &dyn Fs, path: &Path) -> bool {
     })
 }
 
-/// A name for a job's folder while it is made or removed, which no other process chooses.
+/// Returns a name for a job's folder while it is created or removed, which no other process chooses.
 pub(super) fn hidden_folder(name: &OsStr) -> OsString {
     let mut hidden = OsString::from(".");
     hidden.push(stem(name));
@@ -96,7 +96,7 @@ pub(super) fn hidden_folder(name: &OsStr) -> OsString {
     hidden
 }
 
-/// Whether a folder of this name was being made or removed.
+/// Whether a folder of this name was being created or removed.
 pub(super) fn is_hidden_folder(name: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
     let digits = name
@@ -119,15 +119,15 @@ pub(super) fn open_folder(fs: &dyn Fs, path: &Path) -> Result<Arc<dyn FsFolder>>
     let facts = folder.own_facts();
     let facts = facts.map_err(|error| Error::io(Operation::Inspect, path, error))?;
     match folder.facts(COMMITTED.as_ref()) {
-        // An output that is complete may belong to a group.
+        // A complete output may be open to a group.
         Ok(Some(_)) => check_keeper(&*folder, path, &Facts { mode: 0o700, ..facts })?,
         _ => check_keeper(&*folder, path, &facts)?,
     }
     Ok(folder)
 }
 
-/// Refuses what another user has put in place of the job's folder or plan, or may change: a plan says which
-/// file is replaced, and what is read. What root has made is as good as ours.
+/// Refuses a folder or plan that another user has put there or may change: a plan decides which file is
+/// replaced, and which files are read. Files of root are accepted.
 pub(super) fn check_keeper(folder: &dyn FsFolder, path: &Path, facts: &Facts) -> Result<()> {
     let is_kept =
         |user: u32, writers: u32| [0, user].contains(&facts.owner) && facts.mode & writers == 0;
@@ -154,7 +154,7 @@ pub(super) fn check_keeper(folder: &dyn FsFolder, path: &Path, facts: &Facts) ->
     })
 }
 
-/// Held while a job is committed or removed; `None` where the file system has no locks.
+/// The lock during a commit or a removal; `None` where the file system has no locks.
 pub(super) type FolderLock = Option<Box<dyn crate::sink::Lock>>;
 
 /// Takes the lock of a job.
@@ -178,7 +178,7 @@ pub(super) fn lock_new(folder: &dyn FsFolder) -> io::Result<FolderLock> {
     }
 }
 
-/// Reads a whole file of the folder at `path`, `None` if it is not there.
+/// Reads a whole file of the folder at `path`; `None` if it does not exist.
 pub(super) fn read(folder: &dyn FsFolder, path: &Path, name: &str) -> Result<Option<Vec<u8>>> {
     let path = path.join(name);
     let failed = |error| Error::io(Operation::Read, &path, error);
@@ -191,8 +191,8 @@ pub(super) fn read(folder: &dyn FsFolder, path: &Path, name: &str) -> Result<Opt
     bytes.map(Some).ok_or_else(|| failed(Errno::FBIG.into()))
 }
 
-/// Makes calls that wait for a file server rather than compute, several at a time, and returns
-/// their results in order, or the first failure in order. Few calls are made by this thread alone.
+/// Makes calls that wait for a file server rather than compute, several at a time; returns their
+/// results in order, or the first failure in order. This thread alone makes few calls.
 pub(super) fn at_once<T: Send, E: Send>(
     count: usize,
     call: impl Fn(usize) -> std::result::Result<T, E> + Sync,
@@ -216,12 +216,12 @@ pub(super) fn at_once<T: Send, E: Send>(
 pub(super) fn entries(folder: &dyn FsFolder) -> io::Result<Vec<(OsString, Facts)>> {
     let names = folder.list()?;
     let facts = at_once(names.len(), |index| folder.facts(&names[index]))?;
-    // Some may be gone by now.
+    // Some may have vanished.
     Ok(names.into_iter().zip(facts).filter_map(|(name, facts)| Some((name, facts?))).collect())
 }
 
-/// Removes files, several at a time. The others are removed too where one cannot be; the error is the
-/// first in order, with the index of its name.
+/// Removes files, several at a time. Continues after a failure; the error is the first in order, with
+/// the index of its name.
 pub(super) fn remove_all(
     folder: &dyn FsFolder,
     names: &[OsString],
@@ -241,7 +241,7 @@ pub(super) fn remove_all(
 pub(super) struct NewFile {
     folder: Arc<dyn FsFolder>,
     file: Arc<dyn FsFile>,
-    /// Its name until then, where files must have one.
+    /// The name until then, where files must have one.
     hidden: Option<OsString>,
 }
 
@@ -263,7 +263,7 @@ impl NewFile {
         &self.file
     }
 
-    /// The permissions of a new file. One that has a hidden name until it has its own can be opened by its owner only.
+    /// Returns the permissions of a new file. With a hidden name, it can be opened by its owner only.
     pub(super) fn usual_mode(&self) -> io::Result<u32> {
         match self.hidden {
             Some(_) => Ok(0o666 & !umask().unwrap_or(0)),
@@ -271,14 +271,14 @@ impl NewFile {
         }
     }
 
-    /// Whether it is on a mount that lets no permissions be changed.
+    /// Whether the mount does not allow changes of permissions.
     pub(super) fn is_fixed(&self) -> bool {
         let changed =
             || self.file.set_mode(CLOSED | 0o100).and_then(|()| self.file.set_mode(CLOSED));
         self.hidden.is_some() && changed().is_err()
     }
 
-    /// Gives it these permissions. Where none can be changed, an empty file is made anew with them.
+    /// Sets these permissions. Where permissions cannot be changed, an empty file is created again with them.
     pub(super) fn set_mode(&mut self, mode: u32) -> io::Result<()> {
         let facts = self.file.facts()?;
         if facts.mode & 0o777 == mode {
@@ -299,7 +299,7 @@ impl NewFile {
         }
     }
 
-    /// Gives it a name that is free; `false` if the name is taken.
+    /// Gives the file a free name; returns `false` if the name is taken.
     pub(super) fn name(&mut self, name: &OsStr) -> io::Result<bool> {
         let named = match &self.hidden {
             None => self.folder.link(&*self.file, name),
@@ -309,7 +309,7 @@ impl NewFile {
                         if !cannot_link(&error) {
                             return Err(error);
                         }
-                        // Names of attempts are used once, and the others are given under a lock.
+                        // Names of attempts are used once, and other names are given under a lock.
                         match self.folder.facts(name)? {
                             Some(_) => Err(Errno::EXIST.into()),
                             None => self.folder.rename(hidden, name),
@@ -321,7 +321,7 @@ impl NewFile {
         };
         match named {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                // Possibly our own: the reply was lost, and the call repeated.
+                // Possibly this file: the reply was lost, and the call repeated.
                 let ours = self.file.facts()?.identity;
                 let there = self.folder.facts(name)?;
                 Ok(there.is_some_and(|there| there.identity == ours))
@@ -334,13 +334,13 @@ impl NewFile {
 impl Drop for NewFile {
     fn drop(&mut self) {
         if let Some(hidden) = &self.hidden {
-            // What cannot be removed now is removed with the job's folder.
+            // If it cannot be removed now, it is removed with the job's folder.
             let _ = self.folder.remove(hidden);
         }
     }
 }
 
-/// Writes a file under a name that is free, durably if `is_durable`; `false` if it is taken.
+/// Writes a file under a free name, durably if `is_durable`; returns `false` if the name is taken.
 pub(super) fn create(
     folder: &Arc<dyn FsFolder>,
     name: &str,
@@ -358,8 +358,8 @@ pub(super) fn create(
     Ok(is_named)
 }
 
-/// Whether the folder is still that of this job: another may have been planned in its place. Reads
-/// the beginning of the plan only, which may be long.
+/// Whether the folder is still that of this job: another job may have been planned in its place.
+/// Reads only the beginning of the plan, which may be long.
 pub(super) fn is_of_job(folder: &dyn FsFolder, id: &str) -> io::Result<Option<bool>> {
     let file = match folder.open(PLAN.as_ref()) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -379,7 +379,7 @@ pub(super) fn not_of_job(folder: &Path) -> Error {
         .hint("look at the output: another commit may have finished it; if not, plan the job again")
 }
 
-/// Whether the file with the name of a plan begins as one.
+/// Whether the file with the name of a plan begins like one.
 pub(super) fn has_plan(folder: &dyn FsFolder) -> io::Result<bool> {
     let begun = plan_of("");
     let begun = &begun.as_bytes()[..begun.len() - 2];
@@ -388,12 +388,12 @@ pub(super) fn has_plan(folder: &dyn FsFolder) -> io::Result<bool> {
     Ok(bytes == begun)
 }
 
-/// How the plan of a job begins, in the order of the fields of `Plan`.
+/// Returns the beginning of a job's plan, in the order of the fields of `Plan`.
 pub(super) fn plan_of(id: &str) -> String {
     format!("{{\"version\":{VERSION},\"id\":\"{id}\",")
 }
 
-/// Whether a name in a job's folder is one that jobs make.
+/// Whether a name in a job's folder is one that jobs use.
 pub(super) fn is_ours(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else { return false };
     let is_hidden = name.starts_with('.') && name.ends_with(HIDDEN);
@@ -401,7 +401,7 @@ pub(super) fn is_ours(name: &OsStr) -> bool {
     is_fixed || is_hidden || is_segment(name) || is_kept_open(name.as_ref())
 }
 
-/// Whether it is what an attempt wrote, complete or not.
+/// Whether the file is an attempt's output, complete or not.
 pub(super) fn is_segment(name: &str) -> bool {
     let is_hidden = name.starts_with(".part-") && name.ends_with(HIDDEN);
     is_hidden || super::data::Done::of_file_name(name).is_some()
@@ -424,7 +424,7 @@ mod tests {
             let right: Vec<usize> = (0..count).map(|index| index * 2).collect();
             assert_eq!((all, calls.into_inner()), (Ok(right), count));
         }
-        // They wait at the same time.
+        // All wait at the same time.
         let threads = at_once(200, |_| {
             std::thread::sleep(std::time::Duration::from_millis(1));
             Ok::<_, Infallible>(std::thread::current().id())

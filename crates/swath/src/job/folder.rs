@@ -1,13 +1,13 @@
-//! A job's folder, which comes and goes in one step each.
+//! A job's folder, which appears and vanishes in one step each.
 //!
 //! ```text
 //! making     .NAME.NUMBER.swath-job → JOB in it → NAME
 //! removal    NAME → .NAME.NUMBER.swath-job → its files → the folder
 //! ```
 //!
-//! So a folder under its own name always has a plan, and two processes that make the same one are
-//! told apart by the kernel. What is left of a process that was killed has a hidden name, under
-//! which [`sweep`](super::sweep) finds it.
+//! So a folder under its own name always has a plan, and if two processes create the same folder,
+//! the kernel refuses one. A killed process leaves a folder with a hidden name, under which
+//! [`sweep`](super::sweep) finds it.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
@@ -25,10 +25,10 @@ use crate::sink::claim::locate;
 use crate::sink::fs::{CLOSED, Fs, FsFolder, Located};
 use crate::sink::permissions::mode_of_folder;
 
-/// How often attempts that are still running may put something into a folder that is removed.
+/// How often running attempts may add a file to a folder that is being removed.
 const ATTEMPTS: usize = 16;
 
-/// Makes the folder `path` with a plan in it; exactly one of several processes can.
+/// Creates the folder `path` with a plan in it; of several processes, exactly one succeeds.
 pub(super) fn make(plan: &Plan) -> Result<()> {
     let (fs, path) = (&*plan.output.draft.fs, &*plan.folder);
     let failed = |error| Error::io(Operation::Create, path, error);
@@ -55,10 +55,10 @@ fn make_hidden(
     let _whole = EndDelay::begin();
     let folder = parent.create_folder(hidden)?;
     let is_durable = plan.is_durable;
-    // A sweep of folders of any age is not to take it for one that was left.
+    // Locked, so that a sweep of folders of any age does not take it for a stray.
     let lock = files::lock_new(&*folder);
     let named = lock.and_then(|lock| {
-        // Between making and opening it, another user could swap it.
+        // Another user could swap it between creation and opening.
         let owner = folder.own_facts()?.owner;
         let is_ours = lock.as_ref().is_none_or(|lock| lock.owner() == owner);
         if !is_ours || folder.list()?.iter().any(|name| name != files::LOCK) {
@@ -67,7 +67,7 @@ fn make_hidden(
             ));
         }
         if plan.form == Form::Segments {
-            // The commit opens it to those who may read its files: not where permissions cannot be changed.
+            // The commit opens it to the readers of its files, unless permissions cannot be changed.
             folder.set_mode(mode_of_folder(CLOSED))?;
         }
         if !files::create(&folder, PLAN, plan.to_json().as_bytes(), is_durable)? {
@@ -76,48 +76,48 @@ fn make_hidden(
         give_name(parent, &*folder, [hidden, name]).map(|()| lock)
     });
     let _lock = named.inspect_err(|_| {
-        // Unless it has its name after all.
+        // Unless the folder has its name after all.
         if is_at(parent, hidden, &*folder).unwrap_or(false) {
             discard(parent, &*folder, hidden);
         }
     })?;
     let settled = if is_durable { parent.sync() } else { Ok(()) };
     settled.inspect_err(|error| {
-        // A folder that this user may not list cannot be synced at all.
+        // A parent that this user may not list cannot be synced at all.
         let synced = || error.kind() == ErrorKind::PermissionDenied || parent.sync().is_ok();
-        // Otherwise it may have its name after a power cut: it is whole then.
+        // Otherwise the name may be back after a power cut, so the folder must stay whole.
         if parent.rename(name, hidden).is_ok() && synced() {
             discard(parent, &*folder, hidden);
         }
     })
 }
 
-/// The names in it that a job makes.
+/// Returns the names in the folder that jobs use.
 fn ours(folder: &dyn FsFolder) -> io::Result<Vec<OsString>> {
     Ok(folder.list()?.into_iter().filter(|name| files::is_ours(name)).collect())
 }
 
-/// A folder that cannot be removed is swept later.
+/// Removes the folder; if that fails, it is swept later.
 fn discard(parent: &dyn FsFolder, folder: &dyn FsFolder, hidden: &OsStr) {
     let _ = files::remove_all(folder, &ours(folder).unwrap_or_default());
     let _ = parent.remove_folder(hidden);
 }
 
-/// Gives the new folder its name, if that is free.
+/// Gives the new folder its name, if the name is free.
 fn give_name(
     parent: &dyn FsFolder,
     folder: &dyn FsFolder,
     [hidden, name]: [&OsString; 2],
 ) -> io::Result<()> {
     let given = match parent.rename_new(hidden, name) {
-        // rename(2) replaces an empty folder at most, and that of a job has a plan.
+        // rename(2) replaces only an empty folder, and a job's folder has a plan.
         Err(error) if error.kind() == ErrorKind::Unsupported => match parent.facts(name)? {
             Some(_) => Err(Errno::EXIST.into()),
             None => parent.rename(hidden, name),
         },
         given => given,
     };
-    // The reply may have been lost, and the call repeated; or another folder was under the hidden name.
+    // The reply may have been lost, and the call repeated; or another folder had the hidden name.
     match (given, is_at(parent, name, folder)) {
         (_, Ok(true)) => Ok(()),
         (Ok(()), Ok(false)) => {
@@ -136,7 +136,7 @@ pub(super) fn is_at(
     Ok(parent.facts(name)?.is_some_and(|there| there.identity == ours))
 }
 
-/// Where a job's folder is.
+/// The place of a job's folder.
 pub(super) struct FolderPlace<'p> {
     pub(super) parent: Arc<dyn FsFolder>,
     pub(super) name: OsString,
@@ -149,8 +149,8 @@ impl<'p> FolderPlace<'p> {
         Ok(Self { parent, name, path })
     }
 
-    /// Removes the folder, or nothing of it if a file in it is not of the job. The lock is given up once the
-    /// folder has lost its name: NFS and FUSE keep a file that is open, and with it the folder.
+    /// Removes the folder, or nothing of it if a file in it is not of the job. Releases the lock once the
+    /// folder has lost its name: NFS and FUSE keep an open file, and with it the folder.
     pub(super) fn remove(
         &self,
         folder: &dyn FsFolder,
@@ -161,8 +161,8 @@ impl<'p> FolderPlace<'p> {
         let _whole = EndDelay::begin();
         let hidden = files::hidden_folder(&self.name);
         self.hide(folder, &hidden)?;
-        // The name is gone first, also on the device: a folder without some of its files would be
-        // taken for a job with missing parts.
+        // The name goes first, also on the device: a folder without some of its files would look
+        // like a job with missing parts.
         let settled = if is_durable { self.parent.sync() } else { Ok(()) };
         let settled = settled.map_err(|error| self.failed(error));
         settled.and_then(|()| self.check_ours(folder)).inspect_err(|_| {
@@ -190,7 +190,7 @@ impl<'p> FolderPlace<'p> {
     fn hide(&self, folder: &dyn FsFolder, hidden: &OsString) -> Result<()> {
         let renamed = self.parent.rename(&self.name, hidden);
         match is_at(&*self.parent, hidden, folder) {
-            // Also if the reply was lost.
+            // Even if the reply was lost.
             Ok(true) => Ok(()),
             Ok(false) => Err(renamed.map_or_else(
                 |error| self.failed(error),

@@ -1,4 +1,4 @@
-//! Inputs of a job, and whether they are still what they were when it was planned.
+//! Inputs of a job, and checks that they have not changed since it was planned.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
@@ -19,7 +19,7 @@ use crate::error::{Error, Operation, Reason, Result, counted};
 use crate::sink::path_text;
 use crate::source::{Input, OpenSource, Source, SourceLength, stat_of};
 
-/// An input, as it was when the job was planned.
+/// An input, in its state when the job was planned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct JobInput {
     #[serde(with = "path_text")]
@@ -29,7 +29,7 @@ pub(super) struct JobInput {
 }
 
 impl JobInput {
-    /// Looks at an input.
+    /// Inspects an input.
     ///
     /// # Errors
     ///
@@ -51,14 +51,14 @@ impl JobInput {
         Ok(Self { path: absolute, state })
     }
 
-    /// An extent of it, for a part of this division.
+    /// Returns an extent of the input, for a part of this division.
     pub(super) fn piece(&self, extent: Extent, division: Division) -> PartPiece {
         let (path, state) = (self.path.clone(), self.state);
         let (offset, len) = (extent.offset(), extent.len());
         PartPiece { path, offset, len, is_exact: is_exact(division), state }
     }
 
-    /// Opens it, if it is what it was.
+    /// Opens the input, if it is unchanged.
     pub(super) fn open(&self, extent: Extent) -> Result<Arc<OpenSource>> {
         open_as(&self.path, &self.state, extent)
     }
@@ -88,12 +88,12 @@ impl PartPiece {
         check(&self.path, &self.state, self.extent(), of)
     }
 
-    /// Opens the input, if it is what it was when the job was planned. Its name may lead to another file later:
-    /// what is read from the input that is returned is of the file that was checked.
+    /// Opens the input, if it is unchanged since the job was planned. Its name may lead to another file later, but
+    /// the returned input always reads the file that was checked.
     ///
     /// # Errors
     ///
-    /// The errors of open(2) and fstat(2); [`Reason::Changed`] if it has changed.
+    /// The errors of open(2) and fstat(2); [`Reason::Changed`] if the input has changed.
     ///
     /// ```
     /// use swath::job::{Division, JobOptions};
@@ -113,10 +113,10 @@ impl PartPiece {
     }
 }
 
-/// Opens an input, if it is what it was `then`.
+/// Opens an input, if it is unchanged since `then`.
 fn open_as(path: &Path, then: &InputState, extent: Extent) -> Result<Arc<OpenSource>> {
     let opened = OpenSource::open_copy(Source::from(path))?;
-    // A name opens as a file, of whichever kind.
+    // A path always opens as a file, of any kind.
     let file = opened.file().ok_or(ErrorKind::InvalidInput.into());
     let now = file.and_then(|file| {
         let facts = stat_of(file)?;
@@ -128,7 +128,7 @@ fn open_as(path: &Path, then: &InputState, extent: Extent) -> Result<Arc<OpenSou
     Ok(opened)
 }
 
-/// Files of `/proc` report a length of 0 bytes, and have some.
+/// Refuses files that report a length of 0 but have bytes, as those of `/proc`.
 fn refuse_unknown_len(path: &Path) -> Result<()> {
     let mut byte = [0];
     let opened = OpenSource::open_copy(Source::from(path))?;
@@ -151,20 +151,20 @@ impl InputState {
         Access::new(self.mode, self.group)
     }
 
-    /// For those who only read it.
+    /// Returns the access of its readers.
     fn readers(&self) -> Access {
         Access::new(self.mode & 0o444, self.group)
     }
 }
 
-/// Its number, if it is on a disk of this machine; `is_local` finds out where there is no device.
+/// Returns the inode number, if the file is on a disk of this machine; `is_local` decides where there is no device.
 fn inode_of(facts: &Stat, is_local: impl FnOnce() -> bool) -> Option<LocalInode> {
     let has_device = rustix::fs::major(facts.st_dev) != 0;
     let place = (has_device || is_local()).then(place_here).flatten()?;
     Some(LocalInode { place, number: facts.st_ino })
 }
 
-/// The number of a folder, if it is on a disk of this machine.
+/// Returns the inode number of a folder, if it is on a disk of this machine.
 pub(super) fn local_inode_at(folder: &Path) -> Option<LocalInode> {
     let facts = rustix::fs::stat(folder).ok()?;
     let flags = OFlags::PATH | OFlags::CLOEXEC;
@@ -174,7 +174,7 @@ pub(super) fn local_inode_at(folder: &Path) -> Option<LocalInode> {
     })
 }
 
-/// Stands for the start of this machine and the mounts that this process sees; `None` without /proc.
+/// Returns a hash of this machine's boot and the mounts that this process sees; `None` without /proc.
 pub(super) fn place_here() -> Option<u64> {
     static HERE: OnceLock<Option<u64>> = OnceLock::new();
     *HERE.get_or_init(|| {
@@ -207,17 +207,17 @@ fn state_now(path: &Path) -> io::Result<InputState> {
     let facts = rustix::fs::stat(path)?;
     let is_file = FileType::from_raw_mode(facts.st_mode).is_file();
     let open = |flags: OFlags| open_at_once(CWD, path, flags | OFlags::CLOEXEC).map(File::from);
-    // On sshfs this may be an error for a file that is gone.
+    // On sshfs, opening may fail for a removed file.
     let inode = inode_of(&facts, || open(OFlags::PATH).is_ok_and(|file| !is_remote(file)));
     if !is_file || inode.is_some() {
         return Ok(state_of(&facts, inode, Access::at(path)?));
     }
-    // sshfs answers from what it remembers for many seconds until the file is opened, the kernel for one second.
+    // Opened, because caches may be stale: that of sshfs for many seconds, the kernel's for one second.
     let file = open(OFlags::empty())?;
     Ok(state_of(&stat_of(&file)?, None, Access::of(&file)?))
 }
 
-/// The error of a file that was `then`, and is `now`, if they differ in bytes or in who may read them.
+/// Fails if the state `now` shows another file or other bytes than `then`, or fewer readers.
 fn compare(
     path: &Path,
     then: &InputState,
@@ -225,7 +225,7 @@ fn compare(
     extent: Extent,
     of: &str,
 ) -> Result<()> {
-    // What only one of them knows says nothing, nor do numbers of two machines.
+    // A number that only one state has says nothing, nor do numbers of two machines.
     let is_other = then
         .inode
         .zip(now.inode)

@@ -1,4 +1,4 @@
-//! Whether a plan that came from a file is one that could have been made.
+//! Checks that a plan from a file is valid.
 
 use swath_plan::parts::Division;
 
@@ -13,7 +13,7 @@ pub(super) const MOST_PARTS: usize = 1_000_000;
 ///
 /// # Errors
 ///
-/// With what is wrong.
+/// The fault.
 pub(super) fn check(
     inputs: &[JobInput],
     parts: &[Vec<PlanPiece>],
@@ -51,7 +51,7 @@ struct Position<'p> {
 }
 
 impl Position<'_> {
-    /// Goes to the next input where one is read to its end, but not past `input`.
+    /// Moves to the next input at the end of one, but not past `input`.
     fn skip_empty(&mut self, input: usize) {
         while self.input < input
             && self.inputs.get(self.input).is_some_and(|it| it.state.input_len == self.offset)

@@ -1,7 +1,7 @@
-//! Parts of whole lines: each cut between parts is moved to where the next line begins.
+//! Parts of whole lines: moves each cut between parts to the start of the next line.
 //!
-//! It is done once, when the job is planned. So the plan says which bytes a part has, and every
-//! process, in whatever language, reads the same.
+//! This is done once, when the job is planned. So the plan has the bytes of each part, and every
+//! process, in any language, reads the same ones.
 //!
 //! ```text
 //! inputs   |one\ntw|  |o\nthree\nfo|  |ur\n|     seen as one text
@@ -19,16 +19,16 @@ use super::files;
 use super::input::JobInput;
 use crate::error::{Error, Operation, Result};
 
-/// Bytes of the first look for the end of a line, and of the longest.
+/// Bytes of the first look for the end of a line, and of the longest look.
 const LOOK: usize = 4 << 10;
 const FAR_LOOK: usize = 4 << 20;
-/// How much longer each look is than the one before.
+/// Ratio of the lengths of successive looks.
 const LONGER: usize = 16;
 
-/// Returns the parts with their cuts moved. A part in which no line begins, because one is longer
-/// than it, has none, and is left out: its bytes are those of the line.
+/// Returns the parts with their cuts moved. A part in which no line begins, because a line is longer
+/// than the part, is left out: its bytes belong to that line.
 ///
-/// Cost: a short read for each part, or as much as its longest line has.
+/// Cost: a short read for each part, longer only for long lines.
 ///
 /// # Errors
 ///
@@ -54,7 +54,7 @@ pub(super) fn of_whole_lines(
 /// All inputs, one after the other.
 struct Text<'p> {
     inputs: &'p [JobInput],
-    /// Where each begins; then the end of the last.
+    /// The start of each input, then the end of the last.
     starts: Vec<u128>,
 }
 
@@ -73,17 +73,17 @@ impl<'p> Text<'p> {
         self.starts[self.inputs.len()]
     }
 
-    /// Where a piece begins among all bytes.
+    /// Returns the start of a piece among all bytes.
     fn place(&self, piece: &Piece) -> u128 {
         self.starts[piece.input] + u128::from(piece.extent.offset())
     }
 
-    /// Where the first line begins from `at` on, `None` if none begins before `end`.
+    /// Returns the start of the first line at or after `at`; `None` if none begins before `end`.
     fn line_from(&self, at: u128, end: u128) -> Result<Option<u128>> {
         if at == 0 {
             return Ok((end > 0).then_some(0));
         }
-        // The byte before may be the end of a line; that of the last line in reach is not.
+        // The byte before `at` may end a line; the last byte before `end` begins none before `end`.
         let (mut at, end) = (at - 1, end.saturating_sub(1));
         let mut look = vec![0; LOOK];
         while at < end {
@@ -101,7 +101,7 @@ impl<'p> Text<'p> {
         Ok(None)
     }
 
-    /// The input that a byte is in, and its offset there.
+    /// Returns the input of a byte, and its offset there.
     fn place_of(&self, at: u128) -> (usize, u64) {
         let input = self.starts.partition_point(|&start| start <= at) - 1;
         (input, u64::try_from(at - self.starts[input]).unwrap_or(u64::MAX))
@@ -124,7 +124,7 @@ impl<'p> Text<'p> {
 
 fn read(input: &JobInput, offset: u64, bytes: &mut [u8]) -> Result<()> {
     let extent = Extent::between(offset, offset + bytes.len() as u64);
-    // Its name may lead to another file by now.
+    // The name may lead to another file by now.
     let opened = input.open(extent)?;
     let file = opened.file().ok_or(ErrorKind::InvalidInput.into());
     file.and_then(|file| file.read_exact_at(bytes, offset)).map_err(|error| {

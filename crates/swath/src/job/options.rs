@@ -1,4 +1,4 @@
-//! How a job is planned.
+//! How to plan a job: every option, with its default.
 
 use std::fs;
 use std::num::NonZeroU64;
@@ -76,31 +76,31 @@ impl JobOptions {
     }
 
     setters! {
-        /// How many parts, at most: no part is empty, so there are fewer if the inputs have fewer bytes,
-        /// fewer records of a width, or lines longer than a part. Default 0: as many as [`with_part_size`](Self::with_part_size)
-        /// gives. Inputs that are all empty are one part. With [`Division::Inputs`] each input that has
-        /// bytes is a part, and the number is ignored. A job without inputs has exactly this many, 1 by
-        /// default.
+        /// Maximum number of parts: no part is empty, so there are fewer if the inputs have fewer bytes or
+        /// fewer records of a width, or lines longer than a part. Default 0: by
+        /// [`with_part_size`](Self::with_part_size). Inputs that are all empty are one part. With
+        /// [`Division::Inputs`] each input that has bytes is a part, and the number is ignored. A job
+        /// without inputs has exactly this many parts, 1 by default.
         fn with_parts(parts: usize);
 
         /// Bytes of input of a part. Default 0: 64 MiB. The number of parts, if set, takes precedence;
         /// with [`Division::Inputs`] it is ignored.
         fn with_part_size(part_size: u64);
 
-        /// Where inputs may be divided, and so what a part has. Default: [`Division::Records`].
+        /// Where inputs may be divided, which decides the contents of a part. Default: [`Division::Records`].
         ///
-        /// Only [`Division::Records`] leaves it to the reader where a part begins and ends, so all parts
-        /// of such a job must be done with the same reader; the command `swath job` does none of them.
-        /// With every other division the plan says which bytes a part has, and any program can do it.
+        /// Only with [`Division::Records`] does the reader decide where a part begins and ends, so the same
+        /// reader must do all parts of such a job; the command `swath job` cannot do them. With every other
+        /// division the plan has the bytes of each part, and any program can do it.
         fn with_division(division: Division);
 
         /// The form of the output. Default: [`Form::File`].
         fn with_form(form: Form);
     }
 
-    /// The folder for what parts write; it must not exist. Default: next to the target, with a
-    /// name of its own (`TARGET.job-XXXXXXXX`). To share blocks instead of copying, it must be on
-    /// the file system of the target. With [`Form::Segments`] the target is this folder.
+    /// The folder for the parts' output; it must not exist. Default: next to the target, with a name
+    /// of its own (`TARGET.job-XXXXXXXX`). To share blocks instead of copying, it must be on the file
+    /// system of the target. With [`Form::Segments`] the target is this folder.
     #[must_use]
     pub fn with_folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
@@ -108,20 +108,19 @@ impl JobOptions {
     }
 
     setters! {
-        /// How the output is written. Durability and what may be replaced are kept in the plan;
-        /// everything else holds for commits of the plan that is returned, and not for plans that are
-        /// opened again. Segments keep their own durability: with [`Form::File`] they are copied soon,
-        /// so they are never synced.
+        /// How the output is written. The plan stores durability and replacement; all other options
+        /// apply to commits of the returned plan, not to plans that are opened again. Segments have
+        /// their own durability: with [`Form::File`] they are copied soon, so they are never synced.
         fn with_output(output: OutputOptions);
     }
 
-    /// Looks at the inputs, divides them into parts, and makes the folder of the job. Only inputs of
-    /// length 0 are opened and, with [`Division::Lines`], those that are cut; nothing is made at the
-    /// target. If several processes plan jobs with
-    /// the same folder at once, one of them makes it, and the others get the error that it exists.
+    /// Inspects the inputs, divides them into parts, and creates the folder of the job. Opens only
+    /// inputs of length 0 and, with [`Division::Lines`], those that are cut; creates no file at the
+    /// target. If several processes plan jobs with the same folder at once, one creates it, and the
+    /// others get the error that it exists.
     ///
     /// Cost: one stat(2) for each input, and a folder with one file; with [`Division::Lines`] also a
-    /// short read for each part, or as much as its longest line has.
+    /// short read for each part, longer only for long lines.
     ///
     /// # Errors
     ///
@@ -138,8 +137,8 @@ impl JobOptions {
         self.plan_then(inputs, target, || {})
     }
 
-    /// Calls `planned` between looking and making the folder, from where on a signal must not end a program
-    /// that is to print its name.
+    /// Calls `planned` after inspecting the inputs and before creating the folder: from then, a signal must not
+    /// end a program that will print the folder's name.
     #[doc(hidden)]
     pub fn plan_then(
         &self,
@@ -153,8 +152,8 @@ impl JobOptions {
         Ok(plan)
     }
 
-    /// Divides inputs into the parts that [`plan`](Self::plan) gives them, without a job: for
-    /// programs that only read. Such a part can check its inputs, and has no writer.
+    /// Divides inputs into the same parts as [`plan`](Self::plan), without a job: for programs that
+    /// only read. Such a part can check its inputs, and has no writer.
     ///
     /// ```
     /// use swath::job::JobOptions;
@@ -224,7 +223,7 @@ impl JobOptions {
         .sealed())
     }
 
-    /// The pieces of each part; an error names `path`.
+    /// Returns the pieces of each part; an error names `path`.
     fn cut(&self, inputs: &[JobInput], path: &Path) -> Result<Vec<Vec<Piece>>> {
         if let Division::Width(width) = self.division {
             inputs.iter().try_for_each(|input| check_whole(input, width))?;
@@ -234,7 +233,7 @@ impl JobOptions {
             count if count <= MOST_PARTS => divide(&lens, count, self.division),
             count => return Err(too_many(count, path)),
         };
-        // Those of inputs are not counted before.
+        // Parts that are whole inputs have not been counted before.
         if parts.len() > MOST_PARTS {
             return Err(too_many(parts.len(), path));
         }
@@ -255,8 +254,8 @@ impl JobOptions {
         }
     }
 
-    /// Fails if the folder is the target, or if one of them, or an input, is in the other: the commit
-    /// or the end of the job would remove it.
+    /// Fails if the folder is the target, if one contains the other, or if one contains an input: the
+    /// commit or the end of the job would remove it.
     fn check_apart(&self, inputs: &[JobInput], target: &Path, folder: &Path) -> Result<()> {
         let fs = &self.output.draft.fs;
         let place = |path: &Path| {
@@ -283,14 +282,14 @@ impl JobOptions {
             .hint("choose a folder that does not exist, beside the output"))
     }
 
-    /// Fails early for what the commit would refuse: a file is begun there, and removed.
+    /// Fails early if the commit would refuse the target: begins a file there, and removes it.
     fn check_target(&self, target: &Path) -> Result<()> {
         if self.form == Form::File {
             self.output.draft.refuse_in_place(target, "the output of a job")?;
-            // Those are for the commit to allow or refuse.
+            // The commit allows or refuses hard links.
             let output = self.output.clone().with_hard_links(HardLinks::Broken);
             return match output.begin(target).map_err(not_in_place) {
-                // It may be free at the commit.
+                // The target may be free at the commit.
                 Err(error) if error.reason() == Reason::Busy => Ok(()),
                 begun => begun.map(drop),
             };
@@ -315,7 +314,7 @@ impl JobOptions {
     }
 }
 
-/// Fails for `/`, and where the last name is `..`: only folders are called so.
+/// Fails for `/`, and if the last name is `..`: both are folders.
 fn check_has_name(absolute: &Path, target: &Path) -> Result<()> {
     match absolute.file_name() {
         Some(_) => Ok(()),
@@ -344,7 +343,7 @@ fn check_whole(input: &JobInput, width: NonZeroU64) -> Result<()> {
         .hint("check the width of a record, or remove the bytes after the last whole one"))
 }
 
-/// Fails if the target is an input: the commit would replace it, and could not be run again.
+/// Fails if the target is an input: the commit would replace it, and could not run again.
 fn check_inputs_are_not(inputs: &[JobInput], target: &Path) -> Result<()> {
     let identity = |path: &Path| fs::metadata(path).ok().map(|it| (it.dev(), it.ino()));
     let Some(there) = identity(target) else { return Ok(()) };

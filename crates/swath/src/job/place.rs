@@ -1,4 +1,4 @@
-//! Copies what parts wrote to their places in the output, and compares it with its receipts.
+//! Copies the bytes of parts to their places in the output, and compares them with their receipts.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -18,18 +18,18 @@ use crate::sink::{Durability, OutputOptions, read_exact_at, share_range, write_a
 use crate::timeline::Activity;
 use crate::together::together;
 
-/// Bytes that one worker copies before it takes the next.
+/// Bytes that one worker copies at a time.
 const UNIT: u64 = 16 << 20;
 const BUFFER: usize = 256 << 10;
 
-/// How bytes came to their places.
+/// How bytes were moved to their places.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PlacedBytes {
     pub(super) cloned: u64,
     pub(super) copied: u64,
 }
 
-/// Where they go.
+/// The draft of the output, and its options.
 pub(super) struct JobOutput<'p> {
     pub(super) draft: &'p Draft,
     pub(super) output: &'p OutputOptions,
@@ -41,7 +41,7 @@ struct Unit<'p> {
     done: &'p Done,
     /// Bytes of the segment.
     extent: Extent,
-    /// Where the first of them goes.
+    /// Offset of the first byte in the output.
     place: u64,
 }
 
@@ -85,7 +85,7 @@ fn units(chosen: &[Done]) -> Vec<Unit<'_>> {
     units
 }
 
-/// So that a full disk is noticed before the first byte is copied.
+/// Reserves space, so that a full disk is noticed before the first byte is copied.
 pub(super) fn reserve(draft: &Draft, total: u64) -> Result<()> {
     match draft.file().allocate(0, total) {
         Err(error) if error.kind() == ErrorKind::Unsupported => Ok(()),
@@ -98,7 +98,7 @@ pub(super) fn reserve(draft: &Draft, total: u64) -> Result<()> {
 #[derive(Clone, Copy)]
 enum Sum {
     None,
-    /// Blocks are shared: no byte was read.
+    /// Blocks were shared: no byte was read.
     Shared,
     Crc(u32),
 }
@@ -178,7 +178,7 @@ impl JobPlacing<'_> {
         .hint("do this part again, then commit with its new receipt")
     }
 
-    /// Fails where what was copied is not what a receipt says.
+    /// Fails if copied bytes do not match their receipt.
     fn compare(&self, units: &[Unit<'_>], chosen: &[Done]) -> Result<()> {
         let sums = self.sums.lock();
         let mut found = vec![Some(0); chosen.len()];
@@ -200,7 +200,7 @@ impl JobPlacing<'_> {
     }
 }
 
-/// The error of a segment whose bytes are not those of its receipt.
+/// Returns the error of a segment whose bytes do not match its receipt.
 pub(super) fn other_bytes(path: &Path, done: &Done) -> Error {
     let Done { part, attempt, crc32c, .. } = done;
     let text = format!(
@@ -212,7 +212,7 @@ pub(super) fn other_bytes(path: &Path, done: &Done) -> Error {
         .hint("do this part again, then commit with its new receipt")
 }
 
-/// The CRC-32C of the first bytes of a file.
+/// Returns the CRC-32C of the first bytes of a file.
 pub(super) fn sum_of(file: &dyn FsFile, len: u64) -> io::Result<u32> {
     let (mut buffer, mut done, mut sum) = (vec![0; BUFFER], 0, 0);
     while done < len {
@@ -224,8 +224,8 @@ pub(super) fn sum_of(file: &dyn FsFile, len: u64) -> io::Result<u32> {
     Ok(sum)
 }
 
-/// Whether a file has exactly what the chosen attempts wrote. Compares the bytes, as another user could make others of the
-/// same CRC-32C; only the CRC-32C where a power cut has taken what an attempt wrote.
+/// Whether a file has exactly the bytes of the chosen attempts. Compares the bytes, since another user could forge some
+/// with the same CRC-32C; only the CRC-32C where a power cut has destroyed an attempt's segment.
 pub(super) fn is_placed(
     folder: &dyn FsFolder,
     chosen: &[Done],

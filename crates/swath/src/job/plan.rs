@@ -1,4 +1,4 @@
-//! A plan: what every process of a job agrees on.
+//! A plan: the shared data of all processes of a job.
 
 use std::cmp::Reverse;
 use std::ffi::OsString;
@@ -20,10 +20,10 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::fs::{Facts, FileKind, FsFolder};
 use crate::sink::{Durability, OutputOptions, Replace, path_text};
 
-/// A job: its inputs, its parts, and where the output goes.
+/// A job: its inputs, its parts, and its target.
 ///
-/// Plain data, apart from the options of its output: copies of it, in other processes too, are the
-/// same job. Dropping it changes nothing on the disk.
+/// Plain data, apart from the options of its output: copies, in other processes too, are the same
+/// job. Dropping it changes nothing on the disk.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Plan {
@@ -33,7 +33,7 @@ pub struct Plan {
     pub(super) folder: PathBuf,
     #[serde(with = "path_text")]
     pub(super) target: PathBuf,
-    /// Where that led; plans of earlier versions do not say so.
+    /// Where the path led at planning; absent in plans of earlier versions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) at: Option<TargetPlace>,
     pub(super) form: Form,
@@ -51,7 +51,7 @@ pub struct Plan {
     pub(super) output: OutputOptions,
 }
 
-/// A plan as it comes from a file: nothing in it has been checked.
+/// An unchecked plan, as read from a file.
 #[derive(Deserialize)]
 struct Unchecked {
     version: u32,
@@ -138,7 +138,7 @@ pub fn open(folder: impl AsRef<Path>) -> Result<Plan> {
 
 /// Explains why a text cannot be read as a plan.
 fn what_is_wrong(bytes: &[u8], error: &serde_json::Error) -> String {
-    // Few of these have more than one line.
+    // Most plans have one line.
     let lines = bytes.split_inclusive(|&byte| byte == b'\n').take(error.line().max(1) - 1);
     let at = lines.map(<[u8]>::len).sum::<usize>() + error.column();
     match error.classify() {
@@ -148,12 +148,12 @@ fn what_is_wrong(bytes: &[u8], error: &serde_json::Error) -> String {
     }
 }
 
-/// The receipts among the files of a job's folder, newest first for each part; of several with the
-/// same time, that with the greatest number. Those of parts that the job does not have are left out.
+/// Returns the receipts among the files of a job's folder, newest first for each part; at the same
+/// time, the greatest number first. Leaves out receipts of parts that the job does not have.
 pub(super) fn receipts(entries: &[(OsString, Facts)], parts: usize) -> Vec<Done> {
     let receipt = |(name, facts): &(OsString, Facts)| {
         let done = name.to_str().and_then(Done::of_file_name)?;
-        // A power cut may have cut what was never synced.
+        // A power cut may have truncated an unsynced segment.
         let is_whole = facts.kind == FileKind::File && facts.len == done.len;
         let is_whole = is_whole && done.part < parts as u64;
         is_whole.then_some((done.part, Reverse((facts.modified, done.attempt.clone())), done))
@@ -164,8 +164,8 @@ pub(super) fn receipts(entries: &[(OsString, Facts)], parts: usize) -> Vec<Done>
 }
 
 impl Plan {
-    /// As [`open`], with options for the commit: file system, progress, cancellation. Durability
-    /// and what may be replaced stay as they were planned.
+    /// As [`open`], with options for the commit: file system, progress, cancellation. Durability and
+    /// replacement stay as planned.
     ///
     /// # Errors
     ///
@@ -179,7 +179,7 @@ impl Plan {
                 .hint("pass the folder of a job, which contains a file `JOB`")
         })?;
         let mut plan = Self::parse(&bytes, &path)?;
-        // It may have been moved, or be seen under another path here.
+        // The folder may have been moved, or have another path here.
         let absolute = std::path::absolute(folder)
             .map_err(|error| Error::io(Operation::Open, folder, error))?;
         files::check_place(&*output.draft.fs, &absolute, &plan.folder)?;
@@ -191,14 +191,14 @@ impl Plan {
         Ok(plan.sealed())
     }
 
-    /// The plan with its checksum, which finds what was edited or damaged later.
+    /// Returns the plan with its checksum, which reveals later edits and damage.
     pub(super) fn sealed(mut self) -> Self {
         self.crc32c.clear();
         self.crc32c = format!("{:08x}", crc32c::crc32c(self.to_json().as_bytes()));
         self
     }
 
-    /// Reads a plan from the text that [`to_json`](Self::to_json) gives.
+    /// Reads a plan from the text of [`to_json`](Self::to_json).
     ///
     /// # Errors
     ///
@@ -229,8 +229,8 @@ impl Plan {
         })
     }
 
-    /// Returns the job with other options for the commit. Durability and what may be replaced stay
-    /// as they were planned.
+    /// Returns the job with other options for the commit. Durability and replacement stay as
+    /// planned.
     #[must_use]
     pub fn with_output(mut self, output: OutputOptions) -> Self {
         self.output = output;
@@ -242,12 +242,12 @@ impl Plan {
         &self.id
     }
 
-    /// The folder for what parts write.
+    /// The folder for the parts' output.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Where the output goes.
+    /// The path of the output.
     pub fn target(&self) -> &Path {
         &self.target
     }
@@ -257,7 +257,7 @@ impl Plan {
         self.form
     }
 
-    /// Where the inputs were divided, which decides what a part has.
+    /// Where the inputs were divided, which decides the contents of a part.
     pub fn division(&self) -> Division {
         self.division
     }
@@ -267,7 +267,7 @@ impl Plan {
         self.inputs.iter().map(|input| input.path.as_path())
     }
 
-    /// Part `index`, `None` past the last.
+    /// Returns part `index`; `None` past the last.
     pub fn part(&self, index: usize) -> Option<Part> {
         let pieces = self.parts.get(index)?;
         Some(Part {
@@ -285,7 +285,7 @@ impl Plan {
         self.inputs[piece.input()].piece(extent, self.division)
     }
 
-    /// All parts, in the order of the output.
+    /// Returns all parts, in the order of the output.
     pub fn parts(&self) -> impl ExactSizeIterator<Item = Part> + '_ {
         (0..self.parts.len()).map(|index| self.part(index).expect("an index of a part"))
     }
@@ -300,11 +300,11 @@ impl Plan {
         files::at_once(self.inputs.len(), |index| self.inputs[index].check()).map(drop)
     }
 
-    /// Returns the receipts of all finished attempts that the folder has, newest first for each
-    /// part: what a client needs that has lost its own.
+    /// Returns the receipts of all finished attempts in the folder, newest first for each part: for
+    /// a client that has lost its own.
     ///
-    /// The newest is the one whose file was written last, by the time of the file. Of attempts with
-    /// the same time, the one with the greatest number is first. So every process that sees the
+    /// The newest is the one whose file was written last, by the time of the file. Among attempts
+    /// with the same time, the one with the greatest number is first. So every process that sees the
     /// same files has the same order. Where several machines set the times of files by their own
     /// clocks, and attempts of one part differ, a client that has the receipts chooses better.
     ///
@@ -319,20 +319,20 @@ impl Plan {
         Ok(receipts(&entries, self.parts.len()))
     }
 
-    /// Opens the folder, which has to be that of this job: another user may have put another job's in its place.
+    /// Opens the folder, which must be that of this job: another user may have put another job's in its place.
     pub(super) fn open_folder(&self) -> Result<Arc<dyn FsFolder>> {
         let folder = files::open_folder(&*self.output.draft.fs, &self.folder)?;
         let failed = |error| Error::io(Operation::Open, &self.folder, error);
         match files::is_of_job(&*folder, &self.id).map_err(failed)? {
             Some(true) => Ok(folder),
-            // Segments that are committed.
+            // Committed segments.
             None if self.form == Form::Segments => Ok(folder),
             _ => Err(files::not_of_job(&self.folder)),
         }
     }
 
-    /// The options of the commit. A new output gets the permissions that all inputs have, unless others were
-    /// chosen.
+    /// Returns the options of the commit. A new output gets the permissions that all inputs have, unless others
+    /// were chosen.
     pub(super) fn output(&self) -> OutputOptions {
         let durability = if self.is_durable { Durability::Full } else { Durability::None };
         let replace = if self.may_replace { Replace::Allowed } else { Replace::Refused };
@@ -343,7 +343,7 @@ impl Plan {
         }
     }
 
-    /// Returns the access that all inputs allow: who may not read one of them may not read the output.
+    /// Returns the access that all inputs allow: a user who may not read an input may not read the output.
     pub(super) fn access_of_inputs(&self) -> Access {
         let all = Access::new(0o666, None);
         self.inputs.iter().fold(all, |all, input| all.and(input.state.access()))

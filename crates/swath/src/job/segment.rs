@@ -15,12 +15,12 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::fs::{Fs, FsFolder, write_all_at};
 use crate::sink::{LocalFs, MANIFEST, unique_number};
 
-/// Bytes that are collected before they are written.
+/// Bytes that are collected before a write.
 const BUFFER: usize = 1 << 20;
 
-/// One attempt to do a part: takes the bytes of its output, in order, and gives a receipt.
+/// One attempt to do a part: takes the bytes of its output, in order, and returns a receipt.
 ///
-/// If it is dropped before [`finish`](Self::finish), or its process dies, nothing of it counts.
+/// If it is dropped before [`finish`](Self::finish), or its process dies, the attempt does not count.
 pub struct SegmentWriter {
     part: Part,
     attempt: String,
@@ -34,8 +34,8 @@ pub struct SegmentWriter {
 }
 
 impl Part {
-    /// Begins an attempt. Any process that sees the job's folder can, also while another attempt
-    /// of the same part is running.
+    /// Begins an attempt. Any process that sees the job's folder can do so, even while another
+    /// attempt of the same part is running.
     ///
     /// # Errors
     ///
@@ -110,24 +110,23 @@ impl SegmentWriter {
         &self.attempt
     }
 
-    /// Bytes that were written so far.
+    /// Bytes written until now.
     pub fn bytes(&self) -> u64 {
         self.written + self.buffer.len() as u64
     }
 
-    /// Ends the attempt and returns its receipt. What it wrote is then complete under its name,
-    /// and durable if the output is to be a durable folder of segments.
+    /// Ends the attempt and returns its receipt. Its bytes are then complete under their name, and
+    /// durable if the output is a durable folder of segments.
     ///
-    /// The receipt counts if it is passed to the commit, which takes the first of each part. One of
-    /// an attempt that ends while a commit is running counts only if that commit fails.
+    /// The receipt counts if it is passed to the commit, which takes the first of each part. If the
+    /// attempt ends while a commit is running, its receipt counts only if that commit fails.
     ///
     /// # Errors
     ///
-    /// [`Reason::Invalid`] if the job has been committed since: the attempt does not count, and
-    /// nothing of it is kept;
-    /// [`Reason::Changed`] if an input of the part has changed since the job was planned;
-    /// [`Reason::Poisoned`] after a failed write; those of writing, with part and bytes; those of
-    /// giving the name: `NotFound` if the job's folder has been removed.
+    /// [`Reason::Invalid`] if the job has been committed in the meantime: the attempt does not count,
+    /// and its bytes are removed; [`Reason::Changed`] if an input of the part has changed since the
+    /// job was planned; [`Reason::Poisoned`] after a failed write; those of writing, with part and
+    /// bytes; those of giving the name: `NotFound` if the job's folder has been removed.
     pub fn finish(mut self) -> Result<Done> {
         self.flush_buffer()?;
         let stored = self.new.file().store(self.part.is_synced);
@@ -151,7 +150,7 @@ impl SegmentWriter {
         }
     }
 
-    /// Those may read the file who might read a new file and the inputs of its part.
+    /// Lets in the users who may read both a new file and the inputs of the part.
     fn open_to_readers(&mut self) -> io::Result<()> {
         let all = Access::new(self.new.usual_mode()?, None);
         let all = self.part.pieces.iter().fold(all, |all, piece| all.and(piece.state.access()));
@@ -159,12 +158,12 @@ impl SegmentWriter {
         self.new.set_mode(all.in_group(self.new.file().access()?.group()) | 0o600)
     }
 
-    /// Part and attempt.
+    /// Returns a name with part and attempt.
     fn name(&self) -> String {
         format!("part-{:06}.{}", self.part.index, self.attempt)
     }
 
-    /// The path names part and attempt: the kernel's error takes the place of a detail.
+    /// Returns an error whose path names part and attempt, so that it needs no detail.
     fn error(&self, operation: Operation, error: io::Error) -> Error {
         let is_gone = error.kind() == io::ErrorKind::NotFound;
         let error = Error::io(operation, &self.part.folder.join(self.name()), error);

@@ -1,4 +1,4 @@
-//! The commit of a job whose folder is the output: a manifest, and nothing moves.
+//! The commit of a job whose folder is the output: writes a manifest, and moves nothing.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -63,7 +63,7 @@ impl Plan {
         self.check_bytes(&**folder, &chosen)?;
         let manifest = self.manifest_of(&chosen)?.encode(crc32c::crc32c_append);
         if self.is_durable {
-            // The names of the segments; their bytes are.
+            // Makes the names of the segments durable; their bytes are already.
             folder.sync().map_err(|error| Error::io(Operation::Sync, &path, error))?;
         }
         let bytes = bytes_of(&chosen);
@@ -85,8 +85,8 @@ impl Plan {
         Ok(self.report(&chosen, PlacedBytes::default()))
     }
 
-    /// Reads back what attempts wrote where a server or a program stores it: it reports each error once, and a
-    /// process that the writer has started may have got it.
+    /// Reads back the bytes of attempts where a server or a program stores them: it reports each error once, perhaps
+    /// to a process that the writer has started.
     fn check_bytes(&self, folder: &dyn FsFolder, chosen: &[Done]) -> Result<()> {
         let written: Vec<&Done> = chosen.iter().filter(|done| done.len > 0).collect();
         let failed = |done: &Done, error| {
@@ -95,7 +95,7 @@ impl Plan {
         let open = |done: &Done| {
             folder.open(done.file_name().as_ref()).map_err(|error| failed(done, error))
         };
-        // All of them are on the file system of their folder, so one is asked where it is stored.
+        // All segments are on the file system of their folder, so one stands for all.
         let Some(first) = written.first() else { return Ok(()) };
         if !open(first)?.is_remote() {
             return Ok(());
@@ -103,7 +103,7 @@ impl Plan {
         let check = |index: usize| {
             let done = written[index];
             let file = open(done)?;
-            // The kernel may have kept bytes that the server has not.
+            // The kernel may have cached bytes that the server lacks.
             if let Some(descriptor) = file.descriptor() {
                 let _ = advise_file(descriptor, 0, 0, FileAdvice::DontNeed);
             }
@@ -115,7 +115,7 @@ impl Plan {
         files::at_once(written.len(), check).map(drop)
     }
 
-    /// Whether the path still leads to the folder, as far as it can be found out.
+    /// Whether the path still leads to the folder, as far as can be determined.
     fn stands(&self, folder: &dyn FsFolder) -> bool {
         let located = self.output.draft.fs.locate(&self.folder);
         match located.and_then(|at| is_at(&*at.folder, &at.name, folder)) {
@@ -126,7 +126,7 @@ impl Plan {
         }
     }
 
-    /// The process that committed it may have been killed right after that.
+    /// Completes an earlier commit, whose process may have been killed.
     pub(super) fn commit_segments_again(&self, folder: &Arc<dyn FsFolder>) -> Result<()> {
         let path = self.manifest_path();
         if let Some(manifest) = self.manifest(&**folder)? {
@@ -164,7 +164,7 @@ impl Plan {
         files::at_once(segments.len(), check).map(drop)
     }
 
-    /// The error of a manifest that could not be written, or may have been.
+    /// Returns the error of a manifest that was not written, or may have been.
     fn not_known(&self, folder: &dyn FsFolder, error: std::io::Error) -> Error {
         match folder.facts(MANIFEST.as_ref()) {
             Ok(None) => Error::io(Operation::Commit, &self.folder, error),
@@ -175,7 +175,7 @@ impl Plan {
         }
     }
 
-    /// The folder was its owner's alone: now those may read it who may read its files.
+    /// Opens the folder, until now its owner's alone, to the readers of its files.
     fn open_to_readers(&self, folder: &dyn FsFolder) -> Result<()> {
         let manifest = folder.facts(MANIFEST.as_ref());
         let opened = manifest.and_then(|facts| match facts {

@@ -14,7 +14,7 @@ use super::plan::{Plan, open, receipts};
 use crate::error::{Error, Operation, Result};
 use crate::sink::fs::Facts;
 
-/// How far a job is.
+/// The progress of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum State {
@@ -22,7 +22,7 @@ pub enum State {
     Running,
     /// Every part is done; no commit has begun.
     Complete,
-    /// A commit has begun, and has not ended: run it again if its process is dead.
+    /// A commit has begun and not ended: run it again if its process is dead.
     Committing,
     /// The output is durable.
     Committed,
@@ -41,11 +41,11 @@ words!(State {
 pub struct Status {
     /// The number that no other job has.
     pub id: String,
-    /// Where the output goes.
+    /// The path of the output.
     pub target: PathBuf,
     /// The form of the output.
     pub form: Form,
-    /// How far it is.
+    /// The progress of the job.
     pub state: State,
     /// Parts of the job.
     pub parts: u64,
@@ -53,15 +53,15 @@ pub struct Status {
     pub done: u64,
     /// Finished attempts.
     pub attempts: u64,
-    /// Bytes of the output; before the commit, those of one attempt of each part that is done.
+    /// Bytes of the output; before the commit, of one attempt of each finished part.
     pub bytes: u64,
     /// Parts that are missing, as ranges of their indices.
     pub missing: Vec<Extent>,
-    /// When the folder last changed, if known.
+    /// The time of the folder's last change, if known.
     pub changed: Option<SystemTime>,
 }
 
-/// Looks into the folder of a job. Reads the plan and the names, never what parts wrote.
+/// Returns the status of a job, from its folder. Reads the plan and the names, but no segments.
 ///
 /// ```
 /// use swath::job;
@@ -130,7 +130,7 @@ impl Plan {
     }
 }
 
-/// The ranges of indices below `parts` that no receipt has; `done` is in order.
+/// Returns the ranges of indices below `parts` that no receipt has; `done` is in order.
 fn missing(done: &[Done], parts: u64) -> Vec<Extent> {
     let mut missing = Vec::new();
     let mut next = 0;
@@ -143,7 +143,7 @@ fn missing(done: &[Done], parts: u64) -> Vec<Extent> {
     missing
 }
 
-/// When anything in the folder was last written.
+/// Returns the time of the last write to the folder or its files.
 pub(super) fn last_change(own: &Facts, entries: &[(OsString, Facts)]) -> Option<SystemTime> {
     let times = entries.iter().map(|(_, facts)| time_of(facts));
     times.fold(time_of(own), Option::max)

@@ -1,4 +1,4 @@
-//! Folders of jobs that are over, or that clients left.
+//! Removes folders of finished and abandoned jobs.
 
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -31,14 +31,13 @@ pub struct Swept {
 pub struct Sweep {
     /// The folders that were removed, in the order of their paths.
     pub removed: Vec<Swept>,
-    /// Why others were not, each with its path, in the same order.
+    /// The errors of the others, each with its path, in the same order.
     pub failed: Vec<Error>,
 }
 
 impl Plan {
-    /// Gives the job up: removes its folder and everything that parts wrote, or nothing of it if it
-    /// contains a file that is not of the job. The target stays as it was. Attempts that are still
-    /// running end with an error.
+    /// Gives the job up: removes its folder and all segments, or nothing if the folder contains a
+    /// file that is not of the job. The target is unchanged. Running attempts end with an error.
     ///
     /// # Errors
     ///
@@ -55,7 +54,7 @@ impl Plan {
         self.remove_folder(&*folder, lock)
     }
 
-    /// Removes the folder of a job whose output is a file and is committed, or nothing of it if it
+    /// Removes the folder of a committed job whose output is a file, or nothing if the folder
     /// contains a file that is not of the job. A folder of segments is the output, and stays.
     ///
     /// # Errors
@@ -85,13 +84,13 @@ impl Plan {
     }
 }
 
-/// Removes the folders of jobs in `parent` in which nothing has changed for `older_than`, 0 for
-/// those of any age: what clients left that were killed, while they made or removed a folder too.
-/// Committed outputs stay, also folders of segments; so do jobs that another process is committing,
-/// folders of other users, and everything else in `parent`. Of a folder with a file that is not of
-/// the job nothing is removed.
+/// Removes the folders of jobs in `parent` in which nothing has changed for `older_than`, 0 for any
+/// age: also those of clients that were killed while they created or removed a folder. Committed
+/// outputs stay, including folders of segments; so do jobs that another process is committing,
+/// folders of other users, and everything else in `parent`. If a folder has a file that is not of
+/// the job, nothing of it is removed.
 ///
-/// Choose an age that no attempt takes: one that is running cannot always be seen.
+/// Choose an age that no attempt reaches: running attempts cannot always be detected.
 ///
 /// ```
 /// use std::time::Duration;
@@ -105,8 +104,8 @@ impl Plan {
 ///
 /// # Errors
 ///
-/// The errors of listing `parent`. What cannot be removed in it is in [`Sweep::failed`], after all others
-/// were tried.
+/// The errors of listing `parent`. Folders that cannot be removed are in [`Sweep::failed`], after all
+/// others were tried.
 pub fn sweep(parent: impl AsRef<Path>, older_than: Duration) -> Result<Sweep> {
     Sweep::run(parent.as_ref(), older_than, &OutputOptions::new())
 }
@@ -151,7 +150,7 @@ struct JobCandidate<'p> {
     place: FolderPlace<'p>,
     folder: Arc<dyn FsFolder>,
     owner: u32,
-    /// Its removal, or its making, was killed.
+    /// Its creation or removal was interrupted by a kill.
     is_rest: bool,
     is_committed: bool,
     changed: Option<SystemTime>,
@@ -164,7 +163,7 @@ impl<'p> JobCandidate<'p> {
         let own = own.map_err(|error| Error::io(Operation::Inspect, path, error))?;
         let Some(own) = own.filter(|own| own.kind == FileKind::Folder) else { return Ok(None) };
         let Ok(folder) = parent.open_folder(name) else { return Ok(None) };
-        // Another user may have exchanged them in between.
+        // Another user may have exchanged the folder in between.
         if !folder.own_facts().is_ok_and(|opened| opened.are_of_one_file(&own)) {
             return Ok(None);
         }
@@ -181,16 +180,16 @@ impl<'p> JobCandidate<'p> {
         Ok(Some(Self { place, folder, owner: own.owner, is_rest, is_committed, changed }))
     }
 
-    /// Whether the last change was at least `age` ago; not if that is unknown, or in the future.
+    /// Whether the last change was at least `age` ago; `false` if its time is unknown or in the future.
     fn is_older(&self, age: Duration) -> bool {
         let since = self.changed.and_then(|last| SystemTime::now().duration_since(last).ok());
         age.is_zero() || since.is_some_and(|since| since >= age)
     }
 
-    /// Whether the job was committed, if its folder was removed.
+    /// Removes the folder; returns whether the job was committed, `None` if the folder stays.
     fn remove(&self, output: &OutputOptions) -> Result<Option<bool>> {
         let path = self.place.path;
-        // After the look at the age: a lock changes the folder.
+        // After the check of the age: a lock changes the folder.
         let Ok(lock) = files::lock(&*self.folder, path) else { return Ok(None) };
         if lock.as_ref().is_some_and(|lock| lock.owner() != self.owner) {
             return Ok(None);
@@ -207,7 +206,7 @@ impl<'p> JobCandidate<'p> {
         }
         let plan = match Plan::open_with(path, output.clone()) {
             Ok(plan) => plan,
-            // Damaged, removed a moment ago, or of another user.
+            // Damaged, just removed, or of another user.
             Err(error)
                 if error.reason() == Reason::Corrupt
                     || [ErrorKind::NotFound, ErrorKind::PermissionDenied]

@@ -1,5 +1,5 @@
-//! Where the path of an output led when the job was planned, and whether it still does: a neighbour may put a link
-//! there, or another folder, between the plan and the commit.
+//! Records where the path of an output led when the job was planned, and checks that it still leads there: a neighbour
+//! may put a link or another folder there between the plan and the commit.
 
 use std::path::{Path, PathBuf};
 
@@ -11,18 +11,18 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::locate;
 use crate::sink::{Fs, path_text};
 
-/// Where the path of an output leads.
+/// The place to which the path of an output leads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct TargetPlace {
     #[serde(with = "path_text")]
     name: PathBuf,
     is_link: bool,
-    /// That of its folder.
+    /// The inode of the folder.
     folder: Option<LocalInode>,
 }
 
 impl TargetPlace {
-    /// Looks where `target` leads.
+    /// Finds the place to which `target` leads.
     pub(super) fn of(target: &Path, fs: &dyn Fs) -> Result<Self> {
         let located = locate(Operation::Create, target, fs)?;
         let is_link = target.is_symlink();
@@ -38,8 +38,8 @@ impl TargetPlace {
         Ok(Self { name: PathBuf::from(&located.name), is_link, folder })
     }
 
-    /// Fails if `target` leads elsewhere now, as far as can be seen: file servers may number folders differently on each
-    /// machine.
+    /// Fails if `target` now leads elsewhere, as far as can be detected: file servers may number folders differently on
+    /// each machine.
     pub(super) fn check(&self, target: &Path, fs: &dyn Fs) -> Result<()> {
         let located = locate(Operation::Commit, target, fs)?;
         let failed = |error| Error::io(Operation::Inspect, target, error);

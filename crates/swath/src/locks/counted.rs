@@ -1,4 +1,4 @@
-//! The types of `swath_os::locks`, counting. Methods that are not counted are reached through `Deref`.
+//! Counting versions of the types of `swath_os::locks`. Uncounted methods are reached through `Deref`.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::WaitTimeoutResult;
@@ -17,9 +17,9 @@ static NOTICES: atomic::AtomicU64 = atomic::AtomicU64::new(0);
 pub(super) struct Counts {
     /// Mutexes that were locked. A thread that waits for a condition locks again uncounted.
     pub(super) locks: u64,
-    /// Read-modify-writes of counters that threads share.
+    /// Read-modify-writes of shared counters.
     pub(super) changes: u64,
-    /// Threads that a condition variable woke, whether or not they found what they waited for.
+    /// Threads that a condition variable woke, even in vain.
     pub(super) wake_ups: u64,
     /// Calls of `notify_one` and `notify_all`: each is a system call, even if no thread waits.
     pub(super) notices: u64,
@@ -101,7 +101,7 @@ impl Condvar {
         woken
     }
 
-    /// A time-out is not counted: how many there are depends on the machine, not on the code.
+    /// Does not count time-outs: their number depends on the machine, not on the code.
     pub(crate) fn wait_timeout<'m, T>(
         &self,
         guard: MutexGuard<'m, T>,

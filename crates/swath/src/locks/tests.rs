@@ -35,20 +35,20 @@ const fn counts(locks: u64, changes: u64, wake_ups: u64, notices: u64) -> Counts
 /// finds once that nothing is left, adds its counts, and looks for the next source.
 const TAKEN: Most = Most { unit: counts(3, 0, 0, 0), worker: counts(8, 1, 1, 1) };
 
-/// A block in its turn: also a lock before and in its turn, for which its thread waits at most once.
+/// A block in its turn: also a lock before and in its turn; its thread waits at most once.
 const IN_TURN: Most = Most { unit: counts(5, 0, 1, 1), worker: counts(8, 1, 2, 2) };
 
-/// A block that is written: also a ticket: taken, given back, taken out, written. Every second chunk may
-/// have had to wait for room.
+/// A written block: also a ticket, which is taken, given back, taken out and written. Every second chunk
+/// may have to wait for room.
 const THROUGH: Most = Most { unit: counts(8, 1, 2, 2), worker: counts(10, 1, 2, 2) };
 
-/// A claim takes two locks, and has 32 files as long as many are left. The last ones are cut smaller:
-/// about twenty for each worker, so that all end at one time.
+/// A claim takes two locks, and has 32 files while many are left. The last claims are smaller, about
+/// twenty for each worker, so that all workers end at one time.
 const CLAIMED: Most = Most { unit: counts(1, 1, 0, 0), worker: counts(64, 32, 2, 2) };
 
 const TICKETS: Most = Most { unit: counts(4, 0, 1, 1), worker: counts(4, 0, 2, 2) };
 
-/// Bytes go into the buffer of a strand; only a strand that was stolen keeps some of its own.
+/// Bytes go into the buffer of a strand; only a stolen strand keeps bytes of its own.
 const FORKED: Most = Most { unit: counts(2, 2, 0, 0), worker: counts(8, 4, 0, 0) };
 
 const CASES: [Case; 8] = [
@@ -63,7 +63,7 @@ const CASES: [Case; 8] = [
     Case { name: "append, forks", units: CHUNKS, run: cases::forks, most: FORKED },
 ];
 
-/// Returns the cost of a case; the output of the one before is removed.
+/// Returns the cost of a case, after removing the output of the previous one.
 fn counted(case: &Case, inputs: &Inputs, workers: usize) -> Counts {
     inputs.clear();
     let before = Counts::now();
@@ -71,7 +71,7 @@ fn counted(case: &Case, inputs: &Inputs, workers: usize) -> Counts {
     Counts::now().since(before)
 }
 
-/// The counts, each with its name and with what is allowed for it.
+/// Returns the counts, each with its name and its limit.
 fn limits(case: &Case, found: Counts, workers: usize) -> [(&'static str, u64, u64); 4] {
     let Most { unit, worker } = case.most;
     let most = |unit: u64, worker: u64| unit * case.units + worker * workers as u64 + 64;
@@ -114,7 +114,7 @@ fn the_counts_of_the_same_work_do_not_grow_with_workers() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Everything that locks is counted: nothing takes these types from `std`, except tests.
+/// All locks are counted: only tests use these types of `std`.
 #[test]
 fn no_file_of_this_crate_locks_uncounted() {
     fn look(folder: &Path, found: &mut Vec<PathBuf>) {

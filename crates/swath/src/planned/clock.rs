@@ -12,7 +12,7 @@ use crate::report::{Report, Usage};
 pub(crate) struct Clock {
     started: Instant,
     usage: Option<Usage>,
-    /// Fallbacks from before the call.
+    /// Fallbacks noted before the call.
     noted: Vec<Fallback>,
 }
 

@@ -1,4 +1,4 @@
-//! How to read what workers process and do not keep.
+//! Decides how to read bytes that workers process and do not keep.
 
 use std::num::NonZeroU64;
 
@@ -9,7 +9,7 @@ use crate::options::ReadOptions;
 /// The default `chunk_size` of `scan`, `sum`, `count` and `copy`: it stays in the second-level cache.
 pub(crate) const FOLD_SIZE: NonZeroU64 = NonZeroU64::new(512 << 10).unwrap();
 
-/// The policy's decision for an extent that its workers process and do not keep, and whether
+/// Returns the policy's decision for an extent that workers process and do not keep, and whether
 /// whole leases are read at once.
 pub(crate) fn decide_to_consume(facts: &Facts, options: &ReadOptions) -> (Decision, bool) {
     let (no_ring, no_shares) =
@@ -21,7 +21,7 @@ pub(crate) fn decide_to_consume(facts: &Facts, options: &ReadOptions) -> (Decisi
     let facts = Facts { ring: false, processes: true, tuning, ..facts.clone() };
     let mut decision = decide(&facts, &wishes);
     decision.fallbacks.extend(fallbacks);
-    // The chunk size is the caller's, whatever unit a device reads in.
+    // The caller's chunk size holds, whatever unit a device reads in.
     decision.chunk_size = chunk_size;
     let chunks = (decision.cut.size.get() / chunk_size).max(1);
     let size = chunk_size.get().saturating_mul(chunks);

@@ -16,18 +16,18 @@ use swath_plan::window::{self, Residency};
 use crate::options::{Advice, ReadOptions};
 use crate::source::OpenSource;
 
-/// Below this length, and below a sixteenth of all memory, the available memory is not checked:
-/// the check costs a sixth of a millisecond.
+/// Below this length, and below a sixteenth of all memory, the available memory is not checked: a
+/// check costs a sixth of a millisecond.
 const LARGE: u64 = 256 << 20;
-/// Below this length, nothing is asked about memory, not even how much there is: a process that has less
-/// than sixteen times as much would not have started.
+/// Below this length, not even the total memory is determined: a process with less than sixteen times as much
+/// could not have started.
 const NEVER_LARGE: u64 = 1 << 20;
-/// Windows that are inspected before a read: 256 GiB, in a hundredth of a second.
+/// Windows inspected before a read: 256 GiB, in a hundredth of a second.
 pub(crate) const WINDOWS: usize = 16 << 10;
 
 /// Returns the facts about `extent` that cost below 1 % of reading it.
 ///
-/// At most `most_windows` windows are inspected; what comes after them is unknown.
+/// At most `most_windows` windows are inspected; later ones are unknown.
 pub(crate) fn facts(
     source: &OpenSource,
     extent: Extent,
@@ -39,7 +39,7 @@ pub(crate) fn facts(
     let memory = if large { machine::memory_at_hand().unwrap_or(u64::MAX) } else { u64::MAX };
     let small = wishes.take_one_read(extent.len(), SMALL);
     let cores = match (small, large) {
-        // One read needs one.
+        // A single read needs one core.
         (true, _) => 1,
         (false, true) => machine::usable_cpus(),
         (false, false) => machine::usable_cpus_at_start(),
@@ -65,7 +65,7 @@ pub(crate) fn facts(
         tuning: options.tuning(),
         hints: source.hints(),
     };
-    // What is in the page cache comes from there, whatever it is stored on: no need to find out.
+    // Bytes in the page cache come from there: their storage does not matter.
     if may_bypass || !(small || facts.is_resident()) {
         let place = source.place();
         (facts.storage, facts.ring) = (place.storage, place.ring);
@@ -79,14 +79,14 @@ pub(crate) fn facts(
 
 /// Samples the page cache, window by window.
 fn look(source: &OpenSource, extent: Extent, most: usize) -> Vec<Residency> {
-    // Of several copies, the one that is read first stands for all.
+    // Among several copies, the one that is read first stands for all.
     let Some(&file) = source.files().first() else { return Vec::new() };
     let mut known = Vec::new();
     for window in window::windows(extent).take(most) {
         let (mut cached, mut seen) = (0, 0);
         for sample in window::samples(window) {
             let Some(len) = NonZeroU64::new(sample.len()) else { continue };
-            // EPERM means unknown: then `mincore` would claim that everything is resident.
+            // EPERM means unknown: `mincore` would report everything as resident.
             let Ok(pages) = residency_of_part(file, sample.offset(), len) else { return known };
             cached += pages.cached_pages;
             seen += pages.total_pages;

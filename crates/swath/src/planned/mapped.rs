@@ -1,4 +1,4 @@
-//! Files that are mapped: because the caller wants it, or because it is faster.
+//! Maps files that the caller wants mapped, or where a map is faster.
 
 use std::io;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::source::{OpenSource, Source, SourceLength};
 pub(crate) struct Mapping<'f> {
     pub(crate) source: Arc<OpenSource>,
     pub(crate) facts: Facts,
-    /// Maps everything that is requested.
+    /// A map of the requested extent.
     pub(crate) map: Map<'f>,
 }
 
@@ -77,7 +77,7 @@ impl ReadOptions {
         extent: Extent,
     ) -> Result<Map<'f>> {
         let fail = |error: io::Error| match error.kind() {
-            // Shorter than it was a moment ago.
+            // The file has shrunk since it was opened.
             io::ErrorKind::UnexpectedEof => source.shrunk(extent),
             _ => Error::io(Operation::Map, source.name(), error).at(extent),
         };
@@ -95,8 +95,8 @@ impl ReadOptions {
     }
 }
 
-/// A map whose pages its workers give back together, each a share when it ends; the final
-/// `munmap` would do it all alone.
+/// A map whose workers give its pages back, each a share when it ends; otherwise the final `munmap`
+/// would do it all on one thread.
 pub(crate) struct Shares<'m> {
     map: &'m Map<'m>,
     workers: usize,
@@ -110,13 +110,13 @@ impl<'m> Shares<'m> {
 
     /// Gives back the share of a worker that ends.
     pub(crate) fn give_back(&self) {
-        // Relaxed: one number for each worker, nothing else.
+        // Relaxed: only gives each worker a number.
         let index = self.ended.fetch_add(1, Ordering::Relaxed);
         let share = self.map.len().div_ceil(self.workers.max(1));
         let from = share.saturating_mul(index).min(self.map.len());
         let len = share.min(self.map.len() - from);
         if len > 0 && self.workers > 1 {
-            // A worker that is not done yet finds its pages again in the page cache.
+            // A worker that is not done finds its pages in the page cache.
             let _ = self.map.advise(from, len, MapAdvice::DontNeed);
         }
     }

@@ -1,4 +1,4 @@
-//! Memory for the bytes of a source; availability is checked before it is taken.
+//! Allocates memory for the bytes of a source, after checking that enough is available.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::options::ReadOptions;
 use crate::source::OpenSource;
 
-/// Memory for `extent`, and for `phase` bytes before it.
+/// Returns memory for `extent`, and for `phase` bytes before it.
 ///
 /// # Errors
 ///
@@ -22,7 +22,7 @@ pub(crate) fn pages(
     options: &ReadOptions,
 ) -> Result<Pages> {
     let len = extent.len();
-    // Before the address space is taken, which a limit on it would count twice.
+    // Before the address space is taken: a limit on it would count it twice.
     if is_large(len) && (options.pool.ready_bytes() as u64) < len {
         source.check_memory(extent, len)?;
     }

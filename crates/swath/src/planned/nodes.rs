@@ -1,4 +1,4 @@
-//! Puts the memory of a result on its memory nodes, before workers populate it.
+//! Chooses the memory nodes of a result before workers populate its memory.
 
 use std::io;
 
@@ -9,8 +9,8 @@ use swath_plan::numa::{NumaFacts, Placement, decide, is_open};
 
 use crate::options::{Numa, ReadOptions};
 
-/// Places what is not populated yet of `memory`, which this many reads in flight will fill.
-/// Returns a requested placement that was refused: it only costs speed.
+/// Places the unpopulated part of `memory`, which this many reads in flight will fill. Returns a
+/// requested placement that was refused: it only costs speed.
 pub(crate) fn place(
     memory: &Leases<'_>,
     in_flight: u64,
@@ -29,7 +29,7 @@ pub(crate) fn place(
     placed.err().map(|error| Fallback::NotPlaced { why: error.to_string() })
 }
 
-/// Cheap facts are looked up first, and decide alone for all but large results.
+/// Places `memory` as the plan says. Cheap facts come first and suffice for all but large results.
 fn as_planned(memory: &Leases<'_>, in_flight: u64, options: &ReadOptions) -> io::Result<()> {
     let fresh = memory.unpopulated() as u64;
     if !is_open(fresh, in_flight) {
@@ -64,7 +64,7 @@ fn near_caller(memory: &Leases<'_>, options: &ReadOptions) -> io::Result<()> {
     memory.prefer_node(node)
 }
 
-/// The nodes that this thread, and the workers that it starts, may use.
+/// Returns the nodes that this thread, and the workers it starts, may use.
 fn topology(options: &ReadOptions) -> io::Result<Topology> {
     #[cfg(test)]
     if let Some(topology) = options.topology {
@@ -72,7 +72,7 @@ fn topology(options: &ReadOptions) -> io::Result<Topology> {
     }
     let _ = options;
     let machine = Topology::of_machine()?;
-    // The limits take a file more, and one node cannot be fewer.
+    // The limits cost one more file to read, and do not matter for one node.
     if machine.nodes().len() < 2 {
         return Ok(machine.clone());
     }

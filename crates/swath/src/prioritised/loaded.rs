@@ -1,4 +1,4 @@
-//! The whole of a plan, and when each of its classes was complete.
+//! The bytes of a whole plan, and the time at which each class was complete.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -7,43 +7,43 @@ use crate::buffer::Buffer;
 use crate::prioritised::views::{ClassBytes, Memory, PlanLayout};
 use crate::report::Report;
 
-/// How long one class took.
+/// The time of one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClassTime {
-    /// Its number in the plan.
+    /// The number of the class in the plan.
     pub class: u32,
-    /// Bytes in it, each counted once.
+    /// Bytes of the class, each counted once.
     pub bytes: u64,
-    /// From the call that started the read until all of them were read and checked.
+    /// From the call that started the read until all bytes were read and checked.
     pub elapsed: Duration,
 }
 
-/// How a read by classes went.
+/// The report of a read by classes.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ClassReport {
-    /// The read as a whole. `elapsed` ends with the last class, whenever that was requested.
+    /// The read as a whole. `elapsed` ends with the last class, regardless of when it was requested.
     pub read: Report,
     /// Each class, by its number.
     pub classes: Vec<ClassTime>,
     /// Classes that could be in flight.
     pub window: usize,
-    /// The most that were in flight: from the first that was not complete to the last that had
-    /// begun, both included. Never above the window.
+    /// The most classes in flight: from the first incomplete one to the last that had begun, both
+    /// included. Never above the window.
     pub max_skew: usize,
-    /// Leases that chunks were coalesced into: at most one for each piece of about 1 MiB.
+    /// Leases into which chunks were coalesced: at most one for each piece of about 1 MiB.
     pub pieces: usize,
 }
 
 impl ClassReport {
-    /// When a class was complete.
+    /// Returns the time at which a class was complete.
     pub fn elapsed(&self, class: u32) -> Option<Duration> {
         let index = self.classes.binary_search_by_key(&class, |time| time.class).ok()?;
         Some(self.classes[index].elapsed)
     }
 
-    /// When the first, the median and the last class were complete, in that order; `None`
+    /// Returns the times at which the first, the median and the last class were complete; `None`
     /// without classes.
     pub fn first_median_last(&self) -> Option<[Duration; 3]> {
         let mut times: Vec<_> = self.classes.iter().map(|time| time.elapsed).collect();
@@ -59,7 +59,7 @@ impl ClassReport {
 /// file.
 #[derive(Debug)]
 pub struct LoadedPlan {
-    /// How they were read.
+    /// The report of the read.
     pub report: ClassReport,
     pub(super) buffer: Buffer,
     pub(super) layout: PlanLayout,
@@ -76,12 +76,12 @@ impl LoadedPlan {
         self.buffer
     }
 
-    /// Bytes of a file; `None` if the plan does not list all of them.
+    /// Returns bytes of a file; `None` if the plan does not list all of them.
     pub fn bytes(&self, file: usize, range: Range<u64>) -> Option<&[u8]> {
         self.layout.bytes(Memory::Whole(&self.buffer), file, range)
     }
 
-    /// All bytes of one file that the plan lists, by their offset, without holes.
+    /// Returns all bytes of one file that the plan lists, by their offset, without holes.
     pub fn file(&self, file: usize) -> &[u8] {
         let spans = self.layout.arranged.spans_of(file);
         let (Some(first), Some(last)) = (spans.first(), spans.last()) else { return &[] };
@@ -90,7 +90,7 @@ impl LoadedPlan {
         self.buffer.get(range).unwrap_or_default()
     }
 
-    /// A class of the plan.
+    /// Returns a class of the plan.
     pub fn class(&self, class: u32) -> Option<ClassBytes<'_>> {
         let (layout, memory) = (&self.layout, Memory::Whole(&self.buffer));
         let elapsed = self.report.elapsed(class)?;

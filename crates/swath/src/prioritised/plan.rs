@@ -17,9 +17,8 @@ pub(super) type OnChunk = Arc<dyn Fn(&ChunkBytes<'_>) + Send + Sync>;
 /// A list of chunks, each with the class of its bytes: class 0 is the most urgent.
 ///
 /// Chunks may come in any order, leave holes, overlap, be listed twice, be empty, and belong to
-/// several files. Bytes that several chunks list are read once, as soon as the first of those
-/// chunks needs them. Class numbers need not be contiguous. A plan without chunks is complete at
-/// once.
+/// several files. Bytes listed by several chunks are read once, when the first of those chunks
+/// needs them. Class numbers need not be contiguous. A plan without chunks is complete at once.
 ///
 /// ```
 /// use swath::classes::ClassPlan;
@@ -32,7 +31,7 @@ pub(super) type OnChunk = Arc<dyn Fn(&ChunkBytes<'_>) + Send + Sync>;
 #[derive(Clone, Default)]
 pub struct ClassPlan {
     pub(super) items: Vec<Item>,
-    /// Chunks and classes of each file, whatever its length.
+    /// Number of chunks and classes of each file, for any length.
     pub(super) whole: Option<(u64, u32)>,
     names: Vec<String>,
     pub(super) window: usize,
@@ -40,7 +39,7 @@ pub struct ClassPlan {
     pub(super) on_chunk: Option<OnChunk>,
 }
 
-/// Where the rows of an image are in its file. All numbers are bytes, except `count`.
+/// The places of an image's rows in its file. All numbers are bytes, except `count`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowLayout {
     /// Offset of the first row.
@@ -54,13 +53,13 @@ pub struct RowLayout {
 }
 
 impl ClassPlan {
-    /// Returns a plan without chunks, with a window that is chosen for you and no callbacks.
+    /// Returns a plan without chunks and callbacks, with a window chosen for you.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Study A's plan, as [`by_position`](Self::by_position), for each file that is read,
-    /// according to the length it turns out to have: all of it, or the offset and length of the
+    /// Study A's plan, as [`by_position`](Self::by_position), for each file that is read, once its
+    /// length is known: for all of it, or for the offset and length of the
     /// [`ReadOptions`](crate::ReadOptions).
     pub fn of_whole(chunks: u64, classes: u32) -> Self {
         Self { whole: Some((chunks, classes)), ..Self::default() }
@@ -123,7 +122,7 @@ impl ClassPlan {
     ///
     /// # Errors
     ///
-    /// If there is no memory for them; the plan is unchanged then.
+    /// If there is not enough memory; the plan is then unchanged.
     pub fn try_reserve(&mut self, chunks: usize) -> Result<(), TryReserveError> {
         self.items.try_reserve(chunks)
     }
@@ -137,17 +136,17 @@ impl ClassPlan {
         self
     }
 
-    /// At most this many classes in flight: a class begins only when the one `window` before it
-    /// is complete. 1 is strict: one class after the other. Default 0: as many as keep all
-    /// workers busy, at least 2.
+    /// Sets the most classes in flight: a class begins only when the one `window` before it is
+    /// complete. 1 is strict: one class after the other. Default 0: enough to keep all workers busy,
+    /// at least 2.
     #[must_use]
     pub fn with_window(mut self, window: usize) -> Self {
         self.window = window;
         self
     }
 
-    /// Calls `called` with the bytes of each class that is complete, on a worker: one call at a
-    /// time, in the order of completion. It must be quick, and must not wait for another class.
+    /// Calls `called` with the bytes of each complete class, on a worker: one call at a time, in the
+    /// order of completion. It must be quick, and must not wait for another class.
     #[must_use]
     pub fn with_class_callback(
         mut self,
@@ -157,9 +156,9 @@ impl ClassPlan {
         self
     }
 
-    /// Calls `called` with each chunk that is complete and not empty, on workers, several at a
-    /// time, before its class is complete. Changes of the file are detected after the last chunk
-    /// of a class and before the callback of the class.
+    /// Calls `called` with each complete chunk that is not empty, on workers, several at a time,
+    /// before its class is complete. Changes of the file are detected after the last chunk of a
+    /// class and before the callback of the class.
     #[must_use]
     pub fn with_chunk_callback(
         mut self,
@@ -169,8 +168,8 @@ impl ClassPlan {
         self
     }
 
-    /// Returns how many chunks it lists. Those of [`of_whole`](Self::of_whole) are not known
-    /// before files are open.
+    /// Returns the number of chunks. Those of [`of_whole`](Self::of_whole) are not known before files
+    /// are open.
     pub fn len(&self) -> usize {
         self.items.len()
     }

@@ -1,4 +1,4 @@
-//! One worker of a read by classes: pieces from a file into memory.
+//! One worker of a read by classes: reads pieces of a file into memory.
 
 use std::io;
 
@@ -13,8 +13,8 @@ use crate::failures::caught;
 use crate::prioritised::shared::{SharedReading, Step};
 use crate::timeline::Activity;
 
-/// Works as `slot`. The first worker starts as many more as the source is worth; they end before
-/// it does.
+/// Works as `slot`. The first worker starts more workers as the source demands; they end before it
+/// does.
 pub(super) fn work(shared: &SharedReading, slot: usize) {
     let _leave = ReaderExit(shared);
     if slot > 0 {
@@ -30,8 +30,8 @@ pub(super) fn work(shared: &SharedReading, slot: usize) {
     worker::with_crew(&shared.running, &more, slot);
 }
 
-/// Does what the state machine says until nothing is left for `slot`. If a callback panics, the
-/// read keeps the panic and ends; it resumes in the thread that waits for the end.
+/// Carries out the steps of the state machine until nothing is left for `slot`. If a callback
+/// panics, the read keeps the panic and ends; it resumes in the thread that waits for the end.
 fn work_on(shared: &SharedReading, slot: usize) {
     let here = std::thread::current().id();
     shared.workers().push(here);
@@ -49,7 +49,7 @@ fn work_on(shared: &SharedReading, slot: usize) {
             }
         }
         reader.hands.recorder.waited();
-        // It may have been sent away before it could announce what it completed.
+        // The crew may have dismissed this worker before it announced completed classes.
         shared.announce();
         shared.running.count(reader.hands.tally);
     });
@@ -65,13 +65,13 @@ fn work_on(shared: &SharedReading, slot: usize) {
 struct ClassReader<'s> {
     shared: &'s SharedReading,
     hands: Hands<'s>,
-    /// Memory for direct reads that are not made of whole units.
+    /// Memory for direct reads that do not consist of whole units.
     wide: Option<Pages>,
     lines: Vec<usize>,
 }
 
 impl<'s> ClassReader<'s> {
-    /// `None` if there is no file.
+    /// Returns a reader of the first file; `None` if there is no file.
     fn new(shared: &'s SharedReading) -> Option<Self> {
         let first = shared.inputs.first()?;
         let recorder = shared.running.observer.recorder(first.source.name());
@@ -113,8 +113,8 @@ impl<'s> ClassReader<'s> {
         Ok(())
     }
 
-    /// Reads directly, bypassing the page cache; a piece that is not made of whole units of the
-    /// device together with its surroundings.
+    /// Reads directly, bypassing the page cache; a piece that does not consist of whole units of the
+    /// device is read together with its surroundings.
     fn fill_directly(
         &mut self,
         piece: &ClassPiece,
@@ -154,7 +154,7 @@ fn lend<'s>(
     })
 }
 
-/// Records that a worker ends, however it does.
+/// Records the end of a worker when dropped, even by a panic.
 struct ReaderExit<'s>(&'s SharedReading);
 
 impl Drop for ReaderExit<'_> {

@@ -1,4 +1,4 @@
-//! The state that workers and callers of one read by classes share: the state machine, under one mutex.
+//! The shared state of workers and callers of one read by classes: a state machine, under one mutex.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
@@ -38,10 +38,10 @@ pub(super) struct SharedReading {
     pub(super) workers: Mutex<Vec<ThreadId>>,
 }
 
-/// Which class comes next, what became of each, and which workers are busy with it.
+/// The order of classes, the state of each, and the workers.
 pub(super) struct ByClass {
     pub(super) classes: Classes,
-    /// When each class was complete and checked.
+    /// The time at which each class was complete and checked.
     pub(super) announced: Vec<Option<Duration>>,
     /// Pieces that may be read at a time.
     slots: usize,
@@ -49,7 +49,7 @@ pub(super) struct ByClass {
     calls: bool,
     /// Callers that wait for a class.
     waiting: usize,
-    /// One worker checks at a time, so that classes are announced in the order of completion.
+    /// Whether a worker is checking: one at a time, so that classes are announced in the order of completion.
     checking: bool,
     to_call: VecDeque<usize>,
     calling: bool,
@@ -100,9 +100,9 @@ impl Schedule for ByClass {
         self.classes.stop();
     }
 
-    /// If there is a lease for it, and fewer workers are awake than can read at a time.
+    /// Whether there is a lease for it, and fewer workers are awake than can read at a time.
     fn wakes_one_more(&mut self, parked: usize, now: u64) -> bool {
-        // A worker that runs a callback may be busy for long.
+        // A worker in a callback may be busy for long.
         let busy = match self.calls {
             true => self.classes.in_flight(),
             false => self.working.saturating_sub(parked),
@@ -116,7 +116,7 @@ impl SharedReading {
         self.running.state()
     }
 
-    /// Takes back a lease of which this many pieces, and bytes, were read.
+    /// Takes back a lease of which this many pieces and bytes were read.
     pub(super) fn take_back(
         &self,
         lease: &ClassLease,
@@ -136,7 +136,7 @@ impl SharedReading {
         }
     }
 
-    /// Checks classes that are complete, wakes waiting callers, and runs the class callback.
+    /// Checks complete classes, wakes waiting callers, and runs the class callback.
     pub(super) fn announce(&self) {
         self.check_complete();
         self.call();
@@ -169,7 +169,7 @@ impl SharedReading {
         state.schedule.checking = false;
     }
 
-    /// Whether the files of a class are unchanged.
+    /// Checks that the files of a class are unchanged.
     fn check_class(&self, class: usize) -> Result<()> {
         let arranged = &self.layout.arranged;
         let queue = arranged.queue(class);
@@ -209,7 +209,7 @@ impl SharedReading {
         ClassBytes { layout: &self.layout, memory, class, elapsed }
     }
 
-    /// A piece is complete: runs the chunk callback for its chunks.
+    /// Runs the chunk callback for the chunks of a complete piece.
     pub(super) fn call_chunks(&self, piece: usize, lines: &mut Vec<usize>) {
         let Some((on_chunk, chunks)) = &self.on_chunk else { return };
         lines.clear();
@@ -221,7 +221,7 @@ impl SharedReading {
         }
     }
 
-    /// Waits until `class` is announced, at most `most`; `None` if it takes longer.
+    /// Waits at most `most` until `class` is announced; `None` if it takes longer.
     pub(super) fn wait(
         &self,
         class: usize,
@@ -251,7 +251,7 @@ impl SharedReading {
         }
     }
 
-    /// Why nothing more will be read, if that is the case.
+    /// Returns the reason why reading has ended early, if it has.
     pub(super) fn ended(&self) -> Option<Error> {
         let state = self.state();
         match &state.failure {
@@ -260,7 +260,7 @@ impl SharedReading {
         }
     }
 
-    /// A fault of ours; a partly filled buffer must never be returned.
+    /// Returns the error for a fault of Swath: a partly filled buffer must never be returned.
     pub(super) fn incomplete(&self) -> Error {
         let (name, extent) = self.running.place();
         Error::new(Operation::Read, Reason::Io, name)
@@ -268,7 +268,7 @@ impl SharedReading {
             .detail("not every byte was delivered")
     }
 
-    /// When a class was announced, if it was.
+    /// Returns the time at which a class was announced, if it was.
     pub(super) fn announced(&self, class: usize) -> Option<Duration> {
         self.state().schedule.announced[class]
     }
@@ -281,17 +281,17 @@ impl SharedReading {
         moved
     }
 
-    /// The workers that have begun.
+    /// Locks the list of workers that have begun.
     pub(super) fn workers(&self) -> MutexGuard<'_, Vec<ThreadId>> {
         self.workers.lock()
     }
 
-    /// Counts this many workers more.
+    /// Adds to the number of workers.
     pub(super) fn join(&self, workers: usize) {
         self.state().schedule.working += workers;
     }
 
-    /// Counts one worker less.
+    /// Subtracts one from the number of workers.
     pub(super) fn leave(&self) {
         let mut state = self.state();
         state.schedule.working = state.schedule.working.saturating_sub(1);
@@ -301,7 +301,7 @@ impl SharedReading {
     }
 }
 
-/// The first place for which `holds` is false; it is true for all before.
+/// Returns the first place for which `holds` is false; it is true for all earlier ones.
 fn partition(places: std::ops::Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (places.start, places.end);
     while low < high {

@@ -1,4 +1,4 @@
-//! The beginning of a read by classes: open, arrange, choose, get memory, start the workers.
+//! The beginning of a read by classes: open, arrange, choose, allocate, start the workers.
 
 use std::num::NonZeroU64;
 use std::path::Path;
@@ -31,12 +31,12 @@ use crate::report::Report;
 use crate::source::{OpenSource, Source, SourceLength};
 use crate::threads;
 
-/// Roughly the bytes of memory that a chunk takes in lists.
+/// Approximate bytes of memory for a chunk in lists.
 const CHUNK_COST: u64 = 160;
-/// For plans that take less, the available memory is not checked.
+/// Bytes of lists below which the available memory is not checked.
 const MANY_CHUNKS: u64 = 64 << 20;
 
-/// How a read by classes was started.
+/// A read by classes that was started.
 pub(super) struct Started {
     pub(super) shared: Arc<SharedReading>,
     pub(super) threads: Vec<JoinHandle<()>>,
@@ -48,9 +48,9 @@ struct Chosen {
     ways: Vec<Way>,
     drop_behind: Vec<Option<DropBehind>>,
     slots: usize,
-    /// The crew, if only some workers are started: of the only file.
+    /// The crew of the only file, if only some workers are started.
     crew: Option<Bounds>,
-    /// Everything is in the page cache: more reads than processors would wait for each other.
+    /// All bytes are in the page cache: more reads than processors would wait for each other.
     resident: bool,
     chunk_size: NonZeroU64,
     report: Report,
@@ -188,7 +188,7 @@ fn check_chunks(source: &OpenSource, extent: Extent, needed: u64) -> Result<()> 
     Err(error.detail(detail).hint("split the file into fewer chunks"))
 }
 
-/// From the first to the last requested byte, for each file.
+/// Returns the extent from the first to the last requested byte, for each file.
 fn extents(opened: &[Arc<OpenSource>], items: &[Item]) -> Result<Vec<Extent>> {
     let mut extents: Vec<Option<Extent>> = vec![None; opened.len()];
     for item in items {
@@ -254,8 +254,8 @@ fn choose(options: &ReadOptions, opened: &[Arc<OpenSource>], extents: &[Extent])
         chosen.chunk_size = decision.chunk_size;
         chosen.report = report;
     }
-    // With one file, its decision counts. Several files share the processors, or what the
-    // largest one wants.
+    // With one file, its decision counts. Several files share the processors, or the workers of the
+    // most demanding file.
     let cores = machine::usable_cpus();
     chosen.slots = match options.wishes.workers {
         0 => chosen.slots.min(most.max(cores)),
@@ -283,7 +283,7 @@ fn memory(
     }
 }
 
-/// Starts the workers. If no thread can be started, the work is done here and now.
+/// Starts the workers. If no thread can be started, this thread does the work at once.
 fn spawn(shared: &Arc<SharedReading>, workers: usize) -> Vec<JoinHandle<()>> {
     let mut threads = Vec::with_capacity(workers);
     shared.join(workers);
@@ -309,7 +309,7 @@ fn spawn(shared: &Arc<SharedReading>, workers: usize) -> Vec<JoinHandle<()>> {
     threads
 }
 
-/// Drops what was not in the page cache before, once more and in whole pages.
+/// Drops bytes that were not in the page cache before, once more and in whole pages.
 pub(super) fn drop_behind(shared: &SharedReading) {
     for (file, input) in shared.inputs.iter().enumerate() {
         let Some(drop_behind) = &input.drop_behind else { continue };

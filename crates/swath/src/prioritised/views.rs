@@ -1,4 +1,4 @@
-//! Bytes that have been read, by class and by chunk.
+//! Views of the bytes that have been read, by class and by chunk.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -8,7 +8,7 @@ use swath_os::memory::Leases;
 use swath_plan::classes::{Arranged, Item};
 use swath_plan::extent::Extent;
 
-/// A plan, and where its bytes are.
+/// A plan, and the places of its bytes.
 #[derive(Debug)]
 pub(super) struct PlanLayout {
     pub(super) items: Vec<Item>,
@@ -16,7 +16,7 @@ pub(super) struct PlanLayout {
     lines: OnceLock<Lines>,
 }
 
-/// The lines of a plan, class by class, and where each class begins.
+/// The lines of a plan, class by class, and the start of each class.
 #[derive(Debug)]
 struct Lines {
     lines: Vec<usize>,
@@ -33,7 +33,7 @@ pub(super) enum Memory<'m> {
 }
 
 impl<'m> Memory<'m> {
-    /// `len` bytes from `place` on, if all of them are complete.
+    /// Returns `len` bytes at `place`, if all of them are complete.
     fn get(self, place: u64, len: u64) -> Option<&'m [u8]> {
         let (place, len) = (usize::try_from(place).ok()?, usize::try_from(len).ok()?);
         match self {
@@ -48,9 +48,9 @@ impl PlanLayout {
         Self { items, arranged, lines: OnceLock::new() }
     }
 
-    /// The lines of a class, in the order in which they were listed.
+    /// Returns the lines of a class, in the order in which they were listed.
     fn lines_of(&self, class: usize) -> &[usize] {
-        // Made on first use: a caller that only wants the whole does without.
+        // Sorted on first use: a caller that only wants the whole does not need it.
         let Lines { lines, starts } = self.lines.get_or_init(|| self.sort_lines());
         &lines[starts[class]..starts[class + 1]]
     }
@@ -98,7 +98,7 @@ impl PlanLayout {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChunkBytes<'h> {
-    /// Which line of the plan it is, from 0.
+    /// The index of its line in the plan, from 0.
     pub index: usize,
     /// The index of its file.
     pub file: usize,
@@ -110,7 +110,7 @@ pub struct ChunkBytes<'h> {
     pub bytes: &'h [u8],
 }
 
-/// A class that is complete.
+/// A complete class.
 #[derive(Clone, Copy)]
 pub struct ClassBytes<'h> {
     pub(super) layout: &'h PlanLayout,
@@ -130,7 +130,7 @@ impl<'h> ClassBytes<'h> {
         self.elapsed
     }
 
-    /// Bytes of the file in it, each counted once.
+    /// Bytes of the class, each counted once.
     pub fn len(&self) -> u64 {
         self.layout.arranged.bytes(self.class)
     }

@@ -1,4 +1,4 @@
-//! Reads bytes of known length into memory: the plan is made, run and checked here.
+//! Reads bytes of known length into memory: makes, runs and checks the plan.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -51,14 +51,14 @@ pub(super) fn fill_memory(
     let report = job.finish(report)?;
     let len = usize::try_from(extent.len()).unwrap_or(usize::MAX);
     if leases.read(phase, len).is_none() {
-        // A fault of ours; a partly filled buffer must never be returned.
+        // A fault of Swath; a partly filled buffer must never be returned.
         let error = Error::new(Operation::Read, Reason::Io, source.name()).at(extent);
         return Err(error.detail("not every byte was delivered"));
     }
     Ok(report)
 }
 
-/// The fate of the ring.
+/// How the ring ended.
 #[derive(PartialEq, Eq)]
 enum Ring {
     Unused,

@@ -22,7 +22,7 @@ use crate::threads;
 
 /// Blocks that may be ready or in flight, for each worker.
 const AHEAD: u64 = 3;
-/// Windows that are inspected before reading ahead: each seek pays for them.
+/// Windows inspected before reading ahead, at every seek.
 const WINDOWS: usize = 128;
 
 /// Workers that read ahead of one position.
@@ -42,14 +42,14 @@ struct SharedAhead {
 
 #[derive(Default)]
 struct Blocks {
-    /// By offset: where the block's bytes start in the buffer, and the buffer.
+    /// Buffers of ready blocks, by offset.
     ready: BTreeMap<u64, Buffer>,
     free: Vec<Buffer>,
     running: usize,
 }
 
 impl Ahead {
-    /// `None` if no thread can be started.
+    /// Starts workers; returns `None` if no thread can be started.
     pub(super) fn start(
         source: &Arc<OpenSource>,
         rest: Extent,
@@ -61,7 +61,7 @@ impl Ahead {
         // A reader has no report that could list a fallback.
         let planned = Planned::decided(source, facts, options, decision);
         let workers = planned.decision.first_workers();
-        // Workers that come later have one block each in hand.
+        // Later workers hold one block each.
         let blocks = workers as u64 * (AHEAD - 1) + planned.decision.workers.len() as u64;
         let job = planned.job(observer.clone(), planned.leases(blocks)).ok()?;
         let shared = Arc::new(SharedAhead {
@@ -99,8 +99,8 @@ impl Ahead {
         self.shared.job.running.resume_panic();
     }
 
-    /// Waits for the block at `offset`, or for the reason why it will not come; `None` without a
-    /// reason.
+    /// Waits for the block at `offset`, or for the error that prevents it; `None` if it will not come
+    /// and there is no error.
     pub(super) fn take(&self, offset: u64) -> Result<Option<Buffer>> {
         let shared = &self.shared;
         shared.job.release(offset);
@@ -135,7 +135,7 @@ impl Drop for Ahead {
     }
 }
 
-/// Counts a worker out, even if it panics, so that no thread waits for it.
+/// Counts down a worker when dropped, even by a panic, so that no thread waits for it.
 struct WorkerExit<'s>(&'s SharedAhead);
 
 impl Drop for WorkerExit<'_> {

@@ -1,5 +1,5 @@
-//! Blocks that are in the page cache: the consumer's own thread reads them sooner than another one could hand
-//! them over, into memory that stays in its core's cache.
+//! Blocks in the page cache: the consumer's own thread reads them faster than another thread could pass them on,
+//! into memory that stays in its core's cache.
 
 use std::num::NonZeroUsize;
 
@@ -13,16 +13,16 @@ use crate::error::Result;
 use crate::timeline::Activity;
 
 impl Reader {
-    /// Whether the options leave open who reads a block.
+    /// Whether the options allow any thread to read a block.
     pub(super) fn may_read_cached(&self) -> bool {
         let wishes = &self.options.wishes;
         let is_open = wishes.engine == Engine::Auto && wishes.workers <= 1;
         self.plain() && is_open && !self.keeps_ahead
     }
 
-    /// Leaves all but the first block to other threads, also what is in the page cache, which the thread that asks for
-    /// it would read itself. It pays if that thread works on a block for longer than a copy takes, as a decoder
-    /// does, and if another core is idle.
+    /// Makes other threads read all but the first block, even bytes in the page cache, which the calling thread
+    /// would otherwise read itself. This pays if that thread works on a block for longer than a copy takes, as a
+    /// decoder does, and if another core is idle.
     ///
     /// ```
     /// use std::io::Read;
@@ -39,7 +39,7 @@ impl Reader {
         self.keeps_ahead = true;
     }
 
-    /// The next block, or as much of it as is in the page cache; `None` if nothing is, or if the file
+    /// Returns the part of the next block that is in the page cache; `None` if there is none, or if the file
     /// system cannot tell.
     pub(super) fn read_cached(&self, rest: Extent, used: Buffer) -> Result<Option<Buffer>> {
         let len = rest.len().min(FIRST);

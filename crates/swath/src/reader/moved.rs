@@ -1,4 +1,4 @@
-//! Bytes that go from the page cache into a pipe without a copy.
+//! Moves bytes from the page cache into a pipe without a copy.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -11,27 +11,26 @@ use swath_plan::extent::Extent;
 use super::Reader;
 use crate::buffer::Buffer;
 
-/// The bytes that are moved before the page cache is asked again.
+/// Bytes that are moved before the page cache is checked again.
 const STEP: u64 = 8 << 20;
-/// The last bytes are as many as this, or as the pipe holds, or as the other end may make it hold.
+/// Minimum number of last bytes, which are never moved; more if the pipe holds more, or can be made to.
 const LEAST: u64 = 1 << 20;
 
 impl Reader {
-    /// Moves bytes from the position on into `pipe`, inside the kernel, as long as they are in the page
-    /// cache, and returns how many: 0 if `pipe` is not a pipe, or if the options or the source do not allow it.
-    /// Read and write what is left.
+    /// Moves bytes from the position into `pipe`, inside the kernel, as long as they are in the page cache.
+    /// Returns their number: 0 if `pipe` is not a pipe, or if the options or the source do not allow it.
+    /// Read and write the rest.
     ///
-    /// A pipe that holds less than a MiB is made to hold that, if this process may: fewer turns of both ends.
+    /// A pipe that holds less than a MiB is enlarged to that, if this process may: both ends then take fewer turns.
     ///
-    /// The pipe then holds pages of the file. If the file changes before the other end has read them, it
-    /// reads the changes. So the last bytes, a MiB or as many as the pipe can hold, are never moved. Once you have
-    /// written these, everything before them has been read; then the end of the file, for which
-    /// `fill_buf` returns nothing, is an error if the file has changed since it was opened.
+    /// The pipe then holds pages of the file. If the file changes before the other end has read them, that end
+    /// reads the changes. So the last bytes, a MiB or as many as the pipe can hold, are never moved. Once you
+    /// have written these, the other end has read everything before them; at the end of the file, `fill_buf`
+    /// then returns nothing, or an error if the file has changed since it was opened.
     ///
-    /// The use of the pages at the other end is not known here: a program that moves them on, into another
-    /// pipe or a socket, has not read them. If such a program may follow and others may change the file, read
-    /// and write instead. A privileged program may make the pipe larger than others can during the call, and
-    /// leave more than the last bytes unread.
+    /// A program at the other end that moves the pages on, into another pipe or a socket, has not read them. If
+    /// such a program may follow and the file may change, read and write instead. A privileged program may
+    /// enlarge the pipe beyond the usual limit during the call, and leave more than the last bytes unread.
     ///
     /// ```
     /// use std::io::{BufRead, Read, Write};
@@ -53,8 +52,7 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// That of a pipe whose other end is closed, and a cancellation. Bytes that were moved before are lost for this
-    /// reader.
+    /// If the other end of the pipe is closed, or the call is cancelled. Bytes moved before are lost for this reader.
     pub fn move_to_pipe(&mut self, pipe: impl AsFd) -> io::Result<u64> {
         let end = self.end.unwrap_or(self.next);
         let rest = end.saturating_sub(self.next);
@@ -85,7 +83,7 @@ impl Reader {
         Ok(self.next.saturating_sub(start))
     }
 
-    /// Whether nothing but the next bytes of a file is wanted.
+    /// Whether the options and the source allow moving.
     fn may_move(&self) -> bool {
         self.seekable
             && self.at == self.block.len()
@@ -94,7 +92,7 @@ impl Reader {
             && self.options.timeline().is_none()
     }
 
-    /// Moves what is in the page cache of a step, and returns how much that was.
+    /// Moves the bytes of a step that are in the page cache; returns their number.
     fn move_step(&self, step: Extent, pipe: &impl AsFd) -> io::Result<u64> {
         let (Some(file), Some(len)) = (self.source.file(), NonZeroU64::new(step.len())) else {
             return Ok(0);
@@ -112,7 +110,7 @@ impl Reader {
                 Ok(0) => break,
                 Ok(moved) => at += moved as u64,
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(error),
-                // Whatever is wrong, reading or writing meets it too, and says so.
+                // Reading or writing will get the same error and report it.
                 Err(_) => break,
             }
         }

@@ -10,18 +10,18 @@ use swath_simd::Positions;
 use crate::buffer::Buffer;
 use crate::records::cut::Cut;
 
-/// A block that is shorter than its memory divided by this is copied when it is kept.
+/// A kept block is copied if it is shorter than its memory divided by this.
 const SHARED_PART: usize = 4;
 
 /// Adjacent records.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Block<'b> {
-    /// Its number, counted from the start of the extent; the same in every run over the same
-    /// file with the same block size. Numbers of blocks in which no record begins are skipped.
-    /// With several files, the numbers of the second continue those of the first.
+    /// Number of the block, counted from the start of the extent; the same in every run over the
+    /// same file with the same block size. Numbers of blocks in which no record begins are
+    /// skipped. With several files, the numbers of the second continue those of the first.
     pub index: u64,
-    /// Offset of its first byte in the file.
+    /// Offset of the first byte in the file.
     pub offset: u64,
     /// Whole records, each with its delimiter, if it has one.
     pub bytes: &'b [u8],
@@ -32,12 +32,12 @@ pub struct Block<'b> {
 }
 
 impl<'b> Block<'b> {
-    /// Which source it is from, counted from 0 in the order given.
+    /// Returns the index of its source, counted from 0 in the order given.
     pub fn source(&self) -> usize {
         self.source
     }
 
-    /// Returns its bytes, to be kept after the call that got the block.
+    /// Returns the bytes, to be kept after the call that received the block.
     ///
     /// Nothing is copied if the block fills at least a quarter of the memory that it was read
     /// into: that memory then lives as long as the result, and the worker reads the next block
@@ -61,7 +61,7 @@ impl<'b> Block<'b> {
         Bytes::from_owner(KeptBytes { memory: Arc::clone(memory), range })
     }
 
-    /// Returns its records one by one, without their delimiters.
+    /// Returns the records one by one, without their delimiters.
     ///
     /// ```
     /// let lines = swath::records("/etc/passwd").map_blocks(|block| -> swath::Result<_> {
@@ -85,8 +85,8 @@ impl<'b> Block<'b> {
         BlockRecords { bytes, at: 0, offset: self.offset, ends }
     }
 
-    /// Returns its records without their delimiters and without a carriage return at the end:
-    /// lines that end in LF or CRLF.
+    /// Returns the records without their delimiters and without a carriage return at the end: lines
+    /// that end in LF or CRLF.
     pub fn lines(&self) -> impl Iterator<Item = &'b [u8]> {
         self.records().map(without_return)
     }

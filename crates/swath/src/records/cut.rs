@@ -1,20 +1,20 @@
-//! Where one record ends and the next one begins.
+//! The rule for where one record ends and the next one begins.
 
 use swath_simd::{Positions, count, find};
 
-/// Where one record ends and the next one begins.
+/// The rule for where one record ends and the next one begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Cut {
-    /// After each byte of this value. What follows the last one is a record too, unless it is
-    /// empty.
+    /// After each byte of this value. The bytes after the last one are a record too, unless there
+    /// are none.
     Byte(u8),
     /// After every this many bytes. A last record that is shorter is an error.
     Fixed(u64),
     /// After each `delimiter` that is not between two quotes: CSV, where a field may contain a
     /// newline. A quote inside quotes is doubled, as in RFC 4180; a quote that is escaped in
-    /// another way, or is inside an unquoted field, counts as one that opens or closes. A quote
-    /// that is never closed is an error.
+    /// another way, or stands in an unquoted field, counts as opening or closing. A quote that is
+    /// never closed is an error.
     Quoted {
         /// The byte that opens and closes: usually `b'"'`.
         quote: u8,
@@ -23,17 +23,17 @@ pub enum Cut {
     },
 }
 
-/// The last record has no end.
+/// A last record without an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unfinished {
     /// A quote was opened at this position.
     Quote(usize),
-    /// It begins at this position and has this many bytes, of this many.
+    /// Its position, its length in bytes, and the width that it should have.
     Short(usize, usize, u64),
 }
 
 impl Cut {
-    /// Returns its fault.
+    /// Returns the reason why no records can be cut this way, if there is one.
     pub(crate) fn fault(self) -> Option<&'static str> {
         match self {
             Self::Fixed(0) => Some("records of 0 bytes"),
@@ -45,12 +45,12 @@ impl Cut {
     }
 
     /// Whether `len` bytes that begin with a record are always whole records, so that the bytes
-    /// around them need not be looked at.
+    /// around them need not be searched.
     pub(crate) fn divides(self, len: u64) -> bool {
         matches!(self, Self::Fixed(width) if len.is_multiple_of(width))
     }
 
-    /// The byte whose parity changes the meaning of the bytes after it.
+    /// Returns the byte whose parity changes the meaning of later bytes.
     pub(crate) fn quote(self) -> Option<u8> {
         match self {
             Self::Quoted { quote, .. } => Some(quote),
@@ -58,9 +58,9 @@ impl Cut {
         }
     }
 
-    /// Where the first record begins that begins after the first byte of `bytes`, at most at
-    /// their end. `inside`: the second byte is between quotes. `skipped`: bytes from the start
-    /// of a record up to the second byte.
+    /// Returns the start of the first record that begins after the first byte of `bytes`, at most
+    /// their end. `inside`: the second byte is between quotes. `skipped`: bytes from the start of
+    /// a record up to the second byte.
     pub(crate) fn first_start(self, bytes: &[u8], inside: bool, skipped: u64) -> Option<usize> {
         match self {
             Self::Byte(delimiter) => Some(find(bytes, delimiter)? + 1),
@@ -79,8 +79,8 @@ impl Cut {
         }
     }
 
-    /// Where the record that contains byte `at` ends; `bytes` begin with a record. `None` if
-    /// they do not contain its end.
+    /// Returns the end of the record that contains byte `at`; `bytes` begin with a record. `None`
+    /// if they do not contain that end.
     pub(crate) fn end_after(self, bytes: &[u8], at: usize) -> Option<usize> {
         match self {
             Self::Byte(delimiter) => Some(at + find(&bytes[at..], delimiter)? + 1),
@@ -96,7 +96,7 @@ impl Cut {
         }
     }
 
-    /// Where the record that contains the last of `bytes` begins; they begin with a record.
+    /// Returns the start of the record that contains the last of `bytes`, which begin with a record.
     pub(crate) fn last_start(self, bytes: &[u8]) -> usize {
         let before = &bytes[..bytes.len().saturating_sub(1)];
         match self {
@@ -115,7 +115,7 @@ impl Cut {
         }
     }
 
-    /// Returns the part that the last record lacks, if a source ends after `bytes`, which begin with a record.
+    /// Returns what the last record lacks, if a source ends after `bytes`, which begin with a record.
     pub(crate) fn unfinished(self, bytes: &[u8]) -> Option<Unfinished> {
         match self {
             Self::Byte(_) => None,
@@ -124,7 +124,7 @@ impl Cut {
                 (short > 0).then(|| Unfinished::Short(bytes.len() - short, short, width))
             }
             Self::Quoted { quote, .. } if is_odd(bytes, quote) => {
-                // The last one is not closed, because the ones before come in pairs.
+                // The last quote is not closed: the earlier ones come in pairs.
                 bytes.iter().rposition(|&byte| byte == quote).map(Unfinished::Quote)
             }
             Self::Quoted { .. } => None,

@@ -1,6 +1,6 @@
-//! Blocks of a stream: read in order, by the worker that holds it, into that worker's memory.
+//! Blocks of a stream: the worker that holds the stream reads them in order into its own memory.
 //!
-//! They are the blocks of a file with the same bytes, whatever the sizes of the reads.
+//! They equal the blocks of a file with the same bytes, whatever the sizes of the reads.
 
 use std::ops::Range;
 
@@ -20,14 +20,14 @@ pub(crate) struct Flow {
     pub(crate) grid: Grid,
     pub(crate) record_limit: u64,
     pub(crate) memory: fn() -> u64,
-    /// Where to stop, whatever follows.
+    /// Offset at which to stop, even if more bytes follow.
     pub(crate) end: Option<u64>,
-    /// Only records that begin here.
+    /// The extent in which wanted records begin.
     pub(crate) starting_in: Option<Extent>,
     pub(crate) past: Past,
     /// The first bytes of the next block, read with the last one.
     pub(crate) carry: Vec<u8>,
-    /// Bytes to read after a block, in which its last record probably ends.
+    /// Bytes to read after a block; its last record probably ends in them.
     pub(crate) tail: usize,
     /// The source has no more bytes.
     pub(crate) at_end: bool,
@@ -35,20 +35,20 @@ pub(crate) struct Flow {
     pub(crate) has_ended: bool,
 }
 
-/// The least that is read after a block.
+/// Minimum bytes read after a block.
 pub(crate) const LEAST_TAIL: usize = 128;
 const MOST_TAIL: usize = 64 << 10;
 
 /// A block that was read.
 struct FlowBlock {
     offset: u64,
-    /// Where the share of the block ends; its last record may end after that.
+    /// End of the block's share; its last record may end later.
     end: u64,
     len: usize,
 }
 
 impl Flow {
-    /// Where the next block begins.
+    /// Returns the offset of the next block.
     pub(crate) fn offset(&self) -> u64 {
         self.past.offset - self.carry.len() as u64
     }
@@ -83,10 +83,10 @@ impl Flow {
         }))
     }
 
-    /// Which of the records of a block begin where they are wanted.
+    /// Returns the part of a block whose records begin in the wanted extent.
     fn kept(&self, bytes: &[u8], offset: u64) -> Range<usize> {
         let Some(part) = self.starting_in else { return 0..bytes.len() };
-        // Where the first record begins that does not begin before this byte of the source.
+        // The start of the first record at or after this byte of the source.
         let first = |at: u64| {
             let at = to_usize(at.saturating_sub(offset)).min(bytes.len());
             let before = at.checked_sub(1);
@@ -143,7 +143,7 @@ impl Flow {
         Ok((len > 0).then_some(FlowBlock { offset, end, len }))
     }
 
-    /// Reads until there are `wanted` bytes, or the stream ends; returns how many there are.
+    /// Reads until there are `wanted` bytes, or the stream ends; returns the number of bytes.
     fn fill(
         &mut self,
         source: &OpenSource,
@@ -169,7 +169,7 @@ impl Flow {
         Ok(filled + came)
     }
 
-    /// The length of the last block, which is all that is left.
+    /// Returns the length of the last block, which has all remaining bytes.
     fn last(&self, source: &OpenSource, offset: u64, bytes: &[u8]) -> Result<usize> {
         match self.cut.unfinished(bytes) {
             Some(unfinished) if self.is_wanted(offset + self.cut.last_start(bytes) as u64) => {
@@ -184,8 +184,8 @@ impl Flow {
         self.starting_in.is_none_or(|part| (part.offset()..part.end()).contains(&record))
     }
 
-    /// How many bytes to have next, if `bytes` do not contain the end of the last record that
-    /// begins in the block.
+    /// Returns how many bytes to read up to next, if `bytes` do not contain the end of the last
+    /// record that begins in the block.
     fn more(
         &self,
         source: &OpenSource,
@@ -212,7 +212,7 @@ impl Flow {
     }
 }
 
-/// From this size on, the available memory is checked before more is taken.
+/// Size at which the available memory is checked before more is allocated.
 const LARGE: usize = 64 << 20;
 
 fn to_usize(len: u64) -> usize {

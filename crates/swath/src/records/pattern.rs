@@ -32,10 +32,10 @@ impl Pattern {
 }
 
 impl<'b> Block<'b> {
-    /// Returns those of its [`records`](Self::records) that contain `pattern`. Delimiters are not searched.
+    /// Returns the [`records`](Self::records) that contain `pattern`. Delimiters are not searched.
     ///
-    /// Records that end after a byte are not looked at one by one: the search skips to the next one that contains
-    /// the pattern. Where quotes or a width decide where they end, each of them is searched.
+    /// Records that end after a byte are not visited one by one: the search skips to the next one that contains
+    /// the pattern. If quotes or a width decide where records end, each record is searched.
     ///
     /// ```
     /// use swath::Pattern;
@@ -49,7 +49,7 @@ impl<'b> Block<'b> {
     /// ```
     pub fn records_containing<'p>(&self, pattern: &'p Pattern) -> RecordsContaining<'b, 'p> {
         let found = match self.cut {
-            // What spans two records is in neither.
+            // A match across a delimiter is in neither record.
             Cut::Byte(delimiter) if pattern.bytes().contains(&delimiter) => Candidates::None,
             Cut::Byte(delimiter) if !pattern.bytes().is_empty() => {
                 Candidates::Around { bytes: self.bytes, delimiter }
@@ -61,8 +61,7 @@ impl<'b> Block<'b> {
 }
 
 impl Block<'_> {
-    /// Appends those of its [`records`](Self::records) that contain `pattern`, each with its delimiter if it has
-    /// one.
+    /// Appends the [`records`](Self::records) that contain `pattern`, each with its delimiter if it has one.
     pub fn append_containing(&self, pattern: &Pattern, into: &mut Vec<u8>) {
         let delimiter = usize::from(!matches!(self.cut, Cut::Fixed(_)));
         for record in self.records_containing(pattern) {
@@ -120,7 +119,7 @@ impl<'b> Iterator for RecordsContaining<'b, '_> {
 mod tests {
     use super::*;
 
-    /// As slow and obvious as can be.
+    /// The slow, obvious version.
     fn expected<'b>(block: &Block<'b>, pattern: &[u8]) -> Vec<&'b [u8]> {
         let has = |record: &[u8]| {
             pattern.is_empty() || record.windows(pattern.len()).any(|part| part == pattern)

@@ -9,7 +9,7 @@ use crate::buffer::Buffer;
 use crate::records::block::Block;
 use crate::records::cut::Cut;
 
-/// Where blocks are cut: at `base`, and after every `size` bytes from there.
+/// The offsets at which blocks are cut: `base`, and then every `size` bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
     /// The offset in the file at which block `first` begins.
@@ -17,19 +17,19 @@ pub(crate) struct Grid {
     pub(crate) size: NonZeroU64,
     /// The number of the first block.
     pub(crate) first: u64,
-    /// Which source this is.
+    /// Index of the source.
     pub(crate) source: usize,
 }
 
 impl Grid {
-    /// The block of a record that begins at `offset`: its number, and where it ends.
+    /// Returns the number and the end of the block of a record that begins at `offset`.
     pub(crate) fn block_at(&self, offset: u64) -> (u64, u64) {
         let blocks = (offset - self.base) / self.size;
         let end = self.base.saturating_add((blocks + 1).saturating_mul(self.size.get()));
         (self.first + blocks, end)
     }
 
-    /// The number of the first block after `end`, if nothing follows.
+    /// Returns the number of the first block after a source that ends at `end`.
     pub(crate) fn after(&self, end: u64) -> u64 {
         self.first + (end - self.base).div_ceil(self.size.get())
     }
@@ -40,7 +40,7 @@ impl Grid {
 pub(crate) struct RecordPiece<'p> {
     pub(crate) grid: Grid,
     pub(crate) cut: Cut,
-    /// The end of the lease: all records begin before.
+    /// The end of the lease: all records begin before it.
     pub(crate) end: u64,
     /// Offset of the first record.
     pub(crate) offset: u64,
@@ -50,8 +50,8 @@ pub(crate) struct RecordPiece<'p> {
 }
 
 impl RecordPiece<'_> {
-    /// Where there is a record longer than `most` bytes, which is at least a block: only the
-    /// last one of a block can be.
+    /// Returns the extent of a record longer than `most` bytes. Since `most` is at least a block, only
+    /// the last record of a block can be that long.
     pub(crate) fn too_long(&self, most: u64) -> Option<Extent> {
         if self.bytes.len() as u64 <= most {
             return None;

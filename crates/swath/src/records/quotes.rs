@@ -1,10 +1,10 @@
-//! Which blocks begin between quotes.
+//! Determines which blocks begin between quotes.
 //!
-//! A quote changes the meaning of everything after it, so the state at the start of a block
-//! depends on the number of quotes in all blocks before. But counting whether that number is odd
-//! is fast and does not need the state. So each worker counts in what it has read, waits for its
-//! turn to learn the state, and passes on the next state: it waits for the reads of earlier
-//! blocks, never for the processing of their records.
+//! A quote changes the meaning of all later bytes, so the state at the start of a block depends on
+//! the number of quotes in all earlier blocks. But finding out whether that number is odd is fast
+//! and does not need the state. So each worker counts the quotes it has read, waits for its turn
+//! to learn the state, and passes on the next state: it waits for the reads of earlier blocks,
+//! never for the processing of their records.
 //!
 //! ```text
 //! quotes in      odd      even     odd
@@ -25,13 +25,13 @@ pub(crate) struct Quotes {
 #[derive(Debug, Default)]
 struct QuoteState {
     inside: bool,
-    /// States of leases that were let through and may be retried.
+    /// States of leases whose turn is over, in case they are retried.
     known: BTreeMap<u64, bool>,
 }
 
 impl Quotes {
-    /// Whether lease `number` begins between quotes; `odd`: it contains an odd number of them.
-    /// `None` if that can no longer be known.
+    /// Returns whether lease `number` begins between quotes; `odd`: it contains an odd number of
+    /// them. `None` if that will never be known.
     pub(crate) fn is_inside(
         &self,
         number: u64,
@@ -50,15 +50,15 @@ impl Quotes {
         Some(inside)
     }
 
-    /// Lease `number` is tried.
+    /// Records that lease `number` is being tried.
     pub(crate) fn begun(&self, number: u64) -> Trying<'_> {
         self.turns.found(number);
         Trying { quotes: self, number, is_done: false }
     }
 }
 
-/// A lease that is being read; if it comes to nothing, the workers that wait for its quotes are
-/// notified.
+/// A lease that is being read; if the read fails, its drop notifies the workers that wait for its
+/// quotes.
 pub(crate) struct Trying<'q> {
     quotes: &'q Quotes,
     number: u64,
@@ -66,7 +66,7 @@ pub(crate) struct Trying<'q> {
 }
 
 impl Trying<'_> {
-    /// The lease will not be retried.
+    /// Records that the lease will not be retried.
     pub(crate) fn done(mut self) {
         self.is_done = true;
     }

@@ -1,8 +1,8 @@
-//! Lets pieces through in the order of their numbers, whichever worker has them.
+//! Lets workers take turns in the order of their pieces.
 //!
-//! A piece that comes too early waits until the pieces before it have been let through. A piece
-//! that failed before its turn is *lost*: since it may be retried, those after it give up only
-//! once the whole is known to have failed.
+//! A piece that comes too early waits for the turns of all pieces before it. A piece that failed
+//! before its turn is *lost*: since it may be retried, later pieces give up only once the whole
+//! read has failed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -29,13 +29,13 @@ pub(crate) struct Line<S> {
     waiting: WaitingThreads,
 }
 
-/// Threads that wait, by the turn at which each goes on. Each has a condition of its own, so that a turn
-/// wakes those that can use it: waking all would take as many wake-ups for each piece as there are workers.
+/// Waiting threads, by the turn that each waits for. Each has a condition of its own, so that a turn wakes
+/// only the threads that can use it: waking all would cost one wake-up per worker for each piece.
 #[derive(Debug, Default)]
 struct WaitingThreads {
     threads: BTreeMap<Key, Arc<Condvar>>,
     last: u64,
-    /// Conditions of threads that have waited: waiting again allocates none.
+    /// Conditions of threads that have waited, for reuse without an allocation.
     spare: Vec<Arc<Condvar>>,
 }
 
@@ -43,7 +43,7 @@ struct WaitingThreads {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     turn: u64,
-    /// Tells apart those that wait for the same turn.
+    /// Distinguishes threads that wait for the same turn.
     number: u64,
 }
 
@@ -55,7 +55,7 @@ struct WaitingPlace {
 }
 
 impl WaitingThreads {
-    /// Adds a thread that goes on at `turn`.
+    /// Adds a thread that waits for `turn`.
     fn join(&mut self, turn: u64) -> WaitingPlace {
         self.last += 1;
         let key = Key { turn, number: self.last };
@@ -64,13 +64,13 @@ impl WaitingThreads {
         WaitingPlace { key, moved }
     }
 
-    /// A thread has waited, until its turn or in vain.
+    /// Removes a thread that has waited, until its turn or in vain.
     fn leave(&mut self, place: WaitingPlace) {
         self.threads.remove(&place.key);
         self.spare.push(place.moved);
     }
 
-    /// Takes out those that go on once it is the turn of `next`.
+    /// Takes out the threads that may continue at turn `next`.
     fn due(&mut self, next: u64) -> Vec<Arc<Condvar>> {
         let mut due = Vec::new();
         while let Some(first) = self.threads.first_entry()
@@ -83,15 +83,15 @@ impl WaitingThreads {
 }
 
 impl<S> Turns<S> {
-    /// The first turn is that of `first`.
+    /// Returns turns that begin with that of `first`.
     pub(crate) fn new(first: u64, state: S) -> Self {
         let waiting = WaitingThreads::default();
         let line = Line { next: first, state, lost: BTreeSet::new(), waiting };
         Self { line: Mutex::new(line) }
     }
 
-    /// Waits until at most `ahead` numbers are before `number`; `None` if that will not happen,
-    /// which is checked once `is_over`.
+    /// Waits until at most `ahead` numbers are before `number`; `None` if that will never happen,
+    /// because an earlier one was lost and `is_over`.
     pub(crate) fn wait(
         &self,
         number: u64,
@@ -126,7 +126,7 @@ impl<S> Turns<S> {
         due.iter().for_each(|thread| thread.notify_one());
     }
 
-    /// `number` failed before its turn: all that wait check whether theirs will come.
+    /// Records that `number` failed before its turn; all waiting threads check whether theirs will come.
     pub(crate) fn lost(&self, number: u64) {
         let mut line = self.line();
         if number >= line.next {
@@ -137,7 +137,7 @@ impl<S> Turns<S> {
         all.iter().for_each(|thread| thread.notify_one());
     }
 
-    /// `number` is tried, perhaps again.
+    /// Records that `number` is being tried, perhaps again.
     pub(crate) fn found(&self, number: u64) {
         self.line().lost.remove(&number);
     }

@@ -8,9 +8,9 @@
 //! ```
 //!
 //! The window begins a cache line before the lease, to see whether a record ends there, and
-//! extends far enough past it that the last record usually ends in it. If it does not, more is
-//! read, twice as much each time: a record of any length is found, and each of its bytes is
-//! copied once or twice.
+//! extends so far past it that the last record usually ends in it. If it does not, more is read,
+//! twice as much each time: a record of any length is found, and each of its bytes is copied once
+//! or twice.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,17 +27,17 @@ use crate::records::piece::{Grid, RecordPiece};
 use crate::records::quotes::Quotes;
 use crate::source::OpenSource;
 
-/// Bytes read before a lease: one would be enough, but copies are faster from an address that is
-/// aligned like the target's.
+/// Bytes read before a lease: one would be enough, but copies are faster if source and target are
+/// aligned alike.
 const LEAD: u64 = 64;
-/// Bytes first read after a lease: the least and, if records were short, the most.
+/// Bytes first read after a lease: minimum, and maximum after short records.
 const TAIL: Range<u64> = 128..64 << 10;
-/// How much a direct read may be widened.
+/// Bytes by which a direct read may be widened.
 const EDGES: usize = 128 << 10;
-/// From this size on, the available memory is checked before more is taken.
+/// Size at which the available memory is checked before more is allocated.
 const LARGE: u64 = 64 << 20;
 
-/// How pieces are cut out of one file.
+/// Cuts pieces out of one file.
 #[derive(Debug)]
 pub(crate) struct Cutter<'m> {
     pub(crate) cut: Cut,
@@ -45,29 +45,29 @@ pub(crate) struct Cutter<'m> {
     pub(crate) grid: Grid,
     /// Longest accepted record, in bytes.
     pub(crate) record_limit: u64,
-    /// The available memory in bytes, only called if a record is long.
+    /// Returns the available memory in bytes; called only if a record is long.
     pub(crate) memory: fn() -> u64,
     /// All of the extent, if it is promised not to change.
     pub(crate) map: Option<&'m [u8]>,
     pub(crate) quotes: Quotes,
 }
 
-/// Memory that one worker reads into, lease after lease. Blocks that the caller keeps share it:
-/// then the next lease gets other memory.
+/// Memory that one worker reads into, lease after lease. If the caller keeps blocks, they share it,
+/// and the next lease gets other memory.
 pub(crate) struct Window {
     buffer: Arc<Buffer>,
     pool: BufferPool,
-    /// How far to read past a lease.
+    /// Bytes to read past a lease.
     tail: u64,
 }
 
-/// The records that the bytes of a lease show.
+/// The records found in the bytes of a lease.
 enum Seen {
     /// No record begins in it.
     Nothing,
     /// Its records, complete.
     Whole(Range<usize>),
-    /// They begin here, and end after the bytes.
+    /// They begin here and end after the bytes.
     Open(usize),
 }
 
@@ -76,13 +76,13 @@ impl Window {
         Self { buffer: Arc::default(), pool, tail: TAIL.start }
     }
 
-    /// Its memory, which blocks may share.
+    /// Returns the memory, which blocks may share.
     pub(crate) fn memory(&self) -> &Arc<Buffer> {
         &self.buffer
     }
 
-    /// Its memory, to be written to after [`make_room`](Self::make_room) and before there are
-    /// blocks of it.
+    /// Returns the memory for writing, after [`make_room`](Self::make_room) and before blocks share
+    /// it.
     pub(crate) fn memory_mut(&mut self) -> &mut Buffer {
         Arc::get_mut(&mut self.buffer).expect("room was made, and no block is out yet")
     }
@@ -107,7 +107,7 @@ impl Window {
         Ok(())
     }
 
-    /// Records how far past its lease the last record extended.
+    /// Adapts `tail` to how far the last record extended past its lease.
     fn learn(&mut self, overshoot: u64) {
         let wanted = (self.tail - self.tail / 8).max(overshoot.saturating_mul(2));
         self.tail = wanted.clamp(TAIL.start, TAIL.end);
@@ -118,9 +118,9 @@ impl Window {
 pub(crate) struct Loading<'l> {
     pub(crate) source: &'l OpenSource,
     pub(crate) lease: Lease,
-    /// Counts leases from the start of the extent.
+    /// Number of the lease, counted from the start of the extent.
     pub(crate) number: u64,
-    /// Whether the file has failed, so that nothing more will come of it.
+    /// Whether the read of the file has failed.
     pub(crate) is_over: &'l dyn Fn() -> bool,
 }
 
@@ -132,7 +132,7 @@ impl Cutter<'_> {
         hands: &mut Hands<'_>,
         window: &'w mut Window,
     ) -> std::result::Result<Option<RecordPiece<'w>>, LeaseTrouble> {
-        // Only quotes depend on what is before a lease: without them, no lock is taken here.
+        // Only quotes depend on earlier leases: without them, no lock is taken here.
         let trying = self.cut.quote().map(|_| self.quotes.begun(loading.number));
         let piece = match self.map {
             Some(map) => self.find(loading, hands, map)?,
@@ -215,7 +215,7 @@ impl Cutter<'_> {
         Ok(Some(RecordPiece { memory: Some(memory), ..self.piece(wanted, offset, bytes) }))
     }
 
-    /// Whether the lease begins between quotes, which depends on those before it.
+    /// Whether the lease begins between quotes, which depends on earlier leases.
     fn is_inside(
         &self,
         loading: &Loading<'_>,
@@ -232,7 +232,7 @@ impl Cutter<'_> {
         })
     }
 
-    /// Whether the last record of the source has an end.
+    /// Checks that the last record of the source has an end.
     fn check(
         &self,
         source: &OpenSource,
@@ -283,9 +283,9 @@ impl Cutter<'_> {
         }
     }
 
-    /// Which bytes to read next, after `bytes`, which begin at `start` and contain only the
-    /// beginning of the lease's last record; an error if that is too long. The first record is
-    /// at `begin`.
+    /// Returns the bytes to read next, after `bytes`, which begin at `start` and contain only the
+    /// beginning of the lease's last record; an error if that record is too long. The first record
+    /// is at `begin`.
     fn extended(
         &self,
         source: &OpenSource,
@@ -318,7 +318,7 @@ impl Cutter<'_> {
     }
 }
 
-/// Reads the window of a lease; returns where in the buffer it starts.
+/// Reads the window of a lease; returns its position in the buffer.
 fn first_fill(
     source: &OpenSource,
     hands: &mut Hands<'_>,
@@ -345,7 +345,7 @@ pub(crate) fn too_long(source: &OpenSource, record: Extent, most: u64) -> Error 
         .hint("look for a missing delimiter or quote, or raise the limit")
 }
 
-/// The error for a last record without an end, in bytes that begin at `offset`.
+/// Returns the error for a last record without an end, in bytes that begin at `offset`.
 pub(crate) fn no_end(source: &OpenSource, offset: u64, unfinished: Unfinished) -> Error {
     let at = |at: usize, len: usize| {
         let at = offset + at as u64;

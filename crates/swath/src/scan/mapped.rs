@@ -107,14 +107,14 @@ struct MapKernel<'m> {
     options: &'m ReadOptions,
     total: Mutex<u64>,
     shares: Shares<'m>,
-    /// Whether to read instead is found out.
+    /// Compares the map with reads, if both are tried.
     contest: Option<Mutex<Contest>>,
 }
 
-/// The room of a worker: it gives its share of the map back when it ends.
+/// The memory of a worker; its drop gives the worker's share of the map back.
 struct KernelRoom<'v> {
     visit: &'v MapKernel<'v>,
-    /// For bytes that are read, if some may be.
+    /// Memory for bytes that are read, if some may be.
     room: Option<Pages>,
 }
 
@@ -128,7 +128,7 @@ impl Drop for KernelRoom<'_> {
 }
 
 impl MapKernel<'_> {
-    /// The value of the first bytes of `rest`, and how many they are.
+    /// Processes the first bytes of `rest`; returns their value and their extent.
     fn first_of(
         &self,
         hands: &mut Hands<'_>,
@@ -144,7 +144,7 @@ impl MapKernel<'_> {
             Contender::Other => Ok(self.of_map(hands, heat.extent)),
         });
         if let (Contender::Other, Some(window)) = (heat.side, heat.over) {
-            // Who reads has no pages to give back.
+            // Reads leave no pages of the map to give back.
             let from = to_usize(window.offset() - self.extent.offset());
             let len = to_usize(window.len());
             let (_, cost) = measured(true, || self.map.advise(from, len, MapAdvice::DontNeed));
@@ -219,7 +219,7 @@ impl<'v> Visit for &'v MapKernel<'v> {
     }
 }
 
-/// Returns the result of `work`, and its cost to this thread, if it `counts`.
+/// Returns the result of `work` and, if it `counts`, its cost to this thread.
 fn measured<T>(counts: bool, work: impl FnOnce() -> T) -> (T, HeatCost) {
     if !counts {
         return (work(), HeatCost { wall: 0, cpu: 0 });
@@ -235,5 +235,5 @@ fn to_usize(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// How far ahead of a worker the rolling will-need goes.
+/// Bytes ahead of a worker for which it gives the advice will-need.
 const MAP_AHEAD: usize = 16 << 20;

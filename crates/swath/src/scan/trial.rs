@@ -1,8 +1,8 @@
-//! Whether a cached file is mapped or read: which of the two is faster differs from machine to machine.
+//! Decides whether a cached file is mapped or read: which is faster differs between machines.
 //!
-//! From 64 MiB on, both are tried on the file itself. A shorter file is treated as the last one that was
-//! long enough, on this device and in this process, less than a minute ago. Otherwise it is read: of the two, that lost
-//! less on the machines that were measured.
+//! For a file of at least 64 MiB, both are tried on the file itself. For a shorter file, the verdict of the last
+//! such file counts, if it was on this device, in this process and less than a minute ago. Otherwise the file is
+//! read: on the measured machines, a wrong choice to read cost less than a wrong choice to map.
 
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,20 +15,21 @@ use swath_plan::policy::Engine;
 use crate::report::Report;
 use crate::source::OpenSource;
 
-/// Seconds for which a verdict holds for shorter files.
+/// Seconds for which a verdict applies to shorter files.
 const HOLDS: u64 = 60;
 
-/// The last verdict, in one word, so that fork(2) leaves nothing locked: seconds, whose it is, 1 if a map was faster.
+/// The last verdict in one word, so that fork(2) leaves no lock held: seconds, device and process, 1 if a map was
+/// faster.
 static LAST: AtomicU64 = AtomicU64::new(0);
 const SECONDS: u64 = (1 << 24) - 1;
 const SECONDS_AT: u32 = 40;
 
-/// The use of a cached file that may be mapped.
+/// How a cached file that may be mapped is processed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MapTrial {
-    /// It is mapped, without a question.
+    /// Mapped, without a trial.
     Mapped,
-    /// It is read, without a question.
+    /// Read, without a trial.
     Read,
     /// Both are tried.
     Both,
@@ -83,14 +84,14 @@ pub(super) fn settle(
     report.reason += word_of_it;
 }
 
-/// The verdict without its time: the device, this process, and 1 if a map was faster.
+/// Returns the verdict without its time: the device, this process, and 1 if a map was faster.
 fn word(source: &OpenSource, is_mapped: bool) -> u64 {
     let device = source.device().unwrap_or(0);
     let whose = (device ^ device >> 20) << 20 ^ u64::from(process::id());
     whose << 1 & ((1 << SECONDS_AT) - 1) | u64::from(is_mapped)
 }
 
-/// Returns the seconds of a clock that only goes forward.
+/// Returns the seconds of a monotonic clock.
 fn seconds() -> u64 {
     u64::try_from(clock_gettime(ClockId::Monotonic).tv_sec).unwrap_or(0) & SECONDS
 }

@@ -10,17 +10,17 @@
 //!
 //! The lock file is in the target's folder, so it works for all processes of one user that see
 //! this folder. The lock belongs to its holder's open file and ends with it, even by a kill.
-//! Only the holder creates the other names; so what exists under them when the lock is taken was
-//! left by a killed run, and is removed: three look-ups, and no listing of the folder.
+//! Only the holder creates the other names; so files that exist under them when the lock is taken
+//! are strays of a killed run, and are removed: three look-ups, and no listing of the folder.
 //!
-//! **Names taken by another user.** What another user has put under one of these names is never
-//! locked, written, followed or removed. Names with an unguessable number are used instead
+//! **Names taken by another user.** A file that another user has put under one of these names is
+//! never locked, written, followed or removed. Names with an unguessable number are used instead
 //! (`.out.bin.swath-lock.0123456789abcdef`); a writer that uses them lists the folder, to find
-//! other writers of the same user and what killed ones have left.
+//! other writers of the same user and strays of killed ones.
 //!
-//! **Other machines.** FUSE and some servers keep out only the programs of one machine. There the new bytes have
-//! unguessable names too, so that two writers never write one file; the locked file says which, so the next
-//! writer finds what a killed one has left without a listing.
+//! **Other machines.** On FUSE and some servers, locks keep out only the programs of one machine. There the new
+//! bytes have unguessable names too, so that two writers never write one file; the locked file contains these
+//! names, so the next writer finds the strays of a killed one without a listing.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
@@ -37,11 +37,11 @@ use crate::sink::permissions::close_to;
 /// A target under lock.
 #[derive(Debug)]
 pub(crate) struct Claim {
-    /// As the caller named it, for errors.
+    /// The path as the caller named it, for errors.
     pub(crate) path: PathBuf,
-    /// The folder that contains it.
+    /// The folder of the target.
     pub(crate) folder: Arc<dyn FsFolder>,
-    /// Its name in the folder.
+    /// The target's name in the folder.
     pub(crate) name: OsString,
     names: Names,
     /// Last, so that it is dropped last.
@@ -52,7 +52,7 @@ pub(crate) struct Claim {
 ///
 /// # Errors
 ///
-/// The errors of [`Fs::locate`]; `Changed` if links on the way are swapped.
+/// The errors of [`Fs::locate`]; `Changed` if links on the path are swapped.
 pub(crate) fn locate(operation: Operation, path: &Path, fs: &dyn Fs) -> Result<Located> {
     fs.locate(path).map_err(|error| match error.kind() {
         ErrorKind::StaleNetworkFileHandle => Error::new(operation, Reason::Changed, path)
@@ -67,10 +67,10 @@ pub(crate) fn locate(operation: Operation, path: &Path, fs: &dyn Fs) -> Result<L
 }
 
 impl Claim {
-    /// Locks the target and removes what killed runs left in its folder.
+    /// Locks the target and removes strays of killed runs from its folder.
     ///
-    /// On a file system without locks, names that no other writer uses are chosen instead: a
-    /// second writer is then not detected, and the last commit wins.
+    /// On a file system without locks, chooses names that no other writer uses: a second writer is
+    /// then not detected, and the last commit wins.
     pub(crate) fn take(path: &Path, located: Located) -> Result<Self> {
         let Located { folder, name } = located;
         let names = Names::of(path, &name)?;
@@ -93,15 +93,15 @@ impl Claim {
         Ok(Self { path: path.to_owned(), folder, name, names, lock })
     }
 
-    /// The target without a lock, for a file that is written in place in a folder that cannot be written to.
+    /// Claims the target without a lock, to write it in place in a folder without write permission.
     pub(crate) fn without_lock(path: &Path, located: Located) -> Result<Self> {
         let Located { folder, name } = located;
         let names = Names::of(path, &name)?.apart();
         Ok(Self { path: path.to_owned(), folder, name, names, lock: None })
     }
 
-    /// Removes what a killed writer of `path` left, its lock last, without making a file where nothing was left.
-    /// A lock that is held is another writer's. What cannot be removed now is left to the next writer.
+    /// Removes the strays of a killed writer of `path`, its lock last; creates no file if there are none. A lock
+    /// that is held is another writer's. Strays that cannot be removed now are left to the next writer.
     pub(crate) fn sweep(path: &Path, fs: &dyn Fs) {
         let Ok(located) = fs.locate(path) else { return };
         let Ok(names) = Names::of(path, &located.name) else { return };
@@ -111,33 +111,33 @@ impl Claim {
         }
     }
 
-    /// This process, as the owner of files here is named, where other writers are kept out.
+    /// Returns the user ID that this process's files have here, if the target is locked.
     pub(crate) fn owner(&self) -> Option<u32> {
         self.lock.as_ref().map(|lock| lock.owner())
     }
 
-    /// Whether other writers are kept out.
+    /// Whether the target is locked.
     pub(crate) fn is_locked(&self) -> bool {
         self.lock.is_some()
     }
 
-    /// The name of the new bytes until they have their own.
+    /// Returns the name of the new bytes until they have their own.
     pub(crate) fn hidden(&self) -> OsString {
         self.names.hidden()
     }
 
-    /// The name of a spill file until it has none.
+    /// Returns the name of a spill file until that is removed.
     pub(crate) fn scratch(&self) -> OsString {
         self.names.scratch()
     }
 
-    /// The name of a checkpoint's bytes until they have their own.
+    /// Returns the name of a checkpoint's bytes until they have their own.
     pub(crate) fn copy(&self) -> OsString {
         self.names.copy()
     }
 
-    /// The name to use when `name` turned out to be taken: the same, if that was a stray of
-    /// ours, otherwise an unguessable one.
+    /// Returns the name to use if `name` is taken: the same, if it was a stray of this user, otherwise
+    /// an unguessable one.
     pub(crate) fn instead_of(&self, name: OsString) -> io::Result<OsString> {
         let is_free = match &self.lock {
             Some(lock) => remove_stray(&*self.folder, &name, lock.owner())?,
@@ -146,7 +146,7 @@ impl Claim {
         Ok(if is_free { name } else { beside(&name) })
     }
 
-    /// Makes a file under `name`, or under the name to use instead, and returns which it is.
+    /// Creates a file under `name`, or under the name to use instead; returns that name too.
     pub(crate) fn create(
         &self,
         name: OsString,
@@ -161,7 +161,7 @@ impl Claim {
         }
     }
 
-    /// Makes a file for this user only, if permissions can be changed: some mounts give new files more.
+    /// Creates a file for this user only, where permissions can be changed: some mounts give new files more.
     pub(crate) fn create_hidden(
         &self,
         name: OsString,
@@ -177,8 +177,8 @@ impl Claim {
         }
     }
 
-    /// The permissions of a new file here, and whether they can be changed: those of an empty file, which is made to
-    /// find out. The umask, the folder's default access list and servers influence them.
+    /// Returns the permissions of a new file here, and whether they can be changed, from an empty file that it creates.
+    /// The umask, the folder's default access list and servers influence them.
     pub(crate) fn mode_of_new(&self) -> io::Result<(u32, bool)> {
         let (file, name) = self.create(self.scratch(), FOR_ALL)?;
         let mode = file.facts().map(|facts| facts.mode & 0o777);
@@ -191,14 +191,14 @@ impl Claim {
         Error::io(operation, &self.path, error)
     }
 
-    /// Another process has done something to the target, or to what leads there.
+    /// Returns the error for a change by another process to the target, or to its path.
     pub(crate) fn changed(&self, detail: &str) -> Error {
         Error::new(Operation::Commit, Reason::Changed, &self.path)
             .detail(detail)
             .hint("check what is at this path now, then write again")
     }
 
-    /// Fails if a file that is given its name now would not be found under the caller's path.
+    /// Fails if a file named now would not be found under the caller's path.
     pub(crate) fn check_folder(&self) -> Result<()> {
         match self.folder.is_in_place() {
             Ok(true) => Ok(()),
@@ -207,14 +207,14 @@ impl Claim {
         }
     }
 
-    /// The answer to the call that gives the name did not come.
+    /// Returns the error for a call that gives the name and whose reply was lost.
     pub(crate) fn answer_lost(&self, error: io::Error) -> Error {
         self.outcome_unknown(error)
             .detail("the connection was lost while it got its name")
             .hint("look at what has this name now; if it is what was there before, write again")
     }
 
-    /// The name was given, or may have been, and what follows failed.
+    /// Returns the error for a failure after the name was given, or may have been.
     pub(crate) fn outcome_unknown(&self, error: io::Error) -> Error {
         Error::new(Operation::Commit, Reason::OutcomeUnknown, &self.path)
             .caused_by(error)
@@ -223,13 +223,13 @@ impl Claim {
     }
 }
 
-/// Whether a lock could not be made because its name is taken. A server may say that this is not permitted.
+/// Whether a lock could not be created because its name is taken. A server may report that this is not permitted.
 fn is_taken(error: &io::Error) -> bool {
     let refused = Errno::PERM.raw_os_error();
     error.kind() == ErrorKind::AlreadyExists || error.raw_os_error() == Some(refused)
 }
 
-/// The error of preparing to write a target.
+/// Returns the error of preparing to write a target.
 fn cannot_begin(path: &Path, error: io::Error) -> Error {
     Error::io(Operation::Create, path, error)
 }
@@ -243,8 +243,8 @@ pub(crate) fn busy(path: &Path) -> Error {
 /// Locks an unguessable name, because the usual one is another user's; `None` if another writer
 /// of this user has locked one.
 ///
-/// Every writer locks first and checks then, so of two that begin at one time at least one
-/// notices.
+/// Every writer locks first and then checks, so if two begin at one time, at least one notices the
+/// other.
 fn lock_apart(
     folder: &dyn FsFolder,
     names: &Names,
@@ -257,7 +257,7 @@ fn lock_apart(
             continue;
         }
         match folder.lock(&name, Some(lock.owner())) {
-            // Without a holder; dropping it removes it.
+            // A lock without a holder; dropping it removes it.
             Ok(Some(stray)) => drop(stray),
             Ok(None) => return Ok(None),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -268,8 +268,8 @@ fn lock_apart(
     Ok(Some((apart, lock)))
 }
 
-/// Names that a writer on another machine does not use either, where the lock does not keep it out. What the
-/// last holder left under such names is removed; if it is still writing, its commit fails.
+/// Returns names that a writer on another machine does not use either, in case the lock does not keep it out.
+/// Removes files of the last holder under such names; if that one is still writing, its commit fails.
 fn without_others(folder: &dyn FsFolder, names: Names, lock: &dyn Lock) -> io::Result<Names> {
     let apart = names.apart();
     let Some(left) = lock.exchange(apart.suffix(), apart.made().to_vec())? else {
@@ -281,7 +281,7 @@ fn without_others(folder: &dyn FsFolder, names: Names, lock: &dyn Lock) -> io::R
     Ok(apart)
 }
 
-/// Removes what killed runs of `user` left under these names, and returns names that are free.
+/// Removes strays of killed runs of `user` under these names, and returns names that are free.
 fn remove_strays(folder: &dyn FsFolder, names: Names, user: u32) -> io::Result<Names> {
     let mut are_free = true;
     for name in names.made() {
@@ -301,7 +301,7 @@ fn remove_strays_apart(folder: &dyn FsFolder, names: &Names, user: u32) -> io::R
     Ok(())
 }
 
-/// The names in a folder; of a drop box, which this user may write to and not list, none.
+/// Returns the names in a folder; none for a drop box, which this user may write to but not list.
 fn listed(folder: &dyn FsFolder) -> io::Result<Vec<OsString>> {
     match folder.list() {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(Vec::new()),
@@ -309,8 +309,8 @@ fn listed(folder: &dyn FsFolder) -> io::Result<Vec<OsString>> {
     }
 }
 
-/// Returns whether the name is free. What another user has put there is not touched, nor is a
-/// file that no writer makes.
+/// Removes a stray; returns whether the name is free. Does not touch the file of another user, or
+/// one that no writer creates.
 fn remove_stray(folder: &dyn FsFolder, name: &OsStr, user: u32) -> io::Result<bool> {
     let Some(facts) = folder.facts(name)? else { return Ok(true) };
     match facts.kind {
@@ -330,7 +330,7 @@ fn remove_stray(folder: &dyn FsFolder, name: &OsStr, user: u32) -> io::Result<bo
 /// output that was moved here, and is kept too.
 fn remove_stray_folder(folder: &dyn FsFolder, name: &OsStr, user: u32) -> io::Result<bool> {
     let stray = match folder.open_folder(name) {
-        // It is not a folder any more.
+        // It is no longer a folder.
         Err(error)
             if matches!(error.kind(), ErrorKind::NotADirectory | ErrorKind::NotFound) =>
         {
@@ -338,12 +338,12 @@ fn remove_stray_folder(folder: &dyn FsFolder, name: &OsStr, user: u32) -> io::Re
         }
         opened => opened?,
     };
-    // Another writer of this user may be writing to it still, if its name was moved.
+    // If it was renamed, another writer of this user may still be writing to it.
     if stray.own_facts()?.owner != user || !stray.hold() {
         return Ok(false);
     }
     let names = stray.list()?;
-    // One of this user's own, which has been moved to this name.
+    // A folder of this user that was moved to this name.
     if !names.iter().all(|name| is_of_a_folder(name)) {
         return Ok(false);
     }
@@ -355,7 +355,7 @@ fn remove_stray_folder(folder: &dyn FsFolder, name: &OsStr, user: u32) -> io::Re
     folder.remove_folder(name).map(|()| true)
 }
 
-/// Removes the files of a folder of segments, all that can be: NFS refuses to remove what it keeps for a reader.
+/// Removes the files of a folder of segments, as far as possible: NFS refuses to remove files kept for a reader.
 pub(crate) fn remove_contents(folder: &dyn FsFolder) -> io::Result<()> {
     let names = folder.list()?;
     let removed =

@@ -1,4 +1,4 @@
-//! Direct writes, which bypass the page cache, and how bytes are prepared for them.
+//! Direct writes, which bypass the page cache, and the preparation of their bytes.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -9,25 +9,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::io::Errno;
 use swath_os::{descriptors, direct};
 
-/// The kernel's errors for "not like this".
+/// The kernel's errors for a refused direct write.
 const REFUSALS: [Errno; 2] = [Errno::INVAL, Errno::OPNOTSUPP];
 
 /// A descriptor for direct writes.
 #[derive(Debug)]
 pub(crate) struct DirectFile {
     file: File,
-    /// The number that offsets and lengths are multiples of.
+    /// Bytes of which offsets and lengths are multiples.
     unit: NonZeroU64,
-    /// The number that addresses are multiples of.
+    /// Bytes of which addresses are multiples.
     memory: usize,
     refused: AtomicBool,
 }
 
-/// How far a direct write came.
+/// The progress of a direct write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DirectProgress {
     All,
-    /// This many bytes from the start; the rest has to be written through the cache.
+    /// This many bytes were written; the rest must be written through the cache.
     Refused(usize),
 }
 
@@ -56,12 +56,12 @@ impl DirectFile {
 
     /// Whether the file system has refused direct writes.
     pub(crate) fn is_refused(&self) -> bool {
-        // Relaxed: a write that still tries is refused too.
+        // Relaxed: a write that misses it is refused too.
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// Puts `carried` before `bytes`, at an address that is aligned for writing, and returns
-    /// where. Moves the bytes inside their vector.
+    /// Puts `carried` before `bytes`, at an aligned position of the vector, and returns that position.
+    /// Moves the bytes inside their vector.
     pub(crate) fn prepend(&self, bytes: &mut Vec<u8>, carried: &[u8]) -> io::Result<usize> {
         let len = bytes.len();
         bytes
@@ -77,7 +77,7 @@ impl DirectFile {
         Ok(start)
     }
 
-    /// Returns the error of a write that the file system does later.
+    /// Returns the error of a write that the file system has deferred.
     pub(crate) fn flush(&self) -> io::Result<()> {
         descriptors::flush(&self.file)
     }
@@ -86,8 +86,7 @@ impl DirectFile {
     pub(crate) fn write_all(&self, bytes: &[u8], offset: u64) -> io::Result<DirectProgress> {
         let mut done = 0;
         while done < bytes.len() {
-            // After a short write that ends in the middle of a unit, direct writes cannot
-            // continue.
+            // After a short write inside a unit, direct writes cannot continue.
             if !(done as u64).is_multiple_of(self.unit.get()) {
                 return Ok(DirectProgress::Refused(done));
             }

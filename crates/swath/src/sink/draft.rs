@@ -7,14 +7,13 @@
 //! commit      it gets the name: see `publish`
 //! ```
 //!
-//! **What else may touch the target.** The lock keeps out other writers of the same user. Others
-//! are not kept out, so what exists under the name is inspected again at commit. With
-//! [`Replace::Refused`] only operations are used that the kernel fails if the name is taken.
-//! With [`Replace::Allowed`], a file that is there at commit is replaced, with its attributes,
-//! and one that has vanished is made new: as with rename(2), the last writer wins, with a whole
-//! file. But a file that another user has put there since the draft began is an error,
-//! `Changed`: that user would lose it, and the new bytes might become readable to users of that
-//! user's choice.
+//! **Other access to the target.** The lock keeps out other writers of the same user, but no other
+//! process, so the name is inspected again at commit. With [`Replace::Refused`], only operations
+//! are used that the kernel fails if the name is taken. With [`Replace::Allowed`], a file that
+//! exists at commit is replaced and its attributes are kept, and one that has vanished is created:
+//! as with rename(2), the last writer wins, with a whole file. But a file that another user has
+//! put there since the draft began is an error, `Changed`: that user would lose it, and the new
+//! bytes might become readable to users of that user's choice.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -39,11 +38,11 @@ use crate::sink::place::move_range;
 use crate::sink::publish::{Candidate, publish};
 use crate::source::FileTimes;
 
-/// A file to be. If it is dropped without a commit, no file remains.
+/// A file that is being written. If it is dropped without a commit, no file remains.
 #[derive(Debug)]
 pub(crate) struct Draft {
     options: DraftOptions,
-    /// The file at the target at the first look, or the one that a checkpoint put there.
+    /// The file at the target when it was first inspected, or the one that a checkpoint put there.
     before: Option<Facts>,
     existing: Option<Facts>,
     candidate: Candidate,
@@ -51,16 +50,16 @@ pub(crate) struct Draft {
     is_poisoned: bool,
     /// Held while a spill file has its name.
     naming: Mutex<()>,
-    /// Last: the lock is released when nothing of ours is left.
+    /// Last: the lock is released when no file of this draft is left.
     claim: Claim,
 }
 
 impl Draft {
-    /// Makes an unnamed file in the folder of `path`, and locks `path` against other writers.
+    /// Creates an unnamed file in the folder of `path`, and locks `path` against other writers.
     ///
     /// # Errors
     ///
-    /// `Busy` if it has another writer; what [`inspect`] finds; that no file can be made there.
+    /// `Busy` if it has another writer; the errors of [`inspect`]; if no file can be created there.
     pub(crate) fn begin(path: &Path, options: &DraftOptions) -> Result<Self> {
         Self::begin_as(path, options, Candidate::make)
     }
@@ -86,8 +85,8 @@ impl Draft {
             return Err(no_name_of_a_file(path, &**fs));
         }
         let located = locate(Operation::Create, path, &**fs)?;
-        // First without a lock, so that no lock file is made for a device or folder; other names
-        // and refusals later, when what a killed run left has been removed.
+        // First without a lock, so that no lock file is created for a device or folder; other names
+        // and refusals later, when strays of a killed run have been removed.
         let before = look_at(path, &*located.folder, &located.name)?;
         let access = |found: &Facts| access_of(&*located.folder, &located.name, found);
         let mut readers = before.as_ref().map(access);
@@ -123,8 +122,8 @@ impl Draft {
             }
         }
         if let Some(readers) = readers.filter(|_| !candidate.is_in_place()) {
-            // If another program removes it before the commit, nobody may read the new file who could not read it, nor
-            // what was there at the first look.
+            // If another program removes it before the commit, the new file must not be readable to users who could
+            // not read it, or could not read the file that was first inspected.
             let made = candidate.usual_mode();
             let made = made.map_err(|error| claim.error(Operation::Create, error))?;
             let group = mode_in(readers, &**candidate.file());
@@ -144,27 +143,27 @@ impl Draft {
         Ok(Self { options, before, existing, candidate, is_poisoned: false, naming, claim })
     }
 
-    /// The file to write to.
+    /// Returns the file to write to.
     pub(crate) fn file(&self) -> &Arc<dyn FsFile> {
         self.candidate.file()
     }
 
-    /// The name of the file until the commit, if it has one.
+    /// Returns the name of the file until the commit, if it has one.
     pub(crate) fn hidden(&self) -> &OsStr {
         self.candidate.hidden()
     }
 
-    /// The target as the caller named it, for errors.
+    /// Returns the target as the caller named it, for errors.
     pub(crate) fn path(&self) -> &Path {
         &self.claim.path
     }
 
-    /// The file that will be replaced.
+    /// Returns the facts about the file that will be replaced.
     pub(crate) fn existing(&self) -> Option<&Facts> {
         self.existing.as_ref()
     }
 
-    /// Opens the file that will be replaced, as it is now.
+    /// Opens the file that will be replaced.
     ///
     /// # Errors
     ///
@@ -173,12 +172,12 @@ impl Draft {
         self.claim.folder.open(&self.claim.name)
     }
 
-    /// The permissions of a new file by default: less the umask, or according to the folder's
+    /// Returns the default permissions of a new file: less the umask, or according to the folder's
     /// access list.
     ///
     /// # Errors
     ///
-    /// The errors of inspecting it.
+    /// The errors of inspecting the file.
     pub(crate) fn usual_mode(&self) -> io::Result<u32> {
         self.candidate.usual_mode()
     }
@@ -188,14 +187,14 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// The errors of making the file anew, where permissions cannot be changed.
+    /// The errors of creating the file again, where permissions cannot be changed.
     pub(crate) fn give_mode(&mut self, mode: u32) -> Result<()> {
         self.candidate.give_mode(&self.claim, mode)
     }
 
     /// Gives a new target these permissions, less the umask; in another group, or with an access control list of its
-    /// folder, less what its group would add. A file that is replaced keeps its own, if it is still there: the commit
-    /// takes care of that.
+    /// folder, less those that its group would add. If a file is still there to be replaced, the commit keeps its
+    /// permissions.
     pub(crate) fn give_access(&mut self, access: Access) -> Result<()> {
         let modes =
             self.usual_mode().and_then(|made| Ok((made, mode_in(access, &**self.file())?)));
@@ -205,32 +204,32 @@ impl Draft {
         if mode == made { Ok(()) } else { self.give_mode(mode) }
     }
 
-    /// The file gets mode, owner (where allowed) and extended attributes of `model`, also if it
-    /// replaces another one.
+    /// Gives the file mode, owner (where allowed) and extended attributes of `model`, even if it
+    /// replaces another file.
     pub(crate) fn give_attributes_of(&mut self, model: Arc<dyn FsFile>) {
         self.candidate.give_attributes_of(model);
     }
 
-    /// The file gets these times at its commit.
+    /// Sets the times that the file gets at its commit.
     pub(crate) fn give_times(&mut self, times: FileTimes) {
         self.candidate.give_times(times);
     }
 
-    /// The commit finds this at the target, or fails.
+    /// Makes the commit fail unless it finds `base` at the target.
     pub(crate) fn build_on(&mut self, base: DraftBase) {
         self.options.base = base;
     }
 
-    /// Returns the services that this file system lacks, and the consequences.
+    /// Returns fallbacks for services that this file system lacks.
     pub(crate) fn fallbacks(&self) -> Vec<Fallback> {
         Vec::from_iter((!self.claim.is_locked()).then_some(Fallback::NoLocks))
     }
 
-    /// Another file in the same folder, which never gets a name; gone when it is dropped.
+    /// Creates another file in the same folder, which never gets a final name and vanishes when it is dropped.
     ///
     /// # Errors
     ///
-    /// That no file can be made there.
+    /// If no file can be created there.
     pub(crate) fn scratch(&self) -> Result<Arc<dyn FsFile>> {
         let folder = &self.claim.folder;
         let failed = |error| self.claim.error(Operation::Create, error);
@@ -238,8 +237,7 @@ impl Draft {
             Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
             made => return made.map_err(failed),
         }
-        // One at a time: there is one such name. A panic while it is held leaves no partial
-        // state.
+        // One at a time: there is one such name. A panic under the lock leaves no partial state.
         let _naming = self.naming.lock();
         let (file, name) = self.claim.create(self.claim.scratch(), CLOSED).map_err(failed)?;
         folder.remove(&name).map_err(failed)?;
@@ -250,13 +248,13 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// `OutcomeUnknown` if the name has been given but may not survive a power cut. After any
-    /// other error the target is unchanged, or what another process has put there.
+    /// `OutcomeUnknown` if the name has been given but may not survive a power cut. After any other
+    /// error the target is unchanged, or is another process's file.
     pub(crate) fn commit(self, len: u64) -> Result<()> {
         self.commit_with_notes(len).map(drop)
     }
 
-    /// As [`commit`](Self::commit). Returns which of the attributes that the file was given were not kept.
+    /// As [`commit`](Self::commit). Returns the given attributes that were not kept.
     ///
     /// # Errors
     ///
@@ -283,26 +281,26 @@ impl Draft {
         let moved = move_range(&**copy.file(), &**self.candidate.file(), 0, 0, len);
         moved.map_err(|error| claim.error(Operation::Write, error))?;
         publish(&mut copy, claim, &self.options, self.before.as_ref(), len)?;
-        // What is there now is ours, whichever user owns it.
+        // The file there is ours, whichever user owns it.
         self.options.replace = Replace::Allowed;
         let facts = copy.file().facts();
-        // It is there, even if it cannot be inspected.
+        // The file is there, even if it cannot be inspected.
         self.before = facts.as_ref().ok().copied().or(self.before);
         if self.options.base != DraftBase::Any {
             let facts = facts.map_err(|error| claim.error(Operation::Inspect, error))?;
-            // If a server keeps the time, the time it reports may still change.
+            // On a server, the reported time may still change.
             self.options.base = DraftBase::File(Facts { modified: None, ..facts });
         }
         self.is_poisoned = false;
         Ok(())
     }
 
-    /// Whether the target itself is written, and not a file that takes its place.
+    /// Whether the target itself is written, not a file that replaces it.
     pub(crate) fn is_in_place(&self) -> bool {
         self.candidate.is_in_place()
     }
 
-    /// The error of writing it, which says so if the target may hold a part of the new bytes.
+    /// Returns the error of a failed write, which says so if the target may hold a part of the new bytes.
     pub(crate) fn failed(&self, error: Error) -> Error {
         if self.candidate.is_in_place() { error.partial(self.path()) } else { error }
     }
@@ -317,8 +315,8 @@ impl Draft {
     }
 }
 
-/// Goes on without a lock where `error` says that the folder cannot be written to, if the file that is there is
-/// written in place.
+/// Claims an existing file without a lock if `error` says that the folder is not writable and the file is written
+/// in place.
 fn claim_of_existing(
     error: Error,
     located: Located,
@@ -338,7 +336,7 @@ fn claim_of_existing(
     }
 }
 
-/// The error for a path that ends in `/`.
+/// Returns the error for a path that ends in `/`.
 fn no_name_of_a_file(path: &Path, fs: &dyn Fs) -> Error {
     let there = fs.locate(path).and_then(|at| at.folder.facts(&at.name));
     let failed = |errno: Errno| Error::io(Operation::Create, path, errno.into());

@@ -1,5 +1,5 @@
-//! The file at a target already, and the ways of a draft with it: the options, and the checks
-//! before and at the commit.
+//! The file that is at a target already: the options for it, and the checks before and at the
+//! commit.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt;
@@ -24,8 +24,8 @@ pub enum Durability {
     /// The device has stored the bytes and the name when commit returns.
     #[default]
     Full,
-    /// The kernel has them and will write them later: readers see all or nothing, but after a
-    /// power cut the target may be old, empty or damaged.
+    /// The kernel has bytes and name and will write them later: readers see all or nothing, but
+    /// after a power cut the target may be old, empty or damaged.
     None,
 }
 
@@ -39,13 +39,13 @@ pub enum Replace {
     Allowed,
     /// It is an error, and the file is never touched.
     Refused,
-    /// It is truncated, and written where it is: for a file that no other can take the place of, such as one
-    /// that is mounted by itself in a container, or one in a folder that this process cannot write to.
+    /// It is truncated and written in place: for a file that cannot be replaced by another one, such as one that
+    /// is mounted by itself in a container, or one in a folder that this process cannot write to.
     ///
     /// This is not one step: readers see the file grow, and after an error, a crash or a power cut it holds a
-    /// part of the new bytes. It keeps its owner, mode, attributes and other names. What the bytes are made
-    /// from must be another file. If nothing is there, a new file is made, in one step. Where the folder
-    /// cannot be written to, there is no lock: a second writer is then not detected
+    /// part of the new bytes. It keeps its owner, mode, attributes and other names. The input must be another
+    /// file. If nothing is there, a new file is created, in one step. Where the folder cannot be written to,
+    /// there is no lock: a second writer is then not detected
     /// ([`Fallback::NoLocks`](crate::Fallback::NoLocks)). A copy of [`heal`](crate::heal()) or
     /// [`mirror`](crate::mirror()), a job's output, a shared draft and an existing file that is appended to are
     /// never written in this way.
@@ -62,7 +62,7 @@ pub enum HardLinks {
     /// It is an error.
     #[default]
     Refused,
-    /// This name gets the new bytes; the others keep the old ones.
+    /// This name gets the new bytes; the other names keep the old ones.
     Broken,
 }
 
@@ -71,10 +71,10 @@ words!(HardLinks { Refused = "refuse", Broken = "break" });
 /// The file that must still be at the target when the draft gets its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum DraftBase {
-    /// Whatever [`Replace`] lets a draft replace.
+    /// Any file that [`Replace`] permits.
     #[default]
     Any,
-    /// Nothing. Where no call refuses a name that is taken, it is looked at just before the rename.
+    /// No file. Where no call refuses a taken name, the name is checked just before the rename.
     Nothing,
     /// This file, in this state.
     File(Facts),
@@ -89,7 +89,7 @@ pub(crate) struct DraftOptions {
     pub(crate) durability: Durability,
     /// The file that the new bytes build on.
     pub(crate) base: DraftBase,
-    /// The files that the new bytes are made from, as far as they are known.
+    /// The known input files of the new bytes.
     pub(crate) inputs: Vec<PathBuf>,
 }
 
@@ -107,7 +107,7 @@ impl Default for DraftOptions {
 }
 
 impl DraftOptions {
-    /// Fails if the target is to be written in place, where `what` is not.
+    /// Fails if the target would be written in place, which `what` never is.
     pub(crate) fn refuse_in_place(&self, path: &Path, what: &str) -> Result<()> {
         if self.replace != Replace::InPlace {
             return Ok(());
@@ -117,13 +117,13 @@ impl DraftOptions {
             .hint("let the file be replaced, or write to another name"))
     }
 
-    /// Fails if the target, a file of `facts`, is what its bytes are made from.
+    /// Fails if the target, a file of `facts`, is an input of the new bytes.
     pub(crate) fn refuse_input(&self, path: &Path, facts: &Facts) -> Result<()> {
         let is_it = |path: &Path| {
             let input = fs::metadata(path);
             input.is_ok_and(|input| (input.dev(), input.ino()) == facts.identity)
         };
-        // Of a folder of segments, each file.
+        // An input may be a file in a folder of segments.
         let has_it = |folder: &Path| {
             let entries = fs::read_dir(folder).into_iter().flatten().flatten();
             entries.into_iter().any(|entry| is_it(&entry.path()))
@@ -137,7 +137,7 @@ impl DraftOptions {
     }
 }
 
-/// The error of a target that no new file can replace, for the reason `text`.
+/// Returns the error of a target that no new file can replace, for the reason `text`.
 pub(crate) fn irreplaceable(path: &Path, error: &io::Error, text: &str) -> Error {
     Error::io(Operation::Create, path, explained(error, text)).hint(IN_PLACE)
 }
@@ -151,12 +151,12 @@ pub(crate) fn explained(error: &io::Error, text: &str) -> io::Error {
     }
 }
 
-/// The error of a target that is a mount point.
+/// Returns the error of a target that is a mount point.
 pub(crate) fn mounted(path: &Path, error: &io::Error) -> Error {
     irreplaceable(path, error, "it is a mount point, which no other file can take the place of")
 }
 
-/// The error of an output that is never written in place.
+/// Returns the error of an output that is never written in place.
 pub(crate) fn not_in_place(error: Error) -> Error {
     match error.io_kind() {
         _ if error.what_to_try() != IN_PLACE => error,
@@ -165,13 +165,13 @@ pub(crate) fn not_in_place(error: Error) -> Error {
     }
 }
 
-/// The error for a name that is taken.
+/// Returns the error for a name that is taken.
 pub(crate) fn taken(path: &Path) -> Error {
     Error::io(Operation::Create, path, Errno::EXIST.into())
         .hint("choose another name, or allow the file to be replaced")
 }
 
-/// Fails if the target is not what the new bytes build on any more.
+/// Fails if the target is no longer the file that the new bytes build on.
 pub(crate) fn still_there(claim: &Claim, options: &DraftOptions) -> Result<()> {
     if options.base == DraftBase::Any {
         return Ok(());
@@ -195,12 +195,12 @@ fn made_meanwhile(claim: &Claim) -> Error {
         .hint("run it again with the file as it is now")
 }
 
-/// Returns what is at the target.
+/// Returns the facts about the file at the target.
 ///
 /// # Errors
 ///
-/// If it must not be replaced: because of what [`look_at`] finds, because it has other names, or
-/// because no file may be.
+/// If it must not be replaced: those of [`look_at`]; if it has other names, or if no file may be
+/// replaced.
 pub(crate) fn inspect(claim: &Claim, options: &DraftOptions) -> Result<Option<Facts>> {
     let path = &claim.path;
     let Some(facts) = look_at(path, &*claim.folder, &claim.name)? else { return Ok(None) };
@@ -220,7 +220,7 @@ pub(crate) fn inspect(claim: &Claim, options: &DraftOptions) -> Result<Option<Fa
     Ok(Some(facts))
 }
 
-/// Who may use a file that was found under a name: its owner alone, if that cannot be found out.
+/// Returns the access of a file that was found under a name: its owner's alone, if it cannot be read.
 pub(crate) fn access_of(folder: &dyn FsFolder, name: &OsStr, found: &Facts) -> Access {
     let opened = folder.open(name).and_then(|file| Ok((file.facts()?, file.access()?)));
     match opened {
@@ -229,13 +229,12 @@ pub(crate) fn access_of(folder: &dyn FsFolder, name: &OsStr, found: &Facts) -> A
     }
 }
 
-/// Whether a file is there now that was not there before: nothing about it has been checked, and another user may have
-/// put it there, who would lose it.
+/// Whether a new file is there: it has not been checked, and may be another user's, who would lose it.
 pub(crate) fn is_new_there(there: &Facts, before: Option<&Facts>) -> bool {
     before.is_none_or(|before| !before.are_of_one_file(there))
 }
 
-/// Returns what is at the target.
+/// Returns the facts about the file at the target.
 ///
 /// # Errors
 ///
@@ -255,7 +254,7 @@ pub(crate) fn look_at(
             .detail("it is a device, pipe, socket or new link, which cannot be replaced")
             .hint("pass the path of a regular file, or one that does not exist yet")),
         FileKind::File => match folder.may_write(name) {
-            // It has been removed since.
+            // It was removed in the meantime.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Error::io(Operation::Create, path, error)),
             Ok(()) => refuse_planted(path, &facts, folder).map(|()| Some(facts)),
@@ -275,7 +274,7 @@ pub(crate) fn check_replaceable(claim: &Claim, new: &dyn FsFile) -> Result<()> {
     Err(claim.error(Operation::Create, Errno::PERM.into()).hint(KEPT))
 }
 
-/// Whether the folder is sticky, as `/tmp` is, and both it and the target are of other users than a new file.
+/// Whether the folder is sticky, as `/tmp` is, and neither it nor the target belongs to the owner of a new file.
 pub(crate) fn is_kept_by_its_owner(claim: &Claim, new: &dyn FsFile) -> bool {
     let folder = claim.folder.own_facts().ok().filter(|folder| folder.mode & STICKY != 0);
     let Some(folder) = folder else { return false };
@@ -284,8 +283,8 @@ pub(crate) fn is_kept_by_its_owner(claim: &Claim, new: &dyn FsFile) -> bool {
     ![folder.owner, there.owner].contains(&new.owner)
 }
 
-/// Fails if what is in a folder such as `/tmp` is neither ours nor of the folder's owner: new bytes would be its
-/// owner's to read. The kernel's `fs.protected_regular` has the same rule for files.
+/// Fails if a file in a folder such as `/tmp` belongs neither to this user nor to the folder's owner: its owner could
+/// read the new bytes. The kernel's `fs.protected_regular` has the same rule for files.
 pub(crate) fn refuse_planted(path: &Path, facts: &Facts, folder: &dyn FsFolder) -> Result<()> {
     let is_planted = folder.own_facts().is_ok_and(|folder| {
         folder.mode & STICKY != 0
@@ -304,19 +303,19 @@ pub(crate) fn is_unsupported<T>(result: &io::Result<T>) -> bool {
     result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::Unsupported)
 }
 
-/// Whether a file system sets no lengths.
+/// Whether the error means that the file system cannot set lengths.
 pub(crate) fn is_no_length(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported)
 }
 
-/// Whether the answer to a call may have been lost, and not the call.
+/// Whether the reply to a call may have been lost, while the call was executed.
 pub(crate) fn is_lost(error: &io::Error) -> bool {
     let lost =
         [Errno::IO, Errno::NOTCONN, Errno::CONNRESET, Errno::CONNABORTED, Errno::TIMEDOUT];
     lost.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
-/// File systems without hard links answer in either way.
+/// Whether the file system has no hard links; it may report this in two ways.
 pub(crate) fn cannot_link(error: &io::Error) -> bool {
     [io::ErrorKind::Unsupported, io::ErrorKind::PermissionDenied].contains(&error.kind())
 }

@@ -4,24 +4,24 @@
 //! out/                     the target
 //! out/segment-1f0c...      bytes; a name is used once
 //! out/.MANIFEST.swath-tmp  the next manifest, not complete yet
-//! out/MANIFEST             where readers begin: the only commit point
+//! out/MANIFEST             read first by readers: the only commit point
 //! ```
 //!
 //! A folder cannot be renamed over one that is not empty, so an existing folder is written to in
 //! place: new segments become part of its contents when the new manifest is renamed. A new folder
-//! is made under the hidden name `.out.swath-tmp`, committed there, and then renamed as a whole to a
-//! free name: no reader ever sees it without a manifest. Until then only its owner can look into it.
+//! is created under the hidden name `.out.swath-tmp`, committed there, and then renamed as a whole
+//! to a free name: no reader ever sees it without a manifest. Until then only its owner can list it.
 //!
 //! Everything happens in the folder that was opened, even if names are swapped in the meantime.
 //!
 //! ```text
 //! commit   sync segments, write new manifest, sync it, sync folder
-//!          rename manifest                               <- an old folder is new from here on
+//!          rename manifest                               <- an old folder has the new contents
 //!          sync folder, sync manifest
-//!          new folder: rename it, sync its parent, sync it  <- a new one is visible
+//!          new folder: rename it, sync its parent, sync it  <- a new folder is visible
 //! ```
 //!
-//! Segments that the manifest on the device might name are kept: after an unknown outcome, of both.
+//! Segments that the manifest on the device may name are kept: after an unknown outcome, those of both.
 
 mod place;
 
@@ -48,11 +48,11 @@ use place::{
     remove_if_there, sync_together,
 };
 
-/// How often a random 64-bit name may be taken.
+/// How often a random 64-bit name may prove to be taken.
 const ATTEMPTS: usize = 8;
 const SWAPPED: &str = "another program has put something else in its place";
 
-/// A folder that is being written. If it is dropped, it contains what the last commit named.
+/// A folder that is being written. If it is dropped, it keeps the contents of its last commit.
 #[derive(Debug)]
 pub(crate) struct Folder {
     options: DraftOptions,
@@ -66,9 +66,9 @@ pub(crate) struct Folder {
     has_committed: bool,
     /// The permissions of the output, once it can be seen.
     readers: Option<Access>,
-    /// Those of new files until the commit.
+    /// The permissions of new files until the commit.
     unread: u32,
-    /// A sync has failed, or it is unknown whether a name was given: no further commit.
+    /// A sync has failed, or a name may have been given: no further commit is possible.
     is_poisoned: bool,
     claim: Claim,
 }
@@ -77,14 +77,14 @@ pub(crate) struct Folder {
 #[derive(Debug)]
 struct OwnSegment {
     name: String,
-    /// Which file it is: another user may be allowed to exchange it.
+    /// Device and inode: another user may be allowed to exchange the file.
     identity: (u64, u64),
-    /// `None` when it is on the device and no strand can write to it any more.
+    /// `None` when the bytes are on the device and no strand can write more.
     file: Option<Arc<dyn FsFile>>,
 }
 
 impl Folder {
-    /// Claims the folder at `path`, or makes one that becomes visible with its first commit.
+    /// Claims the folder at `path`, or creates one that becomes visible with its first commit.
     ///
     /// # Errors
     ///
@@ -100,13 +100,13 @@ impl Folder {
                 .hint("write one plain file, or use a file system with locks (flock)"));
         }
         let there = inspect(path, &located, options)?;
-        // Another user may have put it there, or taken it away.
+        // Another user may have added or removed it.
         if identity(there.as_ref()).map_err(failed)? != before {
             return Err(claim.changed(SWAPPED));
         }
         let (inside, hidden) = match there {
             Some(inside) => {
-                // Under another name, which was its own when its other writer began.
+                // Another writer began when the folder had another name.
                 if !inside.hold() {
                     return Err(busy(path));
                 }
@@ -119,7 +119,7 @@ impl Folder {
             Some(_) => None,
             None => readers_of(&*inside).map_err(failed)?,
         };
-        // In a new folder others cannot look for them. Where permissions cannot be changed they are final.
+        // In a new folder, no other user can find them. Where permissions cannot be changed, they are final.
         let can_change =
             || inside.own_facts().and_then(|own| inside.set_mode(own.mode & 0o777)).is_ok();
         let unread = readers.map_or(FOR_ALL, |it| {
@@ -139,7 +139,7 @@ impl Folder {
         })
     }
 
-    /// The folder as the caller named it, for errors.
+    /// Returns the folder as the caller named it, for errors.
     pub(crate) fn path(&self) -> &Path {
         &self.claim.path
     }
@@ -153,7 +153,7 @@ impl Folder {
         read_manifest(&*self.inside, &self.claim.path.join(MANIFEST))
     }
 
-    /// Records which segments the old manifest names, and removes what killed runs left.
+    /// Records the segments of the old manifest, and removes strays of killed runs.
     ///
     /// # Errors
     ///
@@ -163,11 +163,11 @@ impl Folder {
         self.sweep()
     }
 
-    /// Makes an empty segment under a name never used before; returns both.
+    /// Creates an empty segment under a name never used before; returns both.
     ///
     /// # Errors
     ///
-    /// If no file can be made there.
+    /// If no file can be created there.
     pub(crate) fn create_segment(&self) -> Result<(String, Arc<dyn FsFile>)> {
         let mut attempts = 0;
         loop {
@@ -196,9 +196,9 @@ impl Folder {
 
     /// Makes `manifest`, which names the segments `named`, the contents of the folder.
     ///
-    /// May be called several times: what it names is durable after each call (a checkpoint).
-    /// Segments may be written to during and after the call; the bytes that the manifest
-    /// describes must be written before.
+    /// May be called several times: the named bytes are durable after each call (a checkpoint).
+    /// Segments may be written to during and after the call; the bytes that the manifest describes
+    /// must be written before.
     ///
     /// # Errors
     ///
@@ -210,8 +210,7 @@ impl Folder {
                 .detail("an earlier commit of this output failed")
                 .hint("write the output again from the start"));
         }
-        // Until the end: whatever fails on the way, this writer no longer knows the state of the
-        // device.
+        // Until the end: after a failure on the way, the state of the device is unknown.
         self.is_poisoned = true;
         let former = self.named.clone();
         let named: BTreeSet<String> = named.iter().cloned().collect();
@@ -228,7 +227,7 @@ impl Folder {
         }
         if let Some(hidden) = self.hidden.clone() {
             self.name_folder(&hidden, &*file)?;
-            // What follows is written in a folder that others may look into.
+            // Later files are in a folder that other users may list.
             (self.readers, self.unread) = (file.access().ok(), CLOSED);
         }
         let is_whole = self.check_segments(&named).and_then(|()| self.check_folder());
@@ -245,7 +244,7 @@ impl Folder {
         self.options.durability == Durability::Full
     }
 
-    /// Fails if readers would not get to this folder, or, if it is new, could not.
+    /// Fails if the caller's path no longer leads to this folder, or, if it is new, no longer would.
     fn check_folder(&self) -> Result<()> {
         self.claim.check_folder()?;
         if self.hidden.is_some() {
@@ -258,8 +257,8 @@ impl Folder {
         }
     }
 
-    /// Fails if a segment is gone, or one of this writer is another file: a writer to whose target this folder was
-    /// moved takes them for strays, and a member of the group may put another in its place.
+    /// Fails if a segment is gone, or one of this writer was exchanged: a writer to whose target this folder was moved
+    /// removes them as strays, and a member of the group may put another file in their place.
     fn check_segments(&self, named: &BTreeSet<String>) -> Result<()> {
         let made = self.made.lock();
         let ours: HashMap<&str, _> = made.iter().map(|it| (&*it.name, it.identity)).collect();
@@ -298,7 +297,7 @@ impl Folder {
         }
         let stored = match self.is_synced() {
             true => sync_together(&files).map_err(|failed| (Operation::Sync, failed)),
-            // A flush waits on few file systems: not worth a thread.
+            // Only few file systems wait in a flush: not worth a thread.
             false => files.iter().enumerate().try_for_each(|(index, file)| {
                 let stored = file.store(false);
                 stored.map_err(|(operation, error)| (operation, (index, error)))
@@ -315,22 +314,22 @@ impl Folder {
         Ok(())
     }
 
-    /// The segments among `named` of which the device may lack bytes, and whether no strand can
-    /// write to them any more. A copy, so that segments can be made while others are synced.
+    /// Returns the segments among `named` of which the device may lack bytes, and whether no strand can
+    /// write more to them. A copy, so that segments can be created while others are synced.
     fn unsynced(&self, named: &BTreeSet<String>) -> Vec<(String, Arc<dyn FsFile>, bool)> {
         let made = self.made.lock();
         let named = made.iter().filter(|made| named.contains(&made.name));
         named
             .filter_map(|made| {
                 let file = made.file.as_ref()?;
-                // Before it is copied: without other owners no write can follow the sync.
+                // Before the clone: without other owners, no write can follow the sync.
                 let is_last = Arc::strong_count(file) == 1;
                 Some((made.name.clone(), Arc::clone(file), is_last))
             })
             .collect()
     }
 
-    /// Who may read the output may read this file of it.
+    /// Gives a file of the output the output's readers.
     fn open_to_readers(&self, file: &dyn FsFile) -> io::Result<()> {
         self.readers.map_or(Ok(()), |readers| open_to(readers, file))
     }
@@ -381,7 +380,7 @@ impl Folder {
         }
         if self.is_synced() {
             let settled = inside.sync().and_then(|()| manifest.sync());
-            // A new folder is not visible yet: then it just does not appear.
+            // A new folder is not visible yet, and does not appear.
             settled.map_err(|error| match is_new {
                 true => self.claim.error(Operation::Sync, error),
                 false => self.claim.outcome_unknown(error),
@@ -390,7 +389,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Opens a new folder to the users who may read its manifest, and gives it its name.
+    /// Opens a new folder to the readers of its manifest, and gives it its name.
     fn name_folder(&mut self, hidden: &OsStr, manifest: &dyn FsFile) -> Result<()> {
         let parent = Arc::clone(&self.claim.folder);
         let (target, is_remote) = (self.claim.name.clone(), manifest.is_remote());
@@ -456,9 +455,9 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         self.inside.release();
-        // FUSE and NFS keep what is open under another name in the folder: closed first.
+        // Closed first: FUSE and NFS keep open files in the folder under another name.
         let made: Vec<String> = self.made.lock().drain(..).map(|made| made.name).collect();
-        // What cannot be removed now is removed by the next writer of this target.
+        // The next writer of this target removes files that cannot be removed now.
         if let Some(hidden) = &self.hidden {
             let _ = remove_contents(&*self.inside);
             if self.stands_under(hidden).unwrap_or(true) {
@@ -471,7 +470,7 @@ impl Drop for Folder {
             let _ = self.sweep();
             return;
         }
-        // The old manifest may name segments unknown to us: only our own are removed.
+        // The old manifest may name other segments: only this writer's are removed.
         for name in made.iter().filter(|name| !self.named.contains(*name)) {
             let _ = self.inside.remove(name.as_ref());
         }

@@ -3,11 +3,11 @@
 //! ```text
 //! Fs        a path -> an open folder, and the name in it; links are followed only here
 //! FsFolder  names in that folder, each one component; links under them are not followed
-//! FsFile    bytes, and whatever else belongs to one open file
+//! FsFile    bytes, and everything else of one open file
 //! ```
 //!
 //! The writing code calls nothing else. So a simulator in the tests can fail, or crash, at every
-//! k-th call and show what could then be on the disk, and a neighbour can act between any two
+//! k-th call and show the possible states of the disk, and a neighbour can act between any two
 //! calls.
 
 use std::any::Any;
@@ -26,7 +26,7 @@ use crate::source::FileTimes;
 
 /// The mode bit of a folder in which only its owner, a file's owner and root may replace a file.
 pub(crate) const STICKY: u32 = 0o1000;
-/// Any user but the owner may write.
+/// The mode bits with which users other than the owner may write.
 pub(crate) const OTHERS_WRITE: u32 = 0o022;
 /// The permissions of a new file that all may open.
 pub(crate) const FOR_ALL: u32 = 0o666;
@@ -45,28 +45,27 @@ pub enum FileKind {
     Special,
 }
 
-/// The facts about a file without reading it.
+/// The facts about a file that are known without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
     /// The kind of file.
     pub kind: FileKind,
-    /// Its length in bytes.
+    /// The length in bytes.
     pub len: u64,
-    /// The number of its names (hard links).
+    /// The number of names (hard links).
     pub links: u64,
     /// Device and inode: equal for the same file.
     pub identity: (u64, u64),
-    /// The user ID of its owner.
+    /// The user ID of the owner.
     pub owner: u32,
-    /// Its permissions: the twelve bits of chmod(2).
+    /// The permissions: the twelve bits of chmod(2).
     pub mode: u32,
-    /// When its bytes were last changed, in seconds and nanoseconds since 1970, if known.
+    /// The time of the last change of its bytes, in seconds and nanoseconds since 1970, if known.
     pub modified: Option<(i64, i64)>,
 }
 
 impl Facts {
-    /// Whether both are one file with the same bytes, as far as can be seen without reading
-    /// them.
+    /// Whether both are one file with the same bytes, as far as can be seen without reading them.
     pub(crate) fn are_of_one_state(&self, other: &Self) -> bool {
         let same_time =
             self.modified.zip(other.modified).is_none_or(|(one, other)| one == other);
@@ -87,12 +86,12 @@ impl Facts {
 
 /// Held while one target is written; dropping it lets the next writer in.
 pub trait Lock: Send + Sync + fmt::Debug {
-    /// The owner of the locked file: this process, as this file system names it.
+    /// Returns the owner of the locked file: the user ID that this process has on this file system.
     fn owner(&self) -> u32;
 
-    /// Where the lock may keep out the programs of this machine only: leaves `suffix`, the end of the names `made`
-    /// that the holder makes, for the next holder, and returns what the last one left. `None` elsewhere, and by
-    /// default.
+    /// Where the lock may keep out only the programs of this machine, stores `suffix`, the end of the names `made` that
+    /// the holder uses, for the next holder, and returns that of the last holder. Elsewhere, and by default, returns
+    /// `None`.
     ///
     /// # Errors
     ///
@@ -105,7 +104,7 @@ pub trait Lock: Send + Sync + fmt::Debug {
 
 /// One open file.
 ///
-/// Positional, and callable from many threads at a time. `Interrupted` is not returned.
+/// Its calls are positional, and may come from many threads at a time. None returns `Interrupted`.
 pub trait FsFile: Send + Sync + fmt::Debug {
     /// Writes a prefix of `bytes` at `offset` and returns its length.
     ///
@@ -114,21 +113,21 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     /// The errors of pwrite(2); `EFBIG` instead of a signal at the file size limit.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
 
-    /// Reads bytes at `offset`; 0 means that the file ends there.
+    /// Reads bytes at `offset` and returns their number; 0 means that the file ends there.
     ///
     /// # Errors
     ///
     /// The errors of pread(2).
     fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize>;
 
-    /// Returns what is known about it.
+    /// Returns the facts about the file.
     ///
     /// # Errors
     ///
     /// The errors of fstat(2).
     fn facts(&self) -> io::Result<Facts>;
 
-    /// Truncates it, or extends it with a hole.
+    /// Truncates the file, or extends it with a hole.
     ///
     /// # Errors
     ///
@@ -166,7 +165,7 @@ pub trait FsFile: Send + Sync + fmt::Debug {
         len: u64,
     ) -> io::Result<()>;
 
-    /// Copies up to `len` bytes of `from` inside the kernel and returns how many.
+    /// Copies up to `len` bytes of `from` inside the kernel and returns their number.
     ///
     /// # Errors
     ///
@@ -179,13 +178,13 @@ pub trait FsFile: Send + Sync + fmt::Debug {
         len: u64,
     ) -> io::Result<u64>;
 
-    /// Gives it mode, owner (where allowed), and extended attributes of the file under `name`,
+    /// Gives the file mode, owner (where allowed), and extended attributes of the file under `name`,
     /// without the bits and attributes that give a program the rights of another user. Returns
-    /// `false`, and changes nothing, unless that is the file of `seen`.
+    /// `false`, and changes nothing, if that is not the file of `seen`.
     ///
     /// # Errors
     ///
-    /// The errors of fchmod(2) and fsetxattr(2), except for what the caller has no right to do.
+    /// The errors of fchmod(2) and fsetxattr(2), except for changes that the caller has no right to make.
     fn copy_attributes(
         &self,
         folder: &dyn FsFolder,
@@ -193,15 +192,15 @@ pub trait FsFile: Send + Sync + fmt::Debug {
         seen: &Facts,
     ) -> io::Result<bool>;
 
-    /// Sets its permissions.
+    /// Sets the permissions.
     ///
     /// # Errors
     ///
     /// The errors of fchmod(2).
     fn set_mode(&self, mode: u32) -> io::Result<()>;
 
-    /// Who may use it. Default: its mode, for a group that is not known, so that copies have no more for the group than
-    /// for all others.
+    /// Returns who may use the file. Default: its mode, for an unknown group, so that copies grant the group no more
+    /// than all others.
     ///
     /// # Errors
     ///
@@ -210,7 +209,7 @@ pub trait FsFile: Send + Sync + fmt::Debug {
         Ok(Access::of_unknown_group(self.facts()?.mode))
     }
 
-    /// Gives it mode, owner (where allowed) and extended attributes of `from`, as
+    /// Gives the file mode, owner (where allowed) and extended attributes of `from`, as
     /// [`copy_attributes`](Self::copy_attributes) does.
     ///
     /// # Errors
@@ -221,7 +220,7 @@ pub trait FsFile: Send + Sync + fmt::Debug {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Sets its times.
+    /// Sets the times.
     ///
     /// # Errors
     ///
@@ -232,7 +231,7 @@ pub trait FsFile: Send + Sync + fmt::Debug {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Returns once the device has stored its bytes and its length: fsync(2).
+    /// Returns once the device has stored bytes and length: fsync(2).
     ///
     /// A failed sync must never be retried: the kernel may have dropped the bytes.
     ///
@@ -241,8 +240,8 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     /// The errors of fsync(2).
     fn sync(&self) -> io::Result<()>;
 
-    /// Returns once the file system has taken its bytes: one that writes them later, as that of FUSE does, says
-    /// only then that it cannot.
+    /// Returns once the file system has accepted the bytes: one that defers writes, as FUSE does, reports their errors
+    /// only then.
     ///
     /// # Errors
     ///
@@ -251,16 +250,16 @@ pub trait FsFile: Send + Sync + fmt::Debug {
         Ok(())
     }
 
-    /// Its descriptor, if there is one: for direct writes and faster reads.
+    /// Returns the descriptor, if there is one: for direct writes and faster reads.
     fn descriptor(&self) -> Option<&File> {
         None
     }
 
-    /// For file systems, to recognise their own kind of file.
+    /// Returns the file for a downcast: file systems recognise their own kind of file.
     fn as_any(&self) -> &dyn Any;
 }
 
-/// Where a path leads.
+/// The folder and the name to which a path leads.
 #[derive(Clone, Debug)]
 pub struct Located {
     /// The folder, open.
@@ -281,18 +280,18 @@ pub trait Fs: Send + Sync + fmt::Debug {
     fn locate(&self, path: &Path) -> io::Result<Located>;
 }
 
-/// An open folder: it stays the same one, whatever happens to the path that led to it.
+/// An open folder: it stays the same one, even if its path changes.
 ///
 /// A name is one component. Symbolic links under a name are not followed.
 pub trait FsFolder: Send + Sync + fmt::Debug {
-    /// Returns what is known about the folder itself.
+    /// Returns the facts about the folder itself.
     ///
     /// # Errors
     ///
     /// The errors of fstat(2).
     fn own_facts(&self) -> io::Result<Facts>;
 
-    /// Who may use it, as [`FsFile::access`].
+    /// Returns who may use the folder, as [`FsFile::access`].
     ///
     /// # Errors
     ///
@@ -301,35 +300,35 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
         Ok(Access::of_unknown_group(self.own_facts()?.mode))
     }
 
-    /// Whether the path that led here still does.
+    /// Whether the original path still leads here.
     ///
     /// # Errors
     ///
     /// The errors of stat(2), except the ones that mean no.
     fn is_in_place(&self) -> io::Result<bool>;
 
-    /// Returns what is under `name`, `None` if nothing is. A symbolic link is `Special`.
+    /// Returns the facts about the file `name`, `None` if there is none. A symbolic link is `Special`.
     ///
     /// # Errors
     ///
-    /// The errors of fstatat(2), except that nothing is there.
+    /// The errors of fstatat(2), except `NotFound`.
     fn facts(&self, name: &OsStr) -> io::Result<Option<Facts>>;
 
-    /// Checks whether this process may write to what is there: for messages, not for security.
+    /// Checks whether this process may write to the file `name`: for messages, not for security.
     ///
     /// # Errors
     ///
     /// The errors of faccessat(2): why not.
     fn may_write(&self, name: &OsStr) -> io::Result<()>;
 
-    /// Why no other file can take the place of `name`, if something is mounted on it, or it is immutable.
+    /// Returns why no other file can replace `name`: it is a mount point, or immutable.
     fn why_not_replaced(&self, name: &OsStr) -> Option<io::Error> {
         let _ = name;
         None
     }
 
-    /// Locks the file `name`, which is made for this and inaccessible to other users, until the
-    /// lock is dropped, also by a kill. `None` if another process, or another writer of this
+    /// Locks the file `name`, which is created for this and inaccessible to other users, until the
+    /// lock is dropped or the process ends. `None` if another process, or another writer of this
     /// one, holds it.
     ///
     /// # Errors
@@ -345,17 +344,17 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
         true
     }
 
-    /// Ends [`hold`](Self::hold), also for children that were forked in the meantime.
+    /// Ends [`hold`](Self::hold), even if a forked child has a copy of the descriptor.
     fn release(&self) {}
 
-    /// Makes a file without a name, readable and writable.
+    /// Creates a file without a name, readable and writable.
     ///
     /// # Errors
     ///
     /// The errors of open(2); `Unsupported` if the file system has no `O_TMPFILE`.
     fn create_nameless(&self) -> io::Result<Arc<dyn FsFile>>;
 
-    /// Makes a file under a name that is free, with these permissions, less the umask.
+    /// Creates a file under a free name, with these permissions, less the umask.
     ///
     /// # Errors
     ///
@@ -371,8 +370,8 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
 
     /// Opens a regular file for writing only.
     ///
-    /// Without the right to read, a network file system writes exactly the bytes that it is given:
-    /// no page is read first and written back whole, over what another machine wrote next to them.
+    /// Without read access, a network file system writes exactly the given bytes: it does not read a
+    /// page first and write it back whole, over bytes that another machine wrote next to them.
     ///
     /// # Errors
     ///
@@ -383,21 +382,21 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Gives an unnamed file a name that is free.
+    /// Gives an unnamed file a free name.
     ///
     /// # Errors
     ///
     /// The errors of linkat(2), `AlreadyExists` among them.
     fn link(&self, file: &dyn FsFile, name: &OsStr) -> io::Result<()>;
 
-    /// Renames a file, replacing what `to` referred to.
+    /// Renames a file, replacing the file `to`.
     ///
     /// # Errors
     ///
     /// The errors of rename(2).
     fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()>;
 
-    /// Renames a file or folder to a name that is free.
+    /// Renames a file or folder to a free name.
     ///
     /// # Errors
     ///
@@ -412,7 +411,7 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
     /// The errors of unlink(2).
     fn remove(&self, name: &OsStr) -> io::Result<()>;
 
-    /// Makes a folder under a name that is free, which only its owner can open, and opens it.
+    /// Creates a folder under a free name, which only its owner can open, and opens it.
     ///
     /// # Errors
     ///
@@ -433,7 +432,7 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
     /// The errors of rmdir(2).
     fn remove_folder(&self, name: &OsStr) -> io::Result<()>;
 
-    /// Returns the names in it, in no particular order.
+    /// Returns the names in the folder, in no particular order.
     ///
     /// # Errors
     ///
@@ -447,30 +446,30 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
     /// The errors of fchmod(2).
     fn set_mode(&self, mode: u32) -> io::Result<()>;
 
-    /// Returns once the device has stored the names in it.
+    /// Returns once the device has stored the folder's names.
     ///
     /// # Errors
     ///
     /// The errors of fsync(2).
     fn sync(&self) -> io::Result<()>;
 
-    /// For file systems, to recognise their own kind of folder.
+    /// Returns the folder for a downcast: file systems recognise their own kind of folder.
     fn as_any(&self) -> &dyn Any;
 }
 
 impl dyn FsFile + '_ {
-    /// Whether a server, another machine or a program stores its bytes.
+    /// Whether a server, another machine or a program stores the bytes.
     pub(crate) fn is_remote(&self) -> bool {
         self.descriptor().is_some_and(is_remote)
     }
 
-    /// Returns once the file system has reported all errors and, if `is_durable`, the device has its bytes. An error
-    /// comes with what failed.
+    /// Returns once the file system has reported all errors and, if `is_durable`, the device has the bytes. An error
+    /// comes with the operation that failed.
     pub(crate) fn store(&self, is_durable: bool) -> Result<(), (Operation, io::Error)> {
         if is_durable {
             self.sync().map_err(|error| (Operation::Sync, error))?;
         }
-        // A program of FUSE may have no sync, and report what it could not store at a close.
+        // A FUSE program may have no sync, and report failed writes at a close.
         self.flush().map_err(|error| (Operation::Write, error))
     }
 }

@@ -1,5 +1,4 @@
-//! A file system that lacks what others have, for tests: the kernel's own, with features
-//! removed.
+//! The kernel's file system with some features removed, for tests.
 
 use std::io;
 use std::sync::Arc;

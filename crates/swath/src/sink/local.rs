@@ -1,9 +1,9 @@
-//! The kernel's file systems, as the traits that all writing uses.
+//! The kernel's file systems, as implementations of the traits that all writing uses.
 //!
 //! ```text
-//! local    what an open file can do
+//! local    open files
 //! folder   names in an open folder
-//! lock     a file that is locked
+//! lock     locked files
 //! ```
 
 mod folder;
@@ -37,7 +37,7 @@ pub struct LocalFs;
 #[derive(Debug)]
 struct LocalFile {
     file: File,
-    /// Space was reserved, perhaps past the end: setting the length frees it.
+    /// Space was reserved, perhaps past the end, where setting the length frees it.
     has_reserved: AtomicBool,
 }
 
@@ -59,7 +59,7 @@ fn unsupported() -> io::Error {
     io::ErrorKind::Unsupported.into()
 }
 
-/// The fields of a `Stat` have other types on other machines; all of their values fit.
+/// Converts a field of a `Stat`: types differ between machines; all values fit.
 fn number<T: Default>(field: impl TryInto<T>) -> T {
     field.try_into().unwrap_or_default()
 }
@@ -83,9 +83,9 @@ fn facts_of(stat: &Stat) -> Facts {
 
 impl FsFile for LocalFile {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
-        // At the file size limit the kernel would raise a signal that ends the process.
+        // Past the file size limit, the kernel would raise a signal that ends the process.
         let allowed = limits::within_file_size_limit(offset, bytes.len() as u64)?;
-        // No more than `bytes.len()`, so it fits.
+        // At most `bytes.len()`, so it fits.
         let allowed = usize::try_from(allowed).unwrap_or(bytes.len());
         uninterrupted(|| self.file.write_at(&bytes[..allowed], offset))
     }
@@ -103,8 +103,8 @@ impl FsFile for LocalFile {
         if limits::file_size_limit().is_some_and(|limit| len > limit) && len > before {
             return Err(too_large());
         }
-        // XFS writes all dirty data to the device before it sets a length, even the same one.
-        // Relaxed: reservations are finished before the length is set for good.
+        // XFS writes all dirty data to the device before it sets a length, even the same length.
+        // Relaxed: reservations are finished before the final length is set.
         if len == before && !self.has_reserved.load(Ordering::Relaxed) {
             return Ok(());
         }
@@ -112,7 +112,7 @@ impl FsFile for LocalFile {
     }
 
     fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
-        // Gains nothing on XFS: it reserves by itself, and freeing waits for the device.
+        // No gain on XFS: it reserves by itself, and freeing waits for the device.
         if matches!(file_system(&self.file), Ok(FileSystem::Xfs)) {
             return Err(unsupported());
         }
@@ -167,7 +167,7 @@ impl FsFile for LocalFile {
         let folder = folder.as_any().downcast_ref::<LocalFolder>().ok_or_else(unsupported)?;
         let Some(old) = folder.hold(name, seen, names::hold)? else { return Ok(false) };
         match attributes::copy_attributes(&old, &self.file) {
-            // Without `/proc`, the attributes of a file are only accessible if it can be read.
+            // Without `/proc`, attributes are only accessible on a readable file.
             Err(error) if Errno::from_io_error(&error) == Some(Errno::BADF) => {}
             copied => return copied.map(|()| true),
         }
@@ -222,8 +222,7 @@ impl LocalFile {
 }
 
 impl LocalFs {
-    /// A file that is already open for reading: copies from it need not pass through this
-    /// process.
+    /// Wraps a file that is open for reading: copies from it need not pass through this process.
     pub(crate) fn readable(file: File) -> Arc<dyn FsFile> {
         Arc::new(LocalFile::new(file))
     }
@@ -232,7 +231,7 @@ impl LocalFs {
 impl Fs for LocalFs {
     fn locate(&self, path: &Path) -> io::Result<Located> {
         let absolute = match std::path::absolute(path) {
-            // The current folder's path is too long for a C library that asks the kernel for all of it.
+            // The current folder's path is too long for the C library.
             Err(error) if error.kind() == io::ErrorKind::InvalidFilename => {
                 Path::new(".").join(path)
             }

@@ -1,4 +1,4 @@
-//! The names that writing uses in addition to those that the caller chose.
+//! The names that writing uses besides those that the caller chose.
 
 use std::collections::hash_map::RandomState;
 use std::ffi::{OsStr, OsString};
@@ -8,21 +8,21 @@ use std::path::Path;
 
 use crate::error::{Error, Operation, Reason, Result};
 
-/// Longer names are cut and made distinct by a hash: with what is added, they fit the shortest
-/// limit of any file system (143 bytes).
+/// Longer names are cut and made distinct by a hash: with all additions, they fit the shortest limit
+/// of any file system (143 bytes).
 const LONGEST_STEM: usize = 100;
 const LOCK: &str = ".swath-lock";
 const HIDDEN: &str = ".swath-tmp";
 const SCRATCH: &str = ".swath-tmp2";
 const COPY: &str = ".swath-tmp3";
 
-/// The file with which reading a folder of segments begins.
+/// The file that readers of a folder of segments open first.
 pub(crate) use swath_plan::segment::manifest::FILE_NAME as MANIFEST;
 /// The next manifest until it is complete.
 pub(crate) const NEW_MANIFEST: &str = ".MANIFEST.swath-tmp";
 const SEGMENT: &str = "segment-";
 
-/// A segment name that no folder has seen.
+/// Returns a segment name that no folder has.
 pub(crate) fn segment_name() -> String {
     format!("{SEGMENT}{:016x}", unique_number())
 }
@@ -33,7 +33,7 @@ pub(crate) fn is_segment(name: &OsStr) -> bool {
     digits.is_some_and(|digits| digits.len() == 16 && digits.iter().all(u8::is_ascii_hexdigit))
 }
 
-/// Whether a file of this name in a folder of segments was made by us.
+/// Whether a file of this name in a folder of segments is one that Swath creates.
 pub(crate) fn is_of_a_folder(name: &OsStr) -> bool {
     is_segment(name) || name == MANIFEST || name == NEW_MANIFEST || is_kept_open(name)
 }
@@ -45,7 +45,7 @@ pub(crate) fn is_kept_open(name: &OsStr) -> bool {
     number.is_some_and(|it| it.len() >= 8 && it.iter().all(u8::is_ascii_hexdigit))
 }
 
-/// A number that no other writer has: the standard library's hash keys are random.
+/// Returns a number that no other writer has: the standard library's hash keys are random.
 pub(crate) fn unique_number() -> u64 {
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_u32(std::process::id());
@@ -60,11 +60,11 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// `path` is for errors, `name` is the target's.
+    /// Returns the names for the target `name`; `path` is for errors.
     ///
     /// # Errors
     ///
-    /// `Invalid` if it is not a name, or one of those made here.
+    /// `Invalid` if it is not a name, or one that is reserved here.
     pub(crate) fn of(path: &Path, name: &OsStr) -> Result<Self> {
         if name == "." {
             return Err(Error::new(Operation::Create, Reason::Invalid, path)
@@ -78,12 +78,12 @@ impl Names {
         Ok(Self { stem: stem(name), suffix: String::new() })
     }
 
-    /// Names that no other writer chooses, and that cannot be guessed.
+    /// Returns names that no other writer chooses, and that cannot be guessed.
     pub(crate) fn apart(&self) -> Self {
         Self { stem: self.stem.clone(), suffix: format!(".{:016x}", unique_number()) }
     }
 
-    /// The names with the end that a writer left, `None` if no writer makes such an end.
+    /// Returns the names with the end that a writer left; `None` if no writer uses such an end.
     pub(crate) fn ending_in(&self, suffix: &str) -> Option<Self> {
         let names = Self { stem: self.stem.clone(), suffix: suffix.to_owned() };
         names.is_made_apart(&names.hidden()).then_some(names)
@@ -94,17 +94,17 @@ impl Names {
         &self.suffix
     }
 
-    /// The files that a writer makes under these names beside its lock.
+    /// Returns the names of a writer's files besides its lock.
     pub(crate) fn made(&self) -> [OsString; 3] {
         [self.hidden(), self.scratch(), self.copy()]
     }
 
-    /// The file that is locked.
+    /// Returns the name of the lock file.
     pub(crate) fn lock(&self) -> OsString {
         self.with(LOCK)
     }
 
-    /// The new bytes, until they have their own name.
+    /// Returns the name of the new bytes until they have their own.
     pub(crate) fn hidden(&self) -> OsString {
         self.with(HIDDEN)
     }
@@ -115,23 +115,23 @@ impl Names {
         name == hidden || without_number(name) == Some(hidden.as_bytes())
     }
 
-    /// A spill file, until it loses its name.
+    /// Returns the name of a spill file until that is removed.
     pub(crate) fn scratch(&self) -> OsString {
         self.with(SCRATCH)
     }
 
-    /// The copy made by a checkpoint, until it has its own name.
+    /// Returns the name of a checkpoint's copy until it has its own.
     pub(crate) fn copy(&self) -> OsString {
         self.with(COPY)
     }
 
-    /// Whether another writer of the same target with such names locks this name.
+    /// Whether this is the lock of another writer of the same target with unguessable names.
     pub(crate) fn is_lock_apart(&self, name: &OsStr) -> bool {
         without_number(name) == Some(self.bare(LOCK).as_bytes())
     }
 
-    /// Whether another writer of the same target with such names made this name, and it is not a
-    /// lock.
+    /// Whether this is a file, but not the lock, of another writer of the same target with
+    /// unguessable names.
     pub(crate) fn is_made_apart(&self, name: &OsStr) -> bool {
         let made = [HIDDEN, SCRATCH, COPY].map(|ending| self.bare(ending));
         without_number(name).is_some_and(|name| made.iter().any(|made| made.as_bytes() == name))
@@ -151,14 +151,14 @@ impl Names {
     }
 }
 
-/// Another name in place of `name`, which is taken: one that cannot be guessed.
+/// Returns an unguessable name to use instead of `name`, which is taken.
 pub(crate) fn beside(name: &OsStr) -> OsString {
     let mut beside = name.to_owned();
     beside.push(format!(".{:016x}", unique_number()));
     beside
 }
 
-/// The name before the number that [`Names::apart`] adds.
+/// Returns the name without the number that [`Names::apart`] adds.
 fn without_number(name: &OsStr) -> Option<&[u8]> {
     let (before, number) = name.as_bytes().split_last_chunk::<17>()?;
     let is_number = number[0] == b'.' && number[1..].iter().all(u8::is_ascii_hexdigit);
@@ -171,7 +171,7 @@ fn is_ours(name: &OsStr) -> bool {
     before.starts_with(b".") && [LOCK, HIDDEN, SCRATCH, COPY].into_iter().any(ends)
 }
 
-/// The name, cut if it is so long that nothing could be added.
+/// Returns the name, cut if it is so long that nothing could be added.
 pub(crate) fn stem(name: &OsStr) -> OsString {
     let bytes = name.as_bytes();
     if bytes.len() <= LONGEST_STEM {

@@ -66,15 +66,14 @@ impl OutputOptions {
         /// The file system to write to. Default: the kernel's, [`LocalFs`](crate::sink::LocalFs).
         fn with_fs(fs: Arc<dyn Fs>) in draft;
 
-        /// Threads that make and write the bytes of a verb that reads nothing, the caller's
-        /// included, at most 1,024. Verbs that read use the workers of their `with_read`; appends
-        /// and tickets use threads of the caller. Default 0: chosen by the verb.
+        /// Threads that produce and write the bytes of a verb that reads nothing, including the
+        /// caller's, at most 1,024. Verbs that read use the workers of their `with_read`; appends and
+        /// tickets use threads of the caller. Default 0: chosen by the verb.
         fn with_workers(workers: usize);
     }
 
-    /// Calls `progress` for what was written, from the worker that wrote it, about once for each
-    /// MiB. The count of bytes never shrinks, but calls of different workers may overtake each
-    /// other.
+    /// Calls `progress` with the bytes written, from the worker that wrote them, about once for each
+    /// MiB. The count never shrinks, but calls of different workers may overtake each other.
     #[must_use]
     pub fn with_progress(
         mut self,
@@ -88,13 +87,14 @@ impl OutputOptions {
         /// Lets `token` cancel the write until its commit begins; the target is then unchanged.
         fn with_cancel(cancel: CancelToken) in hooks;
 
-        /// Records in `timeline` what is written, where, and by which thread. Default: no timeline.
+        /// Records all writes in `timeline`: bytes, place and thread. Default: no timeline.
         fn with_timeline(timeline: impl Into<Option<Timeline>>) in hooks;
     }
 
-    /// Permissions of a new file, less the umask: of [`Permissions`](std::fs::Permissions), whichever group the file
-    /// has; of the [`Access`] of another file, for its group only. A file that is replaced keeps its own, and a
-    /// folder of segments has those of a new folder. Default: as any new file; for a copy, those of its source.
+    /// Sets the permissions of a new file, less the umask: [`Permissions`](std::fs::Permissions) apply to any group;
+    /// the [`Access`] of another file grants group permissions only to that file's group. A file that is replaced
+    /// keeps its own, and a folder of segments has those of a new folder. Default: those of any new file; for a copy,
+    /// those of its source.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -114,15 +114,15 @@ impl OutputOptions {
         self
     }
 
-    /// A file that the bytes are made from, which is then not written in place; it may be called several times.
-    /// The verbs that read files and write another one call it.
+    /// Names an input file of the bytes, which is then not written in place; may be called several times. The verbs
+    /// that read files and write another one call it.
     #[must_use]
     pub fn with_input(mut self, input: impl Into<PathBuf>) -> Self {
         self.draft.inputs.push(input.into());
         self
     }
 
-    /// Only the file that is open as `file` is replaced, in its present state; without one, nothing is.
+    /// Allows only the open `file`, in its present state, to be replaced; `None`: no file.
     ///
     /// # Errors
     ///
@@ -136,8 +136,8 @@ impl OutputOptions {
         Ok(self)
     }
 
-    /// For a call that writes `outputs` in the end, or one after another: each is written into the folder that its
-    /// path leads to now.
+    /// Makes a call that writes `outputs` at the end, or one after another, write each into the folder to which its
+    /// path leads now.
     #[doc(hidden)]
     #[must_use]
     pub fn in_same_folders(&self, outputs: &[&Path]) -> Self {
@@ -146,12 +146,12 @@ impl OutputOptions {
         same
     }
 
-    /// Makes an unnamed file in the folder of `path`, with the requested permissions.
+    /// Creates an unnamed file in the folder of `path`, with the requested permissions.
     pub(crate) fn begin(&self, path: &Path) -> Result<Draft> {
         self.permitted(Draft::begin(path, &self.draft)?)
     }
 
-    /// Makes a file with a hidden name, under which other processes of this user can open it.
+    /// Creates a file with a hidden name, under which other processes of this user can open it.
     pub(crate) fn begin_named(&self, path: &Path) -> Result<Draft> {
         self.permitted(Draft::begin_named(path, &self.draft)?)
     }
@@ -168,7 +168,7 @@ impl OutputOptions {
         self.draft.replace
     }
 
-    /// The requested threads; 0 means "choose for me".
+    /// Returns the requested number of threads; 0 means "choose for me".
     pub fn workers(&self) -> usize {
         self.workers
     }

@@ -1,4 +1,4 @@
-//! Who may use a new file.
+//! The permissions of a new file.
 
 use std::io;
 
@@ -7,9 +7,9 @@ use swath_os::umask::umask;
 
 use crate::sink::fs::FsFile;
 
-/// The mode of a file, in the group that it has, that lets in no more users than this.
+/// Returns the mode with which `file`, in its own group, lets in no more users than `access`.
 pub(crate) fn mode_in(access: Access, file: &dyn FsFile) -> io::Result<u32> {
-    // Most files let their group do no more than all others: then the group of this one is not asked for.
+    // Most files grant their group no more than all others; then the group of this one does not matter.
     let group = match access.depends_on_group() {
         true => file.access()?.group(),
         false => None,
@@ -17,17 +17,17 @@ pub(crate) fn mode_in(access: Access, file: &dyn FsFile) -> io::Result<u32> {
     Ok(access.in_group(group))
 }
 
-/// Why a file is not committed.
+/// The reason why a file is not committed.
 pub(crate) const WIDER: &str =
     "on this mount the new file would let in more users than the one that it replaces";
 
-/// The reading and writing that `mode` allows beyond `given`: some mounts and servers give a file other permissions than
-/// it is given.
+/// Returns the read and write permissions of `mode` beyond `given`: some mounts and servers change the permissions that
+/// a file is given.
 pub(crate) fn beyond(mode: u32, given: u32) -> u32 {
     mode & 0o666 & !given
 }
 
-/// Gives a new file this mode, if the mount has given it more.
+/// Restricts a new file to this mode, if the mount has given it more.
 pub(crate) fn close_to(file: &dyn FsFile, mode: u32) -> io::Result<()> {
     if beyond(file.facts()?.mode, mode) == 0 { Ok(()) } else { file.set_mode(mode) }
 }
@@ -40,15 +40,15 @@ pub(crate) fn refuse_beyond(file: &dyn FsFile, mode: u32) -> io::Result<()> {
     }
 }
 
-/// The permissions that both the source and the folder allow. New files are made without the
+/// Returns the permissions that both the source and the folder allow. New files are created without
 /// execute bits: users who may not read the new file do not get them either.
 pub(crate) fn mode_of_copy(source: u32, made: u32, umask: u32) -> u32 {
     let readers = (made & 0o444) >> 2;
     source & ((made & 0o666) | (readers & !umask & 0o111))
 }
 
-/// The mode of a folder whose files have this mode: users who may read them may look into it,
-/// less the umask.
+/// Returns the mode of a folder whose files have this mode: users who may read them may list it, less
+/// the umask.
 pub(crate) fn mode_of_folder(file: u32) -> u32 {
     let readers = (file & 0o444) >> 2;
     (file & 0o666) | 0o700 | (readers & !umask().unwrap_or(0))

@@ -63,7 +63,7 @@ impl Preallocation {
         Self { end: AtomicU64::new(0), growing: Mutex::new(()) }
     }
 
-    /// Bytes up to `end` are about to be written.
+    /// Reserves space if necessary: bytes up to `end` are about to be written.
     pub(crate) fn reach(&self, file: &dyn FsFile, end: u64) {
         // Relaxed: a hint; the lock orders reservations.
         if end <= FIRST || end <= self.end.load(Ordering::Relaxed) {
@@ -106,7 +106,7 @@ pub(crate) fn move_range(
     to_offset: u64,
     len: u64,
 ) -> io::Result<Moved> {
-    // What could not be stored of it reads as zeros, and its error comes once.
+    // Bytes that could not be stored read as zeros, and their error is reported once: here.
     from.flush()?;
     if let Some(moved) = share_range(file, from, from_offset, to_offset, len)? {
         return Ok(moved);
@@ -139,8 +139,8 @@ pub(crate) fn share_range(
     Ok(Some(Moved { cloned: middle, copied: len - middle }))
 }
 
-/// Through a buffer that stays in the cache: on ext4 faster than `copy_file_range`, which copies
-/// page by page.
+/// Copies through a buffer that stays in the cache: on ext4 faster than `copy_file_range`, which
+/// copies page by page.
 fn copy_range(
     file: &dyn FsFile,
     from: &dyn FsFile,

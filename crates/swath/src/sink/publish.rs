@@ -1,23 +1,22 @@
-//! How a finished file gets its name.
+//! Gives a finished file its name.
 //!
 //! ```text
-//! length, times, attributes of what is replaced or a new file's mode, sync file
+//! length, times, attributes of the replaced file or a new file's mode, sync file
 //!   nothing there:   link the name                         (refuses a taken one)
 //!   something there: link a hidden name, check again, rename it over    (one step for readers)
 //! sync folder, sync file
 //! ```
 //!
-//! Until the link or the rename, the target is unchanged; from then on it is new and complete.
-//! After a power cut it is also one of the two, because bytes and length are on the device
-//! before the name is given. The last sync is for XFS, which reports a lost rename only there.
-//! Where files must have a name (no `O_TMPFILE`), the hidden name exists from the beginning, and
-//! until the commit only its owner can open it.
+//! Until the link or the rename, the target is unchanged; then it is new and complete. After a power
+//! cut it is also one of the two: bytes and length are on the device before the name is given. The
+//! last sync is for XFS, which reports a lost rename only there. Where files must have a name (no
+//! `O_TMPFILE`), the hidden name exists from the start, and until the commit only its owner can open it.
 //!
-//! A target that is written in place has its name already, and is only cut and synced.
+//! A target written in place already has its name, and is only cut and synced.
 //!
-//! Another process that may write to the folder can swap files between two calls. So attributes
-//! are taken from the very file that was inspected, which must still be there when only the
-//! rename is left to do; and after a rename the name must lead to the new file.
+//! Another process that may write to the folder can swap files between two calls. So attributes are
+//! copied from the very file that was inspected, which must still be there just before the rename;
+//! and after a rename the name must lead to the new file.
 
 mod attributes;
 mod naming;
@@ -39,7 +38,7 @@ use crate::source::FileTimes;
 /// How often the target may appear or vanish between two calls of one commit.
 const ATTEMPTS: usize = 16;
 
-/// A file that is to get the name of a target. If it is dropped before, no file remains.
+/// A file that will get the name of a target. If it is dropped before, no file remains.
 #[derive(Debug)]
 pub(crate) struct Candidate {
     file: Arc<dyn FsFile>,
@@ -50,15 +49,15 @@ pub(crate) struct Candidate {
     len: Option<u64>,
     /// Whether it is the target itself.
     is_in_place: bool,
-    /// Whether a server or a program stores it, as found out before it gets its name.
+    /// Whether a server or a program stores the file; determined before it gets its name.
     is_remote: bool,
-    /// Whether its permissions cannot be changed: then it is made with those that it is to have.
+    /// Whether permissions cannot be changed: then the file is created with the final ones.
     is_fixed: bool,
     /// The mode of a new target; `None`: the file has it already.
     mode: Option<u32>,
-    /// The file whose attributes it gets, whatever it replaces.
+    /// The file whose attributes this one gets, even if it replaces another.
     model: Option<Arc<dyn FsFile>>,
-    /// Its times, if it gets others than those of its last read and write.
+    /// The times that the file gets instead of those of its last read and write.
     times: Option<FileTimes>,
     folder: Arc<dyn FsFolder>,
 }
@@ -69,14 +68,14 @@ impl Drop for Candidate {
             return;
         }
         if self.stands_under(&self.hidden).unwrap_or(true) {
-            // What cannot be removed now is removed by the next writer of this target.
+            // If it cannot be removed now, the next writer of this target removes it.
             let _ = self.folder.remove(&self.hidden);
         }
     }
 }
 
 impl Candidate {
-    /// Makes an empty file in the target's folder: without a name, or under `hidden` if it must
+    /// Creates an empty file in the target's folder: without a name, or under `hidden` if it must
     /// have one.
     ///
     /// # Errors
@@ -93,11 +92,11 @@ impl Candidate {
         Ok(Self::of(made, hidden, folder))
     }
 
-    /// Opens the target, the file that was there `before`, and truncates it.
+    /// Opens the target, which must be the file that was there `before`, and truncates it.
     ///
     /// # Errors
     ///
-    /// The errors of open(2) and ftruncate(2); `Changed` if it is another file by now.
+    /// The errors of open(2) and ftruncate(2); `Changed` if it is now another file.
     pub(crate) fn in_place(claim: &Claim, before: Option<&Facts>) -> Result<Self> {
         let folder = Arc::clone(&claim.folder);
         let failed = |error| claim.error(Operation::Create, error);
@@ -111,7 +110,7 @@ impl Candidate {
         Ok(target)
     }
 
-    /// Makes an empty file under `hidden` in the target's folder. Only its owner can open it, unless its
+    /// Creates an empty file under `hidden` in the target's folder. Only its owner can open it, unless its
     /// permissions could not be changed later.
     ///
     /// # Errors
@@ -146,12 +145,12 @@ impl Candidate {
         }
     }
 
-    /// Whether it is the target itself, and not a file that takes its place.
+    /// Whether the file is the target itself, not one that replaces it.
     pub(crate) fn is_in_place(&self) -> bool {
         self.is_in_place
     }
 
-    /// Ends a target that was written where it is.
+    /// Completes a target that was written in place.
     fn end_in_place(
         &mut self,
         claim: &Claim,
@@ -169,13 +168,13 @@ impl Candidate {
         self.confirm(claim).map(|()| Vec::from_iter(times))
     }
 
-    /// Returns once the device has its bytes, or at least the file system.
+    /// Returns once the device, or at least the file system, has the bytes.
     fn store(&self, claim: &Claim, durability: Durability) -> Result<()> {
         let stored = self.file.store(durability == Durability::Full);
         stored.map_err(|(operation, error)| self.failed(claim, operation, error))
     }
 
-    /// The name that it has, or will have for a moment.
+    /// Returns the name that the file has, or will have for a moment.
     pub(crate) fn hidden(&self) -> &OsStr {
         &self.hidden
     }
@@ -184,7 +183,7 @@ impl Candidate {
         &self.file
     }
 
-    /// The mode of a new target, unless another is given.
+    /// Returns the mode of a new target, unless another is given.
     pub(crate) fn usual_mode(&self) -> io::Result<u32> {
         self.mode.map_or_else(|| Ok(self.file.facts()?.mode & 0o777), Ok)
     }
@@ -212,10 +211,10 @@ impl Candidate {
         self.mode = other.mode.or(self.mode);
     }
 
-    /// The error of a step before it has its name.
+    /// Returns the error of a step before the file has its name.
     fn failed(&self, claim: &Claim, operation: Operation, error: io::Error) -> Error {
         match error.kind() {
-            // A server that looks up open files by their names.
+            // A server that looks up open files by name.
             ErrorKind::NotFound | ErrorKind::StaleNetworkFileHandle if self.is_hidden => {
                 claim.changed("another program has removed the temporary file")
             }
@@ -243,7 +242,7 @@ impl Candidate {
         }
     }
 
-    /// Syncs the name, and then what only the file itself knows about it.
+    /// Syncs the folder for the name, then the file, which may report that the name was lost.
     fn settle(&self, claim: &Claim) -> Result<()> {
         let settled = self.folder.sync().and_then(|()| self.file.sync());
         settled.map_err(|error| claim.outcome_unknown(error))
@@ -260,7 +259,7 @@ fn other_len(there: u64, len: u64) -> io::Error {
 /// # Errors
 ///
 /// `OutcomeUnknown` if the name has been given but may not survive a power cut. After any other
-/// error the target is unchanged, or what another process has put there.
+/// error the target is unchanged, or is another process's file.
 pub(crate) fn publish(
     candidate: &mut Candidate,
     claim: &Claim,
@@ -272,11 +271,11 @@ pub(crate) fn publish(
         let ended = candidate.end_in_place(claim, options.durability, len);
         return ended.map_err(|error| error.partial(&claim.path));
     }
-    // A server that looks up open files by their names cannot say so later.
+    // Determined now: a server that looks up open files by name cannot tell later.
     candidate.is_remote = candidate.file.is_remote();
     let own = candidate.cut(len);
     let own = own.map_err(|error| candidate.failed(claim, Operation::Write, error))?;
-    // After the last change of its bytes, and before it may have another owner.
+    // After the last change of the bytes, and before the owner may change.
     let times = candidate.take_times();
     let times = times.map_err(|error| candidate.failed(claim, Operation::Write, error))?;
     for _ in 0..ATTEMPTS {
@@ -300,13 +299,13 @@ pub(crate) fn publish(
         }
         let note = candidate.note_mode(claim, there.as_ref())?;
         let notes = times.clone().into_iter().chain(note);
-        // Bytes and length, before they become visible. Never retried if it fails.
+        // Stores bytes and length before they become visible. Never retried if it fails.
         candidate.store(claim, options.durability)?;
         if options.base != DraftBase::Any && candidate.is_remote {
-            // sshfs remembers attributes for many seconds, until the file is opened again.
+            // sshfs caches attributes for many seconds, until the file is opened again.
             drop(claim.folder.open(&claim.name));
         }
-        // Last, so that there is hardly any time left in which it may change.
+        // Last, so that hardly any time is left for a change.
         claim.check_folder()?;
         still_there(claim, options)?;
         let is_named = match &there {

@@ -1,7 +1,7 @@
-//! The folders of one call's outputs: each is the one that its path led to at first.
+//! Keeps each output of one call in the folder to which its path led at first.
 //!
-//! A mount may end while a call writes one output after another. Its path then leads into the folder that it covered,
-//! and what is written there is lost to those who look for it on the mount.
+//! A mount may end while a call writes one output after another. Its path then leads into the folder below it, and
+//! an output there would be missing on the mount.
 
 use std::collections::HashMap;
 use std::io;
@@ -18,16 +18,16 @@ use crate::sink::fs::{Fs, Located};
 #[derive(Debug)]
 pub(crate) struct SameFolders {
     fs: Arc<dyn Fs>,
-    /// By the path of the output: its folder, which keeps its number while it is open, and its name there.
+    /// Folder and name of each output, by its path. An open folder keeps its inode number.
     first: Mutex<HashMap<PathBuf, Located>>,
 }
 
 impl SameFolders {
-    /// `fs`, with the folders that `outputs` lead to now. Those that lead nowhere are noted at their first use.
+    /// Wraps `fs` with the folders to which `outputs` lead now. A path that leads nowhere is noted at its first use.
     pub(crate) fn of(fs: &Arc<dyn Fs>, outputs: &[&Path]) -> Arc<Self> {
         let same = Self { fs: Arc::clone(fs), first: Mutex::new(HashMap::new()) };
         for output in outputs {
-            // Its own step reports why.
+            // The step that writes it reports the error.
             let _ = same.locate(output);
         }
         Arc::new(same)
@@ -38,7 +38,7 @@ impl Fs for SameFolders {
     fn locate(&self, path: &Path) -> io::Result<Located> {
         let located = self.fs.locate(path)?;
         let folder = located.folder.own_facts()?.identity;
-        // An entry is whole or missing, also after a panic.
+        // An entry is whole or missing, even after a panic.
         let mut first = self.first.lock();
         let at = || Located { folder: Arc::clone(&located.folder), name: located.name.clone() };
         let kept = first.entry(path.to_owned()).or_insert_with(at);

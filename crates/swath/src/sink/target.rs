@@ -1,7 +1,7 @@
-//! Where chunks go once their place is known: a file without a name yet, or a stream.
+//! The target of chunks whose place is known: a file without a name yet, or a stream.
 //!
 //! ```text
-//! in serial order, under the caller's lock    Target::place   what is carried, room ahead
+//! in serial order, under the caller's lock    Target::place   carried bytes, space ahead
 //! by any worker, in any order                 Target::write   the bytes
 //! once, after all                             Target::finish  the last unit; a flush
 //! ```
@@ -30,17 +30,16 @@ pub(crate) enum Target {
         durability: Durability,
         sparse: Sparse,
     },
-    /// Written to by one worker at a time: the caller ensures it, so the lock is never waited
-    /// for.
+    /// Written to by one worker at a time, as the caller ensures, so no thread waits for the lock.
     Stream(Mutex<Box<dyn Write + Send>>),
 }
 
-/// The state of the bytes placed so far.
+/// The state after the chunks placed until now.
 #[derive(Debug, Default)]
 pub(crate) struct PlacementState {
-    /// The file has this length already, and space for it; 0 if nothing was reserved.
+    /// Length of the file, with space for it; 0 if nothing was reserved.
     reserved: u64,
-    /// The file system cannot reserve, or has no space for more than is written.
+    /// The file system cannot reserve space, or has none beyond the written bytes.
     exhausted: bool,
     /// Bytes of the last unit, which is incomplete.
     carry: Vec<u8>,
@@ -52,18 +51,18 @@ pub(crate) struct ChunkWrite {
     extent: Extent,
     carried: Vec<u8>,
     past_cache: bool,
-    /// Space was reserved for it.
+    /// Whether space was reserved for the chunk.
     is_reserved: bool,
 }
 
-/// That `O_DIRECT` was refused, for a report.
+/// Returns the fallback for a refused `O_DIRECT`.
 pub(crate) fn refused(why: impl fmt::Display) -> Fallback {
     Fallback::DirectRefused { at: DirectUse::Write, why: why.to_string() }
 }
 
 impl Target {
-    /// The target is `file`, with direct writes if `direct` is given. `durability` is that of
-    /// its commit. Direct writes leave out no zeros.
+    /// Returns the target `file`, with direct writes if `direct` is given. `durability` is that of the
+    /// commit. Direct writes leave out no zeros.
     pub(crate) fn file(
         file: Arc<dyn FsFile>,
         direct: Option<DirectFile>,
@@ -87,7 +86,7 @@ impl Target {
         matches!(self, Self::File { direct: Some(direct), .. } if direct.is_refused())
     }
 
-    /// Room that a chunk needs after its bytes, so that they need not be moved elsewhere.
+    /// Bytes of room that a chunk needs after its bytes, so that they need not be moved elsewhere.
     pub(crate) fn room(&self) -> usize {
         match self {
             Self::File { direct: Some(direct), .. } => direct.room(),
@@ -109,8 +108,8 @@ impl Target {
         let is_reserved = extent.offset() < layout.reserved;
         let Some(direct) = direct else { return ChunkWrite { is_reserved, ..place } };
         let carried = layout.carry_on(UnitCut::of(extent, direct.unit()), bytes);
-        // The file size limit kills a process that exceeds it. Direct writes bypass the trait
-        // that checks it, so they stay inside the length that the trait has given the file.
+        // Exceeding the file size limit kills the process. Direct writes bypass the trait that checks
+        // it, so they stay inside the length that the trait has given the file.
         let past_cache = extent.end() <= layout.reserved && !direct.is_refused();
         ChunkWrite { extent, carried, past_cache, is_reserved }
     }
@@ -138,12 +137,12 @@ impl Target {
         }
     }
 
-    /// Writes what is left of the last unit, or flushes the stream.
+    /// Writes the rest of the last unit, or flushes the stream.
     pub(crate) fn finish(&self, layout: &PlacementState, len: u64) -> io::Result<()> {
         match self {
             Self::Stream(writer) => writer.lock().flush(),
             Self::File { file, direct, .. } => {
-                // On FUSE each descriptor has errors of its own.
+                // On FUSE, each descriptor has errors of its own.
                 direct.as_ref().map_or(Ok(()), DirectFile::flush)?;
                 write_all_at(&**file, &layout.carry, len - layout.carry.len() as u64)
             }
@@ -166,8 +165,8 @@ impl PlacementState {
     /// Reserves space for `extent` and some more: on ext4 a write into reserved space takes
     /// about two thirds of the time, and direct writes past the end of a file are serialised.
     ///
-    /// The file is extended too, so that commit cuts it and frees what was not used. All chunks
-    /// placed so far end below the new length, so none is cut off.
+    /// Also extends the file, so that the commit cuts it and frees unused space. All placed chunks
+    /// end below the new length, so none is cut off.
     fn reserve(&mut self, file: &dyn FsFile, extent: Extent, direct: bool) {
         /// Smaller files are finished before it pays off.
         const FIRST: u64 = 2 << 20;
@@ -183,12 +182,12 @@ impl PlacementState {
         if (reserved.is_ok() || direct) && file.set_len(goal).is_ok() {
             self.reserved = goal;
         } else {
-            // Writing will show whether there is space.
+            // A write will report a lack of space.
             self.exhausted = true;
         }
     }
 
-    /// Keeps the chunk's bytes of an incomplete unit; returns what was carried to it.
+    /// Keeps the chunk's bytes of an incomplete unit; returns the bytes carried to the chunk.
     fn carry_on(&mut self, cut: UnitCut, bytes: &[u8]) -> Vec<u8> {
         debug_assert_eq!(self.carry.len() as u64, cut.carried);
         if cut.whole.is_empty() {

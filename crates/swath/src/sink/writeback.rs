@@ -1,13 +1,13 @@
-//! Starts writing bytes to the device while further ones are written.
+//! Starts writeback to the device while further bytes are written.
 //!
-//! A commit that syncs waits for the device, which may have been idle until then: by itself the
-//! kernel begins late, with seconds or gigabytes of dirty pages. So a writer of more than a few
-//! MiB starts writeback early, and the sync finds most of it done.
+//! A commit that syncs waits for the device, which may have been idle until then: the kernel begins
+//! late, with seconds or gigabytes of dirty pages. So a writer of more than a few MiB starts
+//! writeback early, and the sync finds most of it done.
 //!
 //! ```text
 //! steps     |       |       |       |
 //! written   -------------------|            the chunk that passed the third mark
-//! begun     |<------------->|               the two steps before: still being written, perhaps
+//! begun     |<------------->|               the two steps before it, perhaps still being written
 //! ```
 
 use swath_os::writeback::start_writeback;
@@ -19,19 +19,19 @@ use crate::sink::fs::FsFile;
 /// Bytes between two calls: enough for large requests, little compared with what follows.
 const STEP: u64 = 8 << 20;
 
-/// `extent` has just been written. To be called for each write of a file that will be synced in
-/// the end; does nothing for others.
+/// Starts writeback if `extent`, which has just been written, passes a mark. Called for each write of
+/// a file that will be synced at the end; does nothing for others.
 pub(crate) fn written(file: &dyn FsFile, extent: Extent, durability: Durability) {
     let (Some(begun), Some(file), Durability::Full) =
         (passed(extent), file.descriptor(), durability)
     else {
         return;
     };
-    // Advice: the sync will report what cannot be written.
+    // Only advice: the sync will report errors.
     let _ = start_writeback(file, begun.offset(), begun.len());
 }
 
-/// The bytes to start with, if a mark was passed.
+/// Returns the bytes whose writeback begins, if a mark was passed.
 fn passed(extent: Extent) -> Option<Extent> {
     let end = extent.end() - extent.end() % STEP;
     let first = extent.offset() - extent.offset() % STEP;

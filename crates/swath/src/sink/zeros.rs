@@ -1,4 +1,4 @@
-//! Which bytes of a chunk are written, and which are left out because a new file has zeros there.
+//! Leaves out long runs of zeros in a chunk, since a new file has zeros there.
 //!
 //! ```text
 //! chunk    |..ddd|00000|d0ddd|00000|00000| ... |00000|0|     blocks of the file
@@ -12,7 +12,7 @@ use swath_plan::words;
 
 use crate::sink::fs::{FsFile, write_all_at};
 
-/// How long runs of zeros are written.
+/// The treatment of long runs of zeros.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Sparse {
     /// They are written, and take space.
@@ -26,11 +26,11 @@ words!(Sparse { Auto = "auto", Never = "never" });
 
 /// The block of most file systems, or a multiple of it.
 const BLOCK: usize = 4096;
-/// Shorter runs of blocks are written: to leave one out costs another call.
+/// Shorter runs of blocks are written: leaving one out costs another call.
 const LEAST: usize = 8;
 
-/// Writes `bytes` to a part of a new file that nothing was written to, except long runs of zeros. Space
-/// for them is freed if it `is_reserved`.
+/// Writes `bytes`, except long runs of zeros, to an unwritten part of a new file. Frees the space of the
+/// zeros if it `is_reserved`.
 pub(crate) fn write_data(
     file: &dyn FsFile,
     bytes: &[u8],
@@ -57,13 +57,13 @@ fn make_hole(file: &dyn FsFile, zeros: Range<u64>) {
     let block = BLOCK as u64;
     let (start, end) = (zeros.start.next_multiple_of(block), zeros.end / block * block);
     if end.saturating_sub(start) >= block * LEAST as u64 {
-        // Reserved bytes are zeros, with or without a hole.
+        // Reserved bytes read as zeros, with or without a hole.
         let _ = file.make_hole(start, end - start);
     }
 }
 
-/// The parts of `bytes` to write at `offset`, in order. The others are zeros: at an end of `bytes` whole blocks
-/// of the file, or what `bytes` has of one; elsewhere runs of blocks.
+/// Returns the parts of `bytes` to write at `offset`, in order. The gaps are zeros: at an end of `bytes`, whole
+/// blocks of the file, or the part of one that `bytes` has; elsewhere runs of blocks.
 fn data(bytes: &[u8], offset: u64) -> Vec<Range<usize>> {
     // Below `BLOCK`.
     let shift = usize::try_from(offset % BLOCK as u64).unwrap_or(0);
@@ -94,7 +94,7 @@ fn data(bytes: &[u8], offset: u64) -> Vec<Range<usize>> {
     parts
 }
 
-/// Compares each byte with the next one. Most data ends it at the first byte.
+/// Compares each byte with the next one; for most data, this ends at the first byte.
 fn are_zeros(bytes: &[u8]) -> bool {
     match bytes {
         [] => true,
@@ -149,7 +149,7 @@ mod tests {
             );
             let expected = [0..before, before + run..before + run + BLOCK];
             assert_eq!(data(&long, block), expected, "{before}");
-            // A block is the file's, not the chunk's.
+            // Blocks are aligned in the file, not in the chunk.
             assert_eq!(
                 data(&long, block + 1),
                 std::slice::from_ref(&(0..long.len())),

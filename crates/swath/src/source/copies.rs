@@ -1,4 +1,4 @@
-//! Copies that are read as one source: the interface to them that this room knows.
+//! The interface to copies that are read as one source.
 
 use std::fmt;
 use std::fs::File;
@@ -16,7 +16,7 @@ pub(crate) trait Closed: fmt::Debug + Send + Sync {
     /// Their common name in messages.
     fn name(&self) -> PathBuf;
 
-    /// Opens those that can be opened.
+    /// Opens the copies that can be opened.
     ///
     /// # Errors
     ///
@@ -31,20 +31,20 @@ pub(crate) trait Copies: Send + Sync {
     /// The descriptors of all copies that have one; one of a copy that is read comes first.
     fn files(&self) -> Vec<&File>;
 
-    /// How many are read in parallel.
+    /// Returns how many copies are read in parallel.
     fn active_count(&self) -> u64;
 
     /// Returns the storage of the first copy that is read.
     fn place(&self) -> StoragePlace;
 
-    /// A read by this many workers begins.
+    /// Announces a read by this many workers.
     fn expect(&self, extent: Extent, workers: u64);
 
-    /// Fills `target` from `offset` on; less only at the end of the file.
+    /// Fills `target` from `offset`, less only at the end of the file; returns the number of bytes.
     fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize>;
 
-    /// Passes a chunk to `each` in steps that fit into `room`: from the beginning again if a
-    /// step that was passed on turns out to be wrong.
+    /// Passes a chunk to `each` in steps that fit into `room`. Begins again if a step that was
+    /// already passed proves to be wrong.
     fn take_in_steps(
         &self,
         chunk: Extent,
@@ -52,6 +52,6 @@ pub(crate) trait Copies: Send + Sync {
         each: &mut dyn FnMut(&[u8], u64),
     ) -> io::Result<()>;
 
-    /// Adds to a report what each copy contributed.
+    /// Adds the contribution of each copy to a report.
     fn tell(&self, report: &mut Report);
 }

@@ -1,4 +1,4 @@
-//! Memory for the bytes of a source; availability is checked before it is taken.
+//! Allocates memory for the bytes of a source, after checking that enough is available.
 
 use std::io;
 
@@ -22,7 +22,7 @@ impl OpenSource {
             .hint("read less at a time, or use `scan`, which keeps nothing in memory"))
     }
 
-    /// Memory for `len` bytes.
+    /// Returns memory for `len` bytes.
     pub(crate) fn block(&self, pool: &BufferPool, len: usize) -> Result<Buffer> {
         let pages = pool.take(len);
         let pages =
@@ -30,7 +30,7 @@ impl OpenSource {
         Ok(Buffer::paged(pages, 0, len, pool.clone()))
     }
 
-    /// The error for memory that could not be obtained.
+    /// Returns the error for memory that could not be obtained.
     pub(crate) fn no_memory(&self, extent: Extent, error: io::Error) -> Error {
         Error::io(Operation::Allocate, self.name(), error).at(extent)
     }

@@ -1,18 +1,17 @@
-//! Several equal copies, read as one: each provides chunks, and those that another one lacks.
+//! Several equal copies, read as one source: each copy provides chunks, also those that another lacks.
 //!
 //! ```text
 //! worker → Group: which copy? ⇄ plan::mirror → Opened of that copy → bytes, checked → worker
 //!                    └── missing or wrong: the next copy
 //! ```
 //!
-//! Every verb reads a mirrored source as it reads a file, only with more workers, so that each
-//! device has its own. [`swath_plan::mirror`] makes the decisions (which copy, fail-over, second
-//! reads); here they are carried out.
+//! Every verb reads a mirrored source like a file, but with more workers, so that each device has
+//! its own. [`swath_plan::mirror`] decides (copy, fail-over, second reads); this module carries the
+//! decisions out.
 //!
-//! **What is trusted.** Without [`Verify`] the bytes of each copy are trusted, as those of a
-//! file are, as long as the copy stays the file that was opened: this is checked after every
-//! chunk. Copies whose length differs from that of most are then left out. With it, each chunk
-//! is checked on its own.
+//! **Trust.** Without [`Verify`], the bytes of each copy are trusted like those of a file, as long as
+//! the copy stays the file that was opened: this is checked after every chunk. Copies whose length
+//! differs from that of the majority are then left out. With it, each chunk is checked on its own.
 
 mod fetch;
 mod group;
@@ -37,31 +36,31 @@ use group::Group;
 
 pub(crate) use steps::{room_for, sum_in_steps};
 
-/// The reference that each chunk of a copy is compared with before it is used.
+/// The reference with which each chunk of a copy is compared before it is used.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum Verify {
-    /// With nothing: for copies that are known to be equal.
+    /// No reference: for copies that are known to be equal.
     #[default]
     None,
-    /// With its checksum in a [manifest](crate::manifest), which also says how long the file is.
+    /// Its checksum in a [manifest](crate::manifest), which also has the length of the file.
     Manifest(Arc<Checksums>),
-    /// With other copies: more than half of all copies that were named must have the same bytes,
-    /// 2 of 2 or 3, 3 of 4 or 5. Each chunk is read that many times: 1 MiB, counted from the
-    /// start of the file, completely even if only a part of it is wanted.
+    /// The other copies: more than half of all named copies must have the same bytes, 2 of 2 or 3, 3
+    /// of 4 or 5. Each chunk is read that many times: 1 MiB, counted from the start of the file,
+    /// completely even if only a part of it is wanted.
     Vote,
 }
 
 /// Second reads of slow chunks, from another copy: the first to finish is used.
 ///
-/// A read is repeated when it takes longer than all but this share of the reads before it, and
-/// never more often than for that share of all reads, except for a few at the start. Each of the
-/// two reads has memory of its own, so a late one does no harm; the cost is copying each chunk.
+/// A read is repeated when it takes longer than all but this share of earlier reads, and at most for
+/// that share of all reads, except for a few at the start. Each of the two reads has memory of its
+/// own, so a late one does no harm; the cost is a copy of each chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hedging(pub(crate) Budget);
 
 impl Hedging {
-    /// Second reads for at most `permille` of a thousand reads, and eight more.
+    /// Allows second reads for `permille` of a thousand reads, and eight more.
     pub fn permille(permille: u32) -> Self {
         Self(Budget { permille: permille.min(1000), burst: 8 })
     }
@@ -74,7 +73,7 @@ impl Default for Hedging {
     }
 }
 
-/// Several equal copies, and how they are read; converts into a [`Source`].
+/// Several equal copies, and the options for reading them; converts into a [`Source`].
 ///
 /// ```
 /// use swath::ReadOptions;
@@ -99,8 +98,8 @@ pub struct Mirrored {
 }
 
 impl Mirrored {
-    /// These copies, at most 64; in messages they go by the name of the first. Problems with
-    /// them are found when they are opened.
+    /// Returns a source of these copies, at most 64; messages use the name of the first. Problems with
+    /// copies are found when they are opened.
     pub fn new<S: Into<Source>>(copies: impl IntoIterator<Item = S>) -> Self {
         let copies = copies.into_iter().map(Into::into).collect();
         Self {
@@ -112,7 +111,7 @@ impl Mirrored {
     }
 
     setters! {
-        /// The reference that chunks are compared with. Default: [`Verify::None`].
+        /// The reference for comparing chunks. Default: [`Verify::None`].
         fn with_verify(verify: Verify);
 
         /// Reads slow chunks a second time, from another copy. Default: no. Not done if copies vote.

@@ -1,4 +1,4 @@
-//! The nature of a source's own error: whether it passes, and when.
+//! Classifies a source's own errors: whether they pass, and when.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -7,8 +7,7 @@ use std::time::Duration;
 
 /// The meaning of an error of a [`ReadAt`](crate::ReadAt) for its reader.
 ///
-/// An error without it means what its kind says: `WouldBlock` and `TimedOut` may pass, all
-/// others last.
+/// Without it, the kind of an error decides: `WouldBlock` and `TimedOut` may pass, all others last.
 ///
 /// ```
 /// use std::{io, sync::Arc, time::Duration};
@@ -39,11 +38,11 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SourceTrouble {
-    /// It passes. The same bytes are requested again a few times, at the earliest after this
-    /// time. Zero means that the source does not know; then each pause is longer than the one
-    /// before. Other bytes are read in the meantime.
+    /// It passes. The same bytes are requested again a few times, at the earliest after this time. Zero
+    /// means that the source does not know the time; then each pause is longer than the last. Other
+    /// bytes are read in the meantime.
     Passing(Duration),
-    /// The content is not what it was when it was opened. The read ends with
+    /// The content has changed since the source was opened. The read ends with
     /// [`Reason::Changed`](crate::Reason::Changed).
     Changed,
     /// This request was refused, and would be refused again. The read ends.
@@ -51,7 +50,7 @@ pub enum SourceTrouble {
 }
 
 impl SourceTrouble {
-    /// Makes the error to return, with its cause: a text, or an error.
+    /// Returns the error for the source to return, with its cause: a text, or an error.
     pub fn because(self, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> io::Error {
         let kind = match self {
             Self::Passing(_) => io::ErrorKind::TimedOut,
@@ -61,12 +60,12 @@ impl SourceTrouble {
         io::Error::new(kind, Told { trouble: self, cause: cause.into() })
     }
 
-    /// Returns what a source said with an error, if anything.
+    /// Returns the classification that a source gave an error, if any.
     pub fn of(error: &io::Error) -> Option<Self> {
         Some(error.get_ref()?.downcast_ref::<Told>()?.trouble)
     }
 
-    /// Returns the hint for a read that has failed because of it.
+    /// Returns the hint for a read that failed because of it.
     pub(crate) fn hint(self) -> &'static str {
         match self {
             Self::Passing(_) => "read it again later, or with fewer workers",

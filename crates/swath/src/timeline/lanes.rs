@@ -1,4 +1,4 @@
-//! Numbers of lanes: the lowest that is free.
+//! Assigns the lowest free number to a lane.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,7 +24,7 @@ impl Lanes {
         Self { first, state: Mutex::default() }
     }
 
-    /// The lowest lane that is free; `None` if there are as many as possible.
+    /// Takes the lowest free lane; `None` if all numbers are in use.
     pub(super) fn acquire(&self) -> Option<Lane> {
         let mut state = self.state.lock();
         if let Some(Reverse(index)) = state.free.pop() {
@@ -58,12 +58,12 @@ pub(crate) struct Flights {
 }
 
 impl Flights {
-    /// Those of `timeline`, if there is one.
+    /// Returns lanes of `timeline`, if there is one.
     pub(crate) fn new(timeline: Option<&Timeline>) -> Self {
         Self { timeline: timeline.cloned(), all: Vec::new(), free: BinaryHeap::new() }
     }
 
-    /// A read starts, at this many nanoseconds.
+    /// Takes a lane for a read that started at this many nanoseconds.
     pub(super) fn leave(&mut self, started: u64) -> Flight {
         let Some(timeline) = &self.timeline else { return Flight::default() };
         let lane = self.free.pop().map(|Reverse(lane)| lane).or_else(|| {
@@ -74,7 +74,7 @@ impl Flights {
         Flight { lane, started }
     }
 
-    /// A read has ended; its lane is free again.
+    /// Frees the lane of a read that has ended.
     pub(super) fn end(&mut self, flight: Flight) {
         self.free.extend(flight.lane.map(Reverse));
     }

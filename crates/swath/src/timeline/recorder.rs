@@ -1,4 +1,4 @@
-//! The recording side: one thread, or the ring of one thread.
+//! Records the activities of one thread, or of its ring.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -7,14 +7,14 @@ use std::sync::Arc;
 use super::lanes::{Flight, Flights};
 use super::{Activity, BATCH, Lane, Span, Timeline};
 
-/// A shorter wait is left as a gap.
+/// Nanoseconds; a shorter wait is left as a gap.
 const SHORTEST_WAIT: u64 = 1000;
 
-/// Records what one thread does, span after span: each begins where the one before ended.
+/// Records the activities of one thread, span after span: each begins where the last one ended.
 ///
-/// It is made by [`Timeline::recorder`], and stays on its thread. [`Timeline::spans`] sees its
-/// spans once it is dropped, or in batches before. Spans that other recorders of this thread add
-/// between two calls are inside the span that the second call ends.
+/// [`Timeline::recorder`] returns it; it stays on its thread. [`Timeline::spans`] sees its spans once
+/// it is dropped, or in batches before. Spans that other recorders of this thread add between two
+/// calls are inside the span that the second call ends.
 ///
 /// ```
 /// use swath::Timeline;
@@ -33,7 +33,7 @@ struct RecorderState {
     timeline: Timeline,
     lane: Lane,
     source: u32,
-    /// When the current span began.
+    /// Start of the current span.
     at: u64,
     spans: Vec<Span>,
     /// A lane belongs to one thread.
@@ -48,12 +48,12 @@ impl Recorder {
         Self(Some(RecorderState { timeline, lane, source, at, spans, _here: PhantomData }))
     }
 
-    /// A recorder that records nothing.
+    /// Returns a recorder that records nothing.
     pub(crate) fn off() -> Self {
         Self(None)
     }
 
-    /// Begins a span here: the time since the last one is not recorded.
+    /// Begins a span now; the time since the last one is not recorded.
     pub fn mark(&mut self) {
         if let Some(running) = &mut self.0 {
             running.at = running.timeline.now();
@@ -80,7 +80,7 @@ impl Recorder {
         self.lap(activity, offset, if ended.is_ok() { bytes } else { 0 });
     }
 
-    /// Reading and processing at the same time, from a map: one span inside the other.
+    /// Ends a span of reading and processing at the same time, from a map: one span inside the other.
     pub(crate) fn lap_fused(&mut self, activity: Activity, offset: u64, bytes: u64) {
         if let Some(running) = &mut self.0 {
             let (start, now) = (running.at, running.timeline.now());
@@ -115,7 +115,7 @@ impl Recorder {
         }
     }
 
-    /// A read starts, as of the end of the last span.
+    /// Records that a read started at the end of the last span.
     pub(crate) fn leave(&self, flights: &mut Flights) -> Flight {
         match &self.0 {
             Some(running) => flights.leave(running.at),
@@ -123,7 +123,7 @@ impl Recorder {
         }
     }
 
-    /// A read has ended, as of the end of the last span.
+    /// Records that a read ended at the end of the last span.
     pub(crate) fn land(
         &mut self,
         flights: &mut Flights,
@@ -167,7 +167,7 @@ impl Drop for RecorderState {
 
 /// The lane of this thread in one timeline, while a recorder uses it.
 struct HeldLane {
-    /// Which timeline: it lives as long as a recorder does.
+    /// The key of its timeline, which lives as long as a recorder does.
     timeline: usize,
     lane: Lane,
     recorders: usize,
@@ -181,7 +181,7 @@ fn key(timeline: &Timeline) -> usize {
     Arc::as_ptr(&timeline.0).addr()
 }
 
-/// The lane of this thread, a new one if no recorder uses one yet.
+/// Returns the lane of this thread, a new one if no recorder uses one yet.
 fn enter(timeline: &Timeline) -> Option<Lane> {
     let key = key(timeline);
     let entered = HELD.try_with(|held| {
@@ -194,11 +194,11 @@ fn enter(timeline: &Timeline) -> Option<Lane> {
         held.push(HeldLane { timeline: key, lane, recorders: 1 });
         Some(lane)
     });
-    // A thread that is just ending has no lane any more.
+    // A thread that is just ending no longer has a lane.
     entered.ok().flatten()
 }
 
-/// A recorder of this thread has ended; with the last one, its lane is freed.
+/// Ends a recorder of this thread; the last one frees its lane.
 fn leave(timeline: &Timeline, lane: Lane) {
     let key = key(timeline);
     let is_last = HELD.try_with(|held| {

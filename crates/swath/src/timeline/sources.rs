@@ -1,22 +1,22 @@
-//! Which file a number refers to.
+//! Numbers of files in a timeline.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Returns the paths of files that are stored elsewhere.
+/// Returns the path of a file from storage elsewhere.
 type Naming = Box<dyn Fn(usize) -> PathBuf + Send + Sync>;
 
-/// Files are numbered in the order in which they first occur.
+/// Numbers files in the order in which they first occur.
 #[derive(Default)]
 pub(super) struct Sources {
     known: HashMap<PathBuf, u32>,
-    /// The first number of each run of files, and the function that names them.
+    /// The first number of each run of files, and the function for their paths.
     runs: Vec<(u32, Naming)>,
     next: u32,
 }
 
 impl Sources {
-    /// The number of `path`, always the same one.
+    /// Returns the number of `path`, always the same one.
     pub(super) fn number(&mut self, path: &Path) -> u32 {
         if let Some(&number) = self.known.get(path) {
             return number;
@@ -24,12 +24,12 @@ impl Sources {
         let (number, name) = (self.next, path.to_owned());
         self.known.insert(name.clone(), number);
         self.runs.push((number, Box::new(move |_| name.clone())));
-        // After 2^32 files the last number is shared by the rest.
+        // After 2^32 files, all further ones share the last number.
         self.next = self.next.saturating_add(1);
         number
     }
 
-    /// The first of `count` new numbers, whose files `path` names, counted from 0.
+    /// Returns the first of `count` new numbers; `path` returns the path of each file, counted from 0.
     pub(super) fn numbers(&mut self, count: usize, path: Naming) -> u32 {
         let first = self.next;
         if count > 0 {

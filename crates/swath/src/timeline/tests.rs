@@ -1,6 +1,6 @@
 use super::*;
 
-/// Spans of one lane are inside each other or after each other.
+/// Whether spans of one lane are inside each other or after each other.
 fn nests(spans: &[Span]) -> bool {
     let mut open: Vec<Span> = Vec::new();
     spans.iter().all(|span| {

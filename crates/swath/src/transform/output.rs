@@ -1,4 +1,4 @@
-//! Where a verb writes what it produces in order.
+//! The output of a verb that writes in order.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use crate::append::{Ordered, OrderedOptions};
 use crate::error::Result;
 
-/// Where a verb writes what it produces in order: to a path, where it is complete or absent, to
-/// a stream, or to an ordered output that was begun before.
+/// The output of a verb that writes in order: a path, where it is complete or absent, a stream, or
+/// an ordered output that was begun before.
 ///
-/// Nothing is created before it is passed to a verb.
+/// Creates nothing before it is passed to a verb.
 ///
 /// ```
 /// use swath::Output;
@@ -39,7 +39,7 @@ enum OutputPlace {
 }
 
 impl Output {
-    /// A file: new, or replacing the one that is there, once it is complete.
+    /// A file that appears once it is complete: new, or in place of an existing one.
     pub fn path(path: impl Into<PathBuf>) -> Self {
         Self(OutputPlace::Path(path.into()))
     }
@@ -50,7 +50,7 @@ impl Output {
         Self(OutputPlace::Stream(Box::new(writer), name.into()))
     }
 
-    /// Its name in messages: the path, or the name of the stream.
+    /// The name in messages: the path, or the name of the stream.
     pub fn name(&self) -> &Path {
         match &self.0 {
             OutputPlace::Path(path) | OutputPlace::Stream(_, path) => path,
@@ -58,7 +58,7 @@ impl Output {
         }
     }
 
-    /// Begins it, for a verb that writes. An output that was begun before keeps its own options.
+    /// Begins the output, for a verb that writes. An output that was begun before keeps its own options.
     ///
     /// # Errors
     ///

@@ -17,16 +17,16 @@ use crate::threads;
 use crate::timeline::Activity;
 use crate::write::parts::Parts;
 
-/// Shared by the workers of one write.
+/// The shared state of the workers of one write.
 pub(super) struct WriteJob<'w> {
     draft: &'w Draft,
     parts: Parts<'w>,
     chunks: ChunkPlan,
     observer: Observer,
-    /// The chunk that is handed out next; past the last once something failed.
+    /// The next chunk to hand out; past the last after a failure.
     next: AtomicU64,
     failures: FailureLog<Error>,
-    /// Start writing to the device at once, because the commit will wait for it.
+    /// Whether to start writeback at once, because the commit will wait for the device.
     is_eager: bool,
 }
 
@@ -42,8 +42,7 @@ impl<'w> WriteJob<'w> {
         Self { draft, parts, chunks, observer, next, failures: FailureLog::default(), is_eager }
     }
 
-    /// Writes all chunks with `workers` threads, this one among them; returns how many there
-    /// were.
+    /// Writes all chunks with `workers` threads, including this one; returns the number of threads.
     pub(super) fn run(self, workers: usize, fallbacks: &mut Vec<Fallback>) -> Result<usize> {
         let mut there = workers.max(1);
         if let Some((started, error)) = threads::run(workers, &|_| self.work()) {
@@ -57,7 +56,7 @@ impl<'w> WriteJob<'w> {
     fn work(&self) {
         let mut recorder = self.observer.recorder(self.draft.path());
         loop {
-            // Relaxed: it gives each chunk to one worker, and publishes nothing else.
+            // Relaxed: only gives each chunk to one worker.
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(chunk) = self.chunks.chunk(index) else { return };
             let written = self.failures.attempt(index, || {

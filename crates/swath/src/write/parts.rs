@@ -1,13 +1,13 @@
-//! Bytes that are in several places in memory and one after the other in a file.
+//! Bytes in several places in memory that are adjacent in a file.
 
 use swath_plan::extent::Extent;
 
-/// Shorter pieces are put together, so that one write takes many of them.
+/// Shorter pieces are joined, so that one write takes many of them.
 const SMALL: usize = 4 << 10;
-/// The most bytes that are put together.
+/// Maximum bytes of joined pieces.
 const TOGETHER: usize = 64 << 10;
 
-/// Parts, and where each begins in the file.
+/// Parts, and the offset of each in the file.
 pub(super) struct Parts<'w> {
     parts: &'w [&'w [u8]],
     starts: Vec<u64>,
@@ -26,13 +26,13 @@ impl<'w> Parts<'w> {
         Self { parts, starts, len }
     }
 
-    /// Length of all of them.
+    /// Total length of the parts.
     pub(super) fn len(&self) -> u64 {
         self.len
     }
 
     /// Calls `write` with the bytes of `chunk` and their offset, in order, with many small parts
-    /// put together.
+    /// joined.
     pub(super) fn each<E>(
         &self,
         chunk: Extent,

@@ -13,16 +13,16 @@ use crate::observe::Observer;
 use crate::sink::fs::{FsFile, write_all_at};
 use crate::timeline::Activity;
 
-/// Where the bytes of one writer may go, and whether a write of it has failed.
+/// The limits of one writer's bytes, and whether a write has failed.
 pub(super) struct WritePlacing {
     /// The target, for errors.
     pub(super) path: PathBuf,
     pub(super) len: u64,
     pub(super) chunk_size: NonZeroU64,
     pub(super) observer: Observer,
-    /// Start writing to the device at once, because a sync will wait for it.
+    /// Whether to start writeback at once, because a sync will wait for the device.
     pub(super) is_eager: bool,
-    /// A write failed, so the file is not what the program meant to write.
+    /// Whether a write failed, so that the file lacks bytes.
     pub(super) is_poisoned: AtomicBool,
 }
 
@@ -77,7 +77,7 @@ impl WritePlacing {
     /// Fails after a failed write.
     pub(super) fn check_whole(&self) -> Result<()> {
         // Relaxed: the caller owns the writer, so this happens after every write.
-        // A write that was cancelled has failed, too: what follows reports the cancellation.
+        // A cancelled write has failed too: the next step reports the cancellation.
         if !self.is_poisoned.load(Ordering::Relaxed) || self.observer.is_cancelled() {
             return Ok(());
         }
@@ -87,7 +87,7 @@ impl WritePlacing {
     }
 }
 
-/// A write that is not completed makes the file unusable for a commit.
+/// Guard: a write that is not completed makes the file unusable for a commit.
 struct Poison<'p>(&'p AtomicBool);
 
 impl Drop for Poison<'_> {

@@ -8,16 +8,16 @@ use super::placing::WritePlacing;
 use crate::error::Result;
 use crate::sink::draft::Draft;
 
-/// A file of known length that threads write to at any offset; made by
+/// A file of known length that threads write to at any offset, from
 /// [`WriteOptions::create`](crate::WriteOptions::create).
 ///
-/// Nothing is visible before [`commit`](Self::commit); if it is dropped without it, no file
-/// remains. Bytes that are not written are zero. Where two writes overlap and neither ends
-/// before the other begins, each overlapping byte is from one or the other.
+/// Nothing is visible before [`commit`](Self::commit); if it is dropped without a commit, no file
+/// remains. Unwritten bytes are zero. Where two concurrent writes overlap, each overlapping byte is
+/// from one or the other.
 ///
-/// A write is split into chunks of the options' size. Progress is reported after each of them,
-/// and bytes that are written twice count twice; a cancelled token ends a write before its next
-/// chunk, and the commit.
+/// A write is split into chunks of the options' size. Progress is reported after each chunk, and
+/// bytes that are written twice count twice; a cancelled token ends a write before its next chunk,
+/// and the commit.
 ///
 /// ```
 /// use swath::WriteOptions;

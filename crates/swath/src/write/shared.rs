@@ -4,11 +4,11 @@
 //! create_shared   lock, a closed file under its hidden name, space for all bytes, a mark past them
 //! token           text for the other processes
 //! open_shared     is it that file, and that draft? → DraftWriter
-//! commit          is every byte in a receipt, and the file what it was? then as any draft
+//! commit          is every byte in a receipt, and the file the same? then as any draft
 //! ```
 //!
-//! The mark is a number that no other draft has. Until the commit cuts it off, it shows that the
-//! file is this draft: a name, and even an inode, may be another draft's by then.
+//! The mark is a number that no other draft has. Until the commit cuts it off, it proves that the
+//! file is this draft: a name, and even an inode, may have become another draft's.
 
 use std::fmt;
 use std::path::Path;
@@ -24,19 +24,19 @@ use crate::sink::draft::Draft;
 use crate::sink::fs::write_all_at;
 use crate::sink::{Durability, OutputOptions, unique_number};
 
-/// Pages of any machine are of this size or a divisor of it.
+/// The page size of any machine is this or a divisor of it.
 const LARGEST_PAGE: u64 = 64 << 10;
 
-/// A file of known length that several processes write, each at its own places; made by
+/// A file of known length that several processes write, each at its own places, from
 /// [`WriteOptions::create_shared`](crate::WriteOptions::create_shared).
 ///
-/// This process begins it and commits it. It gives out a [`token`](Self::token), by which processes
-/// of the same user open it with [`WriteOptions::open_shared`](crate::WriteOptions::open_shared): on
-/// this machine, or on others that see the same folder under the same path. Each gives back a
-/// receipt of what it wrote.
+/// This process begins it and commits it. With its [`token`](Self::token), processes of the same
+/// user open it by [`WriteOptions::open_shared`](crate::WriteOptions::open_shared): on this machine,
+/// or on others that see the same folder under the same path. Each returns a receipt of the bytes
+/// that it wrote.
 ///
-/// Nothing is visible before [`commit`](Self::commit). If this is dropped without it, no file
-/// remains; if this process is killed, the next writer of the target removes what is left.
+/// Nothing is visible before [`commit`](Self::commit). If this is dropped without a commit, no file
+/// remains; if this process is killed, the next writer of the target removes the draft.
 ///
 /// ```
 /// use swath::WriteOptions;
@@ -68,7 +68,7 @@ pub struct SharedDraft {
 }
 
 impl SharedDraft {
-    /// Begins one at `path`; `reserve` reserves space.
+    /// Begins a draft for `path`; `reserve` reserves space.
     pub(super) fn begin(
         output: &OutputOptions,
         path: &Path,
@@ -101,13 +101,13 @@ impl SharedDraft {
         write_all_at(&**file, &self.token.mark_bytes(), self.token.mark)
             .map_err(|(error, _)| Error::io(Operation::Write, path, error))?;
         if file.is_remote() {
-            // Other machines see what the server has.
+            // Synced, because other machines see only bytes on the server.
             file.sync().map_err(|error| Error::io(Operation::Sync, path, error))?;
         }
         Ok(())
     }
 
-    /// Returns the token by which other processes open it.
+    /// Returns the token with which other processes open the draft.
     pub fn token(&self) -> &DraftToken {
         &self.token
     }
@@ -159,7 +159,7 @@ impl SharedDraft {
         self.finish()
     }
 
-    /// The bytes in the receipts.
+    /// Returns the bytes in the receipts.
     fn written(&self, receipts: &[DraftReceipt]) -> Result<Vec<Extent>> {
         if let Some(other) = receipts.iter().find(|it| it.draft != self.token.id) {
             return Err(Error::new(Operation::Commit, Reason::Invalid, self.draft.path())

@@ -11,11 +11,11 @@ use crate::sink::path_text;
 
 const VERSION: u32 = 2;
 
-/// Names a draft to other processes: plain data, which `serde` and [`to_json`](Self::to_json) turn
-/// into text.
+/// Identifies a draft for other processes: plain data, which `serde` and
+/// [`to_json`](Self::to_json) turn into text.
 ///
-/// It says where the draft is and has a number that no other draft has. It gives no rights: who may
-/// write to the draft is decided by the file system, which lets only the user who began it.
+/// It has the place of the draft and a number that no other draft has. It grants no rights: the file
+/// system lets only the user who began the draft write to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DraftToken {
     pub(super) version: u32,
@@ -26,7 +26,7 @@ pub struct DraftToken {
     #[serde(with = "path_text")]
     pub(super) hidden: PathBuf,
     pub(super) len: u64,
-    /// Where the mark is, past the length.
+    /// Offset of the mark, past the length.
     pub(super) mark: u64,
     #[serde(rename = "durable")]
     pub(super) is_durable: bool,
@@ -45,7 +45,7 @@ impl DraftToken {
         &self.id
     }
 
-    /// Where the output goes, as an absolute path.
+    /// The output, as an absolute path.
     pub fn target(&self) -> &Path {
         &self.target
     }
@@ -69,7 +69,7 @@ impl DraftToken {
         serde_json::to_string(self).expect("numbers and texts")
     }
 
-    /// Reads a token from the text that [`to_json`](Self::to_json) gives.
+    /// Reads a token from the text of [`to_json`](Self::to_json).
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl DraftToken {
         Ok(token)
     }
 
-    /// Fails for what no draft gave: a token may come from anywhere.
+    /// Fails if no draft can have this token: it may come from anywhere.
     pub(super) fn check(&self) -> Result<()> {
         let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         let is_good = self.version == VERSION
@@ -98,7 +98,7 @@ impl DraftToken {
             .hint("pass the text that the draft gave as its token"))
     }
 
-    /// Returns the bytes that stand past the length of the file until the commit cuts it off.
+    /// Returns the bytes past the length of the file, until the commit cuts them off.
     pub(super) fn mark_bytes(&self) -> Vec<u8> {
         format!("swath draft {} {}\n", self.id, self.len).into_bytes()
     }
@@ -114,18 +114,18 @@ impl DraftToken {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DraftReceipt {
     pub(super) draft: String,
-    /// Offset and length of each, in file order, without overlap.
+    /// Offset and length of each extent, in file order, without overlap.
     pub(super) extents: Vec<(u64, u64)>,
 }
 
 impl DraftReceipt {
-    /// The bytes of the file that were written, in file order.
+    /// Returns the written bytes of the file, in file order.
     pub fn extents(&self) -> impl Iterator<Item = Extent> + '_ {
-        // Those of a receipt from elsewhere may be anything.
+        // A receipt may come from anywhere, with invalid extents.
         self.extents.iter().filter_map(|&(offset, len)| Extent::new(offset, len))
     }
 
-    /// How many bytes were written; bytes that were written twice count once.
+    /// Returns the number of bytes written; bytes written twice count once.
     pub fn bytes(&self) -> u64 {
         self.extents().fold(0, |sum, extent| sum.saturating_add(extent.len()))
     }
@@ -139,7 +139,7 @@ impl DraftReceipt {
         serde_json::to_string(self).expect("numbers and texts")
     }
 
-    /// Reads a receipt from the text that [`to_json`](Self::to_json) gives.
+    /// Reads a receipt from the text of [`to_json`](Self::to_json).
     ///
     /// # Errors
     ///

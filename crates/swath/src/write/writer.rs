@@ -1,4 +1,4 @@
-//! A draft as another process writes to it.
+//! The writer of a draft in another process.
 
 use std::fmt;
 use std::io::ErrorKind;
@@ -22,14 +22,14 @@ use crate::sink::fs::{FsFile, FsFolder};
 use crate::sink::names::Names;
 use crate::sink::{Durability, OutputOptions, read_exact_at};
 
-/// Receipts of writers in this number of pieces are put together as they grow.
+/// Number of extents from which a growing receipt is merged.
 const MANY: usize = 4096;
 
-/// Writes to a draft that this or another process has begun; made by
+/// Writes to a draft that this or another process has begun, from
 /// [`WriteOptions::open_shared`](crate::WriteOptions::open_shared).
 ///
-/// Its threads may write at once. If it is dropped, or its process dies, before
-/// [`finish`](Self::finish), the commit knows of nothing that it wrote.
+/// Several threads may write at once. If it is dropped, or its process dies, before
+/// [`finish`](Self::finish), the commit does not count its bytes.
 pub struct DraftWriter {
     file: Arc<dyn FsFile>,
     token: DraftToken,
@@ -93,7 +93,7 @@ impl DraftWriter {
         self.check_current(Operation::Write)?;
         self.placing.write_at(&*self.file, bytes, offset)?;
         let extent = Extent::between(offset, offset + bytes.len() as u64);
-        // Only what is in the list is changed: a panic leaves no partial state.
+        // Only list entries change: a panic leaves no partial state.
         let mut written = self.written.lock();
         match written.last_mut() {
             Some(last) if last.end() == extent.offset() => {
@@ -120,8 +120,8 @@ impl DraftWriter {
 
     /// As [`finish`](Self::finish). With [`Durability::None`] it does not wait for the device.
     ///
-    /// A sync of a file waits for what all processes of a machine have written to it. So one writer
-    /// of each machine is enough, if it finishes last; on the machine of the commit, no writer has to.
+    /// A sync of a file waits for the writes of all processes of a machine. So one writer of each
+    /// machine is enough, if it finishes last; on the machine of the commit, no writer has to sync.
     ///
     /// # Errors
     ///
@@ -132,7 +132,7 @@ impl DraftWriter {
         let all = Extent::between(0, self.token.len);
         self.placing.observer.hooks().check(Operation::Write, path, all)?;
         let is_synced = self.token.is_durable && durability == Durability::Full;
-        // A server has the bytes for other machines from the sync on.
+        // Only after a sync does a server have the bytes for other machines.
         let is_synced = is_synced || self.file.is_remote();
         let stored = self.file.store(is_synced);
         stored.map_err(|(operation, error)| Error::io(operation, path, error))?;
@@ -142,8 +142,8 @@ impl DraftWriter {
         Ok(DraftReceipt { draft: self.token.id, extents })
     }
 
-    /// Fails if the file is known to be no draft any more: the commit cuts off the mark, and the
-    /// next writer of the target removes the name.
+    /// Fails if the file is known to be no longer a draft: the commit cuts off the mark, and the next
+    /// writer of the target removes the name.
     fn check_current(&self, operation: Operation) -> Result<()> {
         let path = &self.placing.path;
         let facts = self.file.facts();
@@ -155,8 +155,8 @@ impl DraftWriter {
     }
 }
 
-/// Whether a file is the draft of this token. It is read through a descriptor of its own, so that the
-/// one for writing cannot read.
+/// Whether a file is the draft of this token. Reads it through another descriptor: the one for writing
+/// must not be able to read.
 fn is_of(token: &DraftToken, file: &dyn FsFile, folder: &dyn FsFolder) -> Result<bool> {
     let path = &token.target;
     let failed = |error| Error::io(Operation::Open, path, error);
@@ -166,7 +166,7 @@ fn is_of(token: &DraftToken, file: &dyn FsFile, folder: &dyn FsFolder) -> Result
     };
     let facts = file.facts().map_err(failed)?;
     let is_same = readable.facts().map_err(failed)?.are_of_one_file(&facts);
-    // Of the user who began it, by the number that this or that machine has for him.
+    // The owner is the user who began it, by the number on this or on that machine.
     let is_ours = [token.owner, geteuid().as_raw()].contains(&facts.owner);
     if !is_same || !is_ours || facts.len != token.draft_len() {
         return Ok(false);
@@ -188,7 +188,7 @@ fn cannot_open(path: &Path, error: std::io::Error) -> Error {
     }
 }
 
-/// Whether nothing is under the name, or a link, a folder, a pipe: no draft.
+/// Whether the name has no file, or a link, a folder or a pipe instead of a draft.
 fn is_of_something_else(error: &std::io::Error) -> bool {
     let number = error.raw_os_error().map(Errno::from_raw_os_error);
     let other = [Errno::NOENT, Errno::ISDIR, Errno::LOOP, Errno::NXIO];

@@ -129,7 +129,7 @@ fn shape(word: &str) -> Result<(u64, u64), String> {
 }
 
 impl Convert {
-    /// Returns a flag that was given and has no effect between these formats, and what it is for.
+    /// Returns a given flag that has no effect between these formats, and its purpose.
     pub fn idle_flag(&self, from: Format, to: Format) -> Option<(String, &'static str)> {
         let matrix = &self.matrix;
         let is_parsed = matches!(from, Format::Mtx | Format::Edges);

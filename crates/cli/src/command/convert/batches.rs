@@ -1,4 +1,4 @@
-//! Record batches, written in any format that has one for them.
+//! Writes record batches in any format for tables.
 
 use anyhow::{Result, bail};
 use arrow_schema::Schema;
@@ -10,7 +10,7 @@ use super::Conversion;
 use super::format::Format;
 use super::size::Size;
 
-/// The library's options for a table that is written.
+/// Returns the library's options for writing a table.
 pub(super) fn options(job: &Conversion<'_>, to: Format) -> Result<BatchWriteOptions> {
     let Some(form) = to.form() else { bail!("record batches do not become {to}") };
     Ok(job.words.batch_write_options().with_output(job.output()).with_form(form))
@@ -34,7 +34,7 @@ where
     Ok(options.write_batches(job.text()?, schema, batches)?)
 }
 
-/// Returns the size of a table with as many columns, that of the file names included.
+/// Returns the size of a table with this number of columns, including the one of file names.
 pub(super) fn size_of(report: &TableReport, columns: usize) -> Size {
     let columns = columns as u64;
     Size { rows: report.rows, columns, values: report.rows * columns }

@@ -5,8 +5,8 @@
 //! 0,1,0.5
 //! ```
 //!
-//! Entries alone do not give the size of the matrix. An `.arrow` file has it in its metadata; for text, a
-//! note says what is lost.
+//! Entries alone do not show the size of the matrix. An `.arrow` file has it in its metadata; for text, a
+//! note reports the loss.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -33,10 +33,10 @@ use crate::report::ReportName;
 const VALUE: &str = "value";
 const PARTS: [&str; 2] = ["real", "imaginary"];
 
-/// Entries that are written as one batch.
+/// Number of entries in one batch.
 const BATCH: usize = 256 << 10;
 
-/// A row for each entry.
+/// Converts a matrix to a table with a row for each entry.
 pub(super) fn of_matrix(job: &Conversion<'_>, from: Format, to: Format) -> Result<Converted> {
     if to == Format::Npy {
         let what = "cannot convert a sparse matrix to .npy: it holds dense arrays";
@@ -68,7 +68,7 @@ pub(super) fn of_matrix(job: &Conversion<'_>, from: Format, to: Format) -> Resul
     }
 }
 
-/// Refuses half of a symmetric matrix, which would be read as all of it.
+/// Refuses half of a symmetric matrix, which readers would take for the whole.
 fn check_whole(job: &Conversion<'_>, matrix: &AnyCoo) -> Result<()> {
     let symmetry = match matrix {
         AnyCoo::U32(matrix) => matrix.symmetry,
@@ -82,7 +82,7 @@ fn check_whole(job: &Conversion<'_>, matrix: &AnyCoo) -> Result<()> {
     Ok(())
 }
 
-/// The row of each entry.
+/// Returns the row of each entry.
 fn spread(offsets: &[u64]) -> Result<Array<u64>> {
     let index = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
     let mut rows = Array::<u64>::zeroed(offsets.last().map_or(0, |&end| index(end)))?;
@@ -142,7 +142,7 @@ fn listed<R: Id, C: Id>(
     Ok(done)
 }
 
-/// The values of some entries, in one or two columns.
+/// Returns the values of some entries, in one or two columns.
 fn of_values(
     values: &Values,
     range: Range<usize>,
@@ -166,13 +166,13 @@ fn of_values(
     })
 }
 
-/// Identifiers of up to 63 bits.
+/// Returns identifiers of up to 63 bits as a column.
 fn ids<I: Id>(ids: &[I]) -> ArrayRef {
     let id = |id: &I| id.to_u64().cast_signed();
     Arc::new(ids.iter().map(id).collect::<Int64Array>())
 }
 
-/// Converts a table of entries to the matrix that it lists; of any other table, takes what is not zero.
+/// Converts a table of entries to its matrix; any other table to the matrix of its nonzero values.
 pub(super) fn of_table(job: &Conversion<'_>, from: Format, to: Format) -> Result<Converted> {
     let (table, notes) = numbers(job, from)?;
     if let Some(missing) = table.columns().iter().position(|column| column.null_count() > 0) {
@@ -287,7 +287,7 @@ fn places(job: &Conversion<'_>, table: &RecordBatch, at: usize) -> Result<Array<
             }
             return copied(values);
         }
-        // Without rows, any type will do.
+        // Without rows, any type is accepted.
         _ if ids.is_empty() => return Ok(ids),
         _ => bail!(refused("numbers that are not whole")),
     };
@@ -317,7 +317,7 @@ fn complex(first: Cells<'_>, second: Cells<'_>) -> Result<Values> {
     Ok(Values::Complex(values))
 }
 
-/// Returns what is not zero in a table: numbers of one kind if all columns have that, else doubles.
+/// Returns the nonzero values of a table: numbers of one kind if all columns have it, else doubles.
 fn not_zero(job: &Conversion<'_>, table: &RecordBatch) -> Result<Coo<u64>> {
     let all: Vec<Cells<'_>> = table.columns().iter().filter_map(cells).collect();
     let rows = table.num_rows();
@@ -357,7 +357,7 @@ fn not_zero(job: &Conversion<'_>, table: &RecordBatch) -> Result<Coo<u64>> {
 /// Values, and their rows and columns.
 type Picked<T> = (Vec<(u64, u64)>, Array<T>);
 
-/// Returns the values that are not zero, row after row.
+/// Returns the nonzero values, row after row.
 fn picked<T: bytemuck::Pod + PartialEq>(
     rows: usize,
     columns: usize,

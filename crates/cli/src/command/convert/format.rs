@@ -30,7 +30,7 @@ pub enum Format {
     Fixed,
 }
 
-/// All of them.
+/// All formats, by their words.
 pub(crate) const FORMATS: &[(&str, Format)] = &[
     ("mtx", Format::Mtx),
     ("edges", Format::Edges),
@@ -44,7 +44,7 @@ pub(crate) const FORMATS: &[(&str, Format)] = &[
     ("fixed", Format::Fixed),
 ];
 
-/// Those that can be written.
+/// The formats that can be written.
 pub(crate) const WRITTEN: &[(&str, Format)] = FORMATS.split_at(FORMATS.len() - 1).0;
 
 impl fmt::Display for Format {
@@ -53,7 +53,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// Whether a name ends in `.txt`, which says little.
+/// Whether a name ends in `.txt`, which many formats use.
 pub(in crate::command) fn is_plain(path: &Path) -> bool {
     path.extension().is_some_and(|end| end.eq_ignore_ascii_case("txt"))
 }
@@ -100,8 +100,8 @@ impl Format {
         }
     }
 
-    /// Returns the format by the end of a name, for a file that is read, which may be compressed text. A
-    /// `.txt` is a table, as for `swath head`, if the other end is one.
+    /// Returns the format of an input, which may be compressed text, by the end of its name. A `.txt` is a
+    /// table, as for `swath head`, if `beside`, the output, is one.
     pub fn of_input(path: &Path, beside: Option<Self>) -> Option<Self> {
         let is_packed = swath_formats::compressed::Format::of_name(path).is_some();
         let path = if is_packed { &path.with_extension("") } else { path };
@@ -110,8 +110,7 @@ impl Format {
         format.filter(|format| !is_packed || format.is_text())
     }
 
-    /// Returns the format by the end of a name, for a file that is written, which may be a compressed
-    /// table.
+    /// Returns the format of an output, which may be a compressed table, by the end of its name.
     pub fn of_output(path: &Path, beside: Option<Self>) -> Option<Self> {
         if swath_formats::compressed::Format::of_name(path).is_none() {
             return Self::of(path, beside);
@@ -120,7 +119,7 @@ impl Format {
         inner.filter(|format| format.form().is_some())
     }
 
-    /// Returns the format by the end of a name; a `.tsv` holds edges if the other end is a matrix.
+    /// Returns the format by the end of a name; a `.tsv` has edges if `beside`, the other file, is a matrix.
     pub fn of(path: &Path, beside: Option<Self>) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         Some(match extension.as_str() {

@@ -1,4 +1,4 @@
-//! Lists of entries: what is lost of the size of a matrix.
+//! Lists of entries, which may not show the size of their matrix.
 
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
@@ -21,21 +21,21 @@ pub(super) struct MatrixSize {
     pub(super) columns: u64,
 }
 
-/// A list of entries: how large the matrix is, and what the entries alone say.
+/// A list of entries: the size of the matrix, and the part of it that the entries do not show.
 pub(super) struct EntryListing {
     pub(super) size: MatrixSize,
     pub(super) left: MatrixSize,
 }
 
 impl EntryListing {
-    /// Returns the listing if a table with this schema is one, and its metadata have the size.
+    /// Returns the listing if a table with this schema is one, and its metadata has the size.
     pub(super) fn new(schema: &Schema) -> Option<Self> {
         let (rows, columns) = size_in(|name| schema.metadata.get(name))?;
         let size = MatrixSize { rows, columns };
         is_listed(schema).then_some(Self { size, left: MatrixSize::default() })
     }
 
-    /// Looks at some entries.
+    /// Adds some entries.
     pub(super) fn add(&mut self, batch: &RecordBatch) {
         let above = |at: usize| match cells(batch.column(at)) {
             Some(Cells::I64(ids)) => {

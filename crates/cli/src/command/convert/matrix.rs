@@ -47,7 +47,7 @@ pub(super) fn to_matrix(job: &Conversion<'_>, from: Format, to: Format) -> Resul
     Ok(done)
 }
 
-/// Returns a note if values were made up, because SciPy has no matrix without values.
+/// Returns a note if values of 1 were added, because SciPy has no matrix without values.
 pub(super) fn made_ones(job: &Conversion<'_>, rows: &AnyCsr) -> Option<String> {
     let values = match rows {
         AnyCsr::U32(rows) => &rows.values,
@@ -57,7 +57,7 @@ pub(super) fn made_ones(job: &Conversion<'_>, rows: &AnyCsr) -> Option<String> {
     is_odd.then(|| format!("{}: entries without values became ones", job.name().shown()))
 }
 
-/// The library's options for `.npz`, read or written.
+/// Returns the library's options for reading or writing `.npz`.
 pub(super) fn npz_options(job: &Conversion<'_>) -> NpzOptions {
     NpzOptions::new().with_read(job.words.output.read_options()).with_output(job.output())
 }

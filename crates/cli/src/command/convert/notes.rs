@@ -7,7 +7,7 @@ use swath_formats::table::{Changes, ColumnReport, TableReport};
 use super::Conversion;
 use crate::command::tabular::{is_text, line_word, lost_texts};
 
-/// Says what of the text was lost, and which columns became text after the first records.
+/// Adds notes on text that was lost, and on columns that became text after the first records.
 pub(super) fn add_notes(job: &Conversion<'_>, report: &TableReport, notes: &mut Vec<String>) {
     /// Lines that show what a table is.
     const FIRST: u64 = 1000;
@@ -34,7 +34,7 @@ pub(super) fn add_notes(job: &Conversion<'_>, report: &TableReport, notes: &mut 
     notes.extend(texts.into_iter().map(|text| format!("{name}: {text}")));
 }
 
-/// Adds texts about columns: for people, not more than they read.
+/// Adds texts about columns; for people, only a few.
 fn add_some(job: &Conversion<'_>, more: impl Iterator<Item = String>, texts: &mut Vec<String>) {
     const MOST: usize = 5;
     let mut more: Vec<String> = more.collect();
@@ -45,7 +45,7 @@ fn add_some(job: &Conversion<'_>, more: impl Iterator<Item = String>, texts: &mu
     texts.extend(more);
 }
 
-/// Says what is not in the values of a column but in its text.
+/// Returns notes on values of a column that differ from their text.
 fn changed(column: &ColumnReport, files: &[PathBuf]) -> Vec<String> {
     let note = |Changes { count, first, .. }: Changes, one: &str, more: &str, hint: &str| {
         let line = line_word(first?, files);

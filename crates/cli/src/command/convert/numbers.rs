@@ -27,10 +27,10 @@ use crate::progress::Bar;
 use crate::report::ReportName;
 use std::time::Instant;
 
-/// Bytes of batches after which memory is looked at again.
+/// Bytes of batches after which memory is checked again.
 const STEP: usize = 1 << 20;
 
-/// Runs an expression on a dense array, whatever its type is.
+/// Runs an expression on a dense array of any type.
 macro_rules! with_dense {
     ($job:expr, $dense:ident => $done:expr) => {{
         let npy::NpyInfo { descr, shape, .. } = npy::info(&$job.input)?;
@@ -44,7 +44,7 @@ macro_rules! with_dense {
                 let $dense = npy_options($job).read::<$type>(&$job.input)?;
                 $done
             })+
-            // Any other type: reading it as doubles says what is wrong.
+            // Any other type: reading it as doubles gives the error.
             _ => {
                 let $dense = npy_options($job).read::<f64>(&$job.input)?;
                 $done
@@ -55,14 +55,14 @@ macro_rules! with_dense {
 
 pub(super) use with_dense;
 
-/// The library's options for `.npy`, read or written.
+/// Returns the library's options for reading or writing `.npy`.
 pub(super) fn npy_options(job: &Conversion<'_>) -> NpyOptions {
     NpyOptions::new()
         .with_read(job.words.output.read_options().with_workers(job.words.workers))
         .with_output(job.output())
 }
 
-/// The library's options for `.arrow` that is read.
+/// Returns the library's options for reading `.arrow`.
 pub(super) fn arrow_options(job: &Conversion<'_>) -> ArrowOptions {
     ArrowOptions::new()
         .with_read(job.words.output.read_options().with_workers(job.words.workers))
@@ -88,8 +88,8 @@ pub(super) fn cells(column: &ArrayRef) -> Option<Cells<'_>> {
     })
 }
 
-/// Reads a table of numbers into one batch: integers of 64 bits, singles and doubles. Also returns the notes
-/// on text that was left out.
+/// Reads a table of numbers into one batch: integers of 64 bits, singles and doubles. Also returns notes on
+/// text that was left out.
 pub(super) fn numbers(
     job: &Conversion<'_>,
     from: Format,
@@ -129,7 +129,7 @@ pub(super) fn numbers(
     Ok((RecordBatch::try_new(Arc::new(wide), columns)?, notes))
 }
 
-/// Joins batches. Fails as soon as those at hand and the joined ones do not fit in memory together.
+/// Joins batches. Fails once the batches and the joined copy do not fit in memory together.
 fn join<E>(
     schema: &SchemaRef,
     batches: impl IntoIterator<Item = Result<RecordBatch, E>>,
@@ -152,7 +152,7 @@ where
     Ok(concat_batches(schema, &all)?)
 }
 
-/// Returns numbers with 64 bits if they are whole, and floats; `None` for other types.
+/// Returns whole numbers with 64 bits, and floats unchanged; `None` for other types.
 fn wide(column: &ArrayRef) -> Option<ArrayRef> {
     macro_rules! whole {
         ($kind:ty) => {{
@@ -171,7 +171,7 @@ fn wide(column: &ArrayRef) -> Option<ArrayRef> {
             let wide: Float32Array = column.as_primitive::<Float16Type>().unary(f32::from);
             Arc::new(wide)
         }
-        // In a column without values, all are missing.
+        // A column without values has only missing ones.
         DataType::Null => new_null_array(&DataType::Float64, column.len()),
         DataType::Int64 | DataType::UInt64 | DataType::Float32 | DataType::Float64 => {
             Arc::clone(column)

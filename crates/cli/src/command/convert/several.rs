@@ -30,10 +30,10 @@ pub(in crate::command) fn of(input: &Input) -> Result<Option<Vec<PathBuf>>> {
     Ok(Some(sorted(files)))
 }
 
-/// Raises the soft limit on open files if need be: a table has all of its files open. What cannot be raised is the
-/// error of a file that cannot be opened.
+/// Raises the soft limit on open files if necessary: a table has all of its files open. If that fails, opening a file
+/// reports the error.
 fn allow_open(files: u64) {
-    // For all else that is opened.
+    // For all other descriptors.
     const SPARE: u64 = 256;
     let limit = getrlimit(Resource::Nofile);
     let wanted = limit.maximum.unwrap_or(u64::MAX).min(files + SPARE);
@@ -42,7 +42,7 @@ fn allow_open(files: u64) {
     }
 }
 
-/// A path that is a pattern, since there is no such file.
+/// Returns a path that is a pattern, if there is no such file.
 fn pattern(path: &Path) -> Option<&str> {
     let text = path.to_str().filter(|text| text.contains(['*', '?', '[', '{']))?;
     path.symlink_metadata().is_err().then_some(text)
@@ -57,7 +57,7 @@ fn matching(pattern: &str) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The files of a folder, without hidden ones and without those below.
+/// Returns the files of a folder, without hidden ones and without subfolders.
 fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let unlisted = |error: std::io::Error| {
@@ -87,7 +87,7 @@ fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Numbers in names count by their value: `day-9` comes before `day-10`.
+/// Sorts names, with numbers in them by value: `day-9` comes before `day-10`.
 fn sorted(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     files.sort_by(|left, right| {
         let (left, right) = (left.as_os_str().as_bytes(), right.as_os_str().as_bytes());
@@ -114,7 +114,7 @@ fn natural(mut left: &[u8], mut right: &[u8]) -> Ordering {
     left.len().cmp(&right.len())
 }
 
-/// The digits that a name begins with, without leading zeros, and the rest.
+/// Splits a name into its first digits, without leading zeros, and the rest.
 fn digits(name: &[u8]) -> (&[u8], &[u8]) {
     let end = name.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(name.len());
     let (digits, rest) = name.split_at(end);

@@ -1,8 +1,8 @@
-//! The size of a matrix, as a table of its entries has it.
+//! The size of a matrix in a table of its entries.
 
 use arrow_schema::Schema;
 
-/// The size of what was converted.
+/// The size of the converted matrix or table.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Size {
     pub(super) rows: u64,
@@ -18,10 +18,10 @@ impl Size {
 
 pub(super) const NAMES: [&str; 2] = ["row", "column"];
 
-/// Rows and columns, in the metadata of an `.arrow` file.
+/// Keys of rows and columns in the metadata of an `.arrow` file.
 pub(super) const SIZE: [&str; 2] = ["swath.rows", "swath.columns"];
 
-/// One more than the greatest.
+/// Returns one more than the greatest number.
 pub(super) fn above(ids: impl Iterator<Item = u64>) -> u64 {
     ids.max().map_or(0, |most| most.saturating_add(1))
 }
@@ -32,7 +32,7 @@ pub(super) fn is_listed(schema: &Schema) -> bool {
     names.take(NAMES.len()).eq(NAMES)
 }
 
-/// Rows and columns, if the metadata has them.
+/// Returns rows and columns, if the metadata has them.
 pub(in crate::command) fn size_in<'m>(
     get: impl Fn(&str) -> Option<&'m String>,
 ) -> Option<(u64, u64)> {

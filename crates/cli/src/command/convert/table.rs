@@ -30,7 +30,7 @@ pub(super) fn to_table(job: &Conversion<'_>, from: Format, to: Format) -> Result
         (Format::Npy, _) => with_dense!(job, dense => array(job, to, &dense)),
         (Format::Arrow | Format::Arrows, Format::Npy) => dense(job, from),
         (Format::Arrow | Format::Arrows, _) => of_arrow(job, to),
-        // Types of single columns have no place in an array that is read at once.
+        // An array that is read at once cannot have types of single columns.
         (_, Format::Npy) if job.words.table.dtypes.is_empty() => to_array(job, from),
         (_, Format::Npy) => dense(job, from),
         _ => of_text(job, from, to),

@@ -20,7 +20,7 @@ use crate::grid::{self, Align, Column, MISSING};
 use crate::progress::Bar;
 use crate::report::object;
 
-/// Columns that are printed for people.
+/// Maximum number of columns printed for people.
 const MOST: usize = 200;
 
 pub(super) fn of(file: &swath::Input, format: Format, args: &TableArgs) -> Result<Known> {
@@ -55,13 +55,13 @@ struct Field<'l> {
     told: bool,
     missing: u64,
     least: Json,
-    /// Whether it is only the beginning of a text.
+    /// Whether `least` is only the beginning of a text.
     #[serde(skip_serializing_if = "is_not")]
     least_is_cut: bool,
     greatest: Json,
     #[serde(skip_serializing_if = "is_not")]
     greatest_is_cut: bool,
-    /// The line whose value made the type what it is.
+    /// The line whose value decided the type.
     deciding_line: Option<u64>,
 }
 
@@ -120,7 +120,7 @@ impl ColumnListing {
             .chain(more.map(|it| self.of_file(it.name())))
     }
 
-    /// The column of the file name, which the report leaves out.
+    /// Returns the column of file names, which the report leaves out.
     fn of_file<'l>(&self, name: &'l str) -> Field<'l> {
         let at = self.0.report.columns.len();
         let rows = self.0.first.iter().find(|batch| batch.num_rows() > 0);
@@ -142,7 +142,7 @@ impl ColumnListing {
         ShownRows { columns: columns(&self.0.report, &self.0.first), batches: &self.0.first }
     }
 
-    /// Returns all of it in lines that fit the width.
+    /// Returns the whole listing in lines that fit the width.
     pub(super) fn text(&self, width: usize) -> String {
         let report = &self.0.report;
         let delimiter = delimiter_word(report.delimiter).unwrap_or_else(|| "none".to_owned());
@@ -173,7 +173,7 @@ impl ColumnListing {
         text
     }
 
-    /// A line for each column.
+    /// Returns a line for each column.
     fn listed(&self, width: usize) -> String {
         let some: Vec<Field<'_>> = self.fields().take(MOST).collect();
         let bound = |Json(bound): &Json, is_cut: bool| {

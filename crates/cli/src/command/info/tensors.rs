@@ -12,10 +12,10 @@ use super::Known;
 use crate::output::print;
 use crate::report::size_text;
 
-/// The end of a file's name, and of that of a model's index.
+/// The ends of the names of a file and of a model's index.
 const ENDS: [&str; 2] = [".safetensors", ".safetensors.index.json"];
 
-/// Whether a file holds tensors, by its name or by its first bytes.
+/// Whether a file has tensors, by its name or its first bytes.
 pub(super) fn are_in(path: &Path, head: &[u8]) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase());
     let is_named = |name: &String| ENDS.iter().any(|end| name.ends_with(end));
@@ -44,7 +44,7 @@ pub(super) fn of(file: &swath::Input) -> Result<Known> {
     Ok(known)
 }
 
-/// The tensors of some files, listed one after the other: there may be millions.
+/// The tensors of some files, possibly millions, listed one after the other.
 pub(super) struct TensorListing {
     shards: Vec<Shard>,
     is_index: bool,
@@ -57,7 +57,7 @@ struct TensorRow<'s> {
     shape: &'s [u64],
     offset_bytes: u64,
     bytes: u64,
-    /// The file that holds it, if there are several.
+    /// The file of the tensor, if there are several files.
     #[serde(skip_serializing_if = "Option::is_none")]
     shard: Option<&'s str>,
 }
@@ -95,7 +95,7 @@ impl TensorListing {
         for tensor in self.each() {
             let shape = format!("{:?}", tensor.shape);
             let size = size_text(tensor.bytes);
-            // A name may contain anything, also control sequences for the terminal.
+            // A name may contain any text, even control sequences for the terminal.
             let (name, dtype) = (tensor.name.escape_debug(), tensor.dtype);
             text.push_str(&format!("    {name}: {dtype} {shape}, {size}"));
             if let Some(shard) = tensor.shard {

@@ -1,4 +1,4 @@
-//! A checksum of each file, one a line, while the next files are read.
+//! Prints a checksum of each file, one per line, while the next files are read.
 
 use std::hash::Hasher as _;
 use std::mem;
@@ -13,7 +13,7 @@ use crate::failure::describe_error;
 use crate::output::{complain, print};
 use crate::report::{PathJson, object};
 
-/// Lines are printed this many bytes at one time.
+/// Bytes of lines that are printed at one time.
 const FULL: usize = 64 << 10;
 
 /// Prints a line for each of `files`.
@@ -28,7 +28,7 @@ pub(super) fn checksums(
     Ok(report)
 }
 
-/// Lines that are not printed yet, and the state of a file of which more parts will come.
+/// Lines not printed yet, and the state of an incomplete file.
 struct Lines {
     json: bool,
     text: Vec<u8>,

@@ -1,4 +1,4 @@
-//! How an ingest went, as text for people and as JSON for programs.
+//! The report of an ingest, as text for people and as JSON for programs.
 
 use serde::Serialize;
 use swath::ingest::{IngestReport, OrderGain};
@@ -27,7 +27,7 @@ pub(super) fn json(report: &IngestReport) -> impl Serialize {
         large_files: report.large_files,
         checked_twice: report.checked_twice,
         reason: &report.reason,
-        // `null` without one.
+        // `null`: without a profile.
         profile: &report.profile,
         open_calls: calls.open,
         read_calls: calls.read,
@@ -85,8 +85,8 @@ pub(super) fn text(report: &IngestReport) -> String {
     text
 }
 
-/// Returns the lines that are printed even beside other results: what was not read, what was done in
-/// another way than requested, and what an order gained.
+/// Returns the lines that are printed even beside other results: files that were not read, fallbacks,
+/// and the gain of an order.
 pub(super) fn trouble(report: &IngestReport) -> Vec<String> {
     let mut lines = Vec::new();
     let (failed, skipped) = (report.failed, report.skipped);
@@ -129,7 +129,7 @@ mod tests {
         let report = ingested.report();
         let json = serde_json::to_value(json(report)).expect("plain data");
         let keys = json.as_object().expect("an object").len();
-        // `calls` is seven keys there; three figures are ours.
+        // In JSON, `calls` is seven keys, and three figures are added.
         let debug = format!("{report:#?}");
         let fields = debug.lines().filter(|line| {
             line.starts_with("    ") && !line.starts_with("     ") && line.contains(": ")

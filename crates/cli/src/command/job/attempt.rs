@@ -4,8 +4,8 @@
 //! pieces of the inputs → (a thread) → standard input | command | standard output → segment
 //! ```
 //!
-//! As a shell does for a pipe, it waits until both ends are closed and the command has ended: a program that
-//! the command has left running keeps the part from ending as long as it holds one of them.
+//! Like a shell for a pipe, it waits until both ends are closed and the command has ended: a program that the
+//! command has left running keeps the part from ending as long as it holds one end.
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Read, Write};
@@ -25,17 +25,17 @@ use crate::failure::Refused;
 use crate::report::ReportName;
 use crate::signal::let_it_end;
 
-/// Bytes that are taken from a pipe at one time.
+/// Bytes read from a pipe at one time.
 const BUFFER: usize = 256 << 10;
 
-/// A batch system may signal all processes of a task. Within this time the signal ends this program too.
+/// Time to wait for a signal: a batch system may signal all processes of a task, this program too.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// The work of a part: the command that does it, or the standard input.
+/// The work of a part: the command that does it, and how.
 pub(super) struct Work<'w> {
     pub(super) plan: &'w Plan,
     pub(super) command: &'w [OsString],
-    /// Exit statuses of a command that has succeeded, besides 0.
+    /// Exit statuses, besides 0, of a successful command.
     pub(super) accepted: &'w [i32],
     /// How to read the part's records.
     pub(super) read: ReadOptions,
@@ -44,21 +44,21 @@ pub(super) struct Work<'w> {
 /// A part that is done.
 pub(super) struct Finished {
     pub(super) done: Done,
-    /// Bytes that the command was given.
+    /// Bytes that the command received.
     pub(super) bytes_in: u64,
 }
 
-/// Why a part is not done.
+/// The reason why a part is not done.
 pub(super) enum Trouble {
-    /// The process, or the machine, has too little for another command at this moment.
+    /// The process or the machine lacks resources for another command at this moment.
     Shortage(anyhow::Error),
-    /// Others may succeed.
+    /// Other parts may succeed.
     Part(anyhow::Error),
-    /// None would.
+    /// No part would succeed.
     All(anyhow::Error),
 }
 
-/// `EAGAIN`, `ENOMEM`, `ENFILE` and `EMFILE`: what fewer commands at the same time need less of.
+/// `EAGAIN`, `ENOMEM`, `ENFILE` and `EMFILE`: shortages of resources that fewer concurrent commands need less of.
 const SHORTAGES: [i32; 4] = [EAGAIN, 12, 23, 24];
 const EAGAIN: i32 = 11;
 
@@ -100,7 +100,7 @@ impl Work<'_> {
         command.stdin(feed.stdin()?);
         let (running, pipes) =
             Running::start(&mut command).map_err(|error| self.not_started(error))?;
-        // It may hold a copy of the input.
+        // `command` may hold a copy of the input.
         drop(command);
         let Pipes { stdin, mut stdout } = pipes;
         let fed = feed.begin(stdin, &running);
@@ -156,7 +156,7 @@ impl Work<'_> {
         status.success() || status.code().is_some_and(|code| self.accepted.contains(&code))
     }
 
-    /// The error of a command that has not succeeded.
+    /// Returns the error of a command that has not succeeded.
     fn failed(&self, status: ExitStatus) -> anyhow::Error {
         // A shell exits with this if a signal has ended its command.
         let of_shell = status.code().and_then(|code| signal_name(code - 128));
@@ -208,7 +208,7 @@ fn after_signal(name: Option<&str>) -> &'static str {
     }
 }
 
-/// Keeps what a command writes, up to the end.
+/// Keeps the output of a command, up to its end.
 fn keep(stdout: &mut impl Read, out: &mut SegmentWriter) -> Result<()> {
     let mut buffer = vec![0; BUFFER];
     loop {

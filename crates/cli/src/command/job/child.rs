@@ -1,4 +1,4 @@
-//! A program that does a part, with the programs that it starts.
+//! A program that does a part, with all programs that it starts.
 
 use std::io;
 use std::process::{ChildStdin, ChildStdout, Command, ExitStatus};
@@ -11,14 +11,14 @@ use swath_os::locks::{Mutex, MutexGuard};
 
 use crate::signal::start;
 
-/// The longest pause between two looks whether a program has ended.
+/// The longest pause between two checks whether a program has ended.
 const LONGEST: Duration = Duration::from_millis(10);
 
-/// A program at work, and those that it starts. Clones are the same one.
+/// A running program, and those that it starts. Clones share it.
 #[derive(Clone)]
 pub(super) struct Running(Arc<Mutex<Group>>);
 
-/// Our ends of its pipes.
+/// This process's ends of its pipes.
 pub(super) struct Pipes {
     /// `None` if its input is not a pipe.
     pub(super) stdin: Option<ChildStdin>,
@@ -26,7 +26,7 @@ pub(super) struct Pipes {
 }
 
 impl Running {
-    /// Starts it; its output is a pipe.
+    /// Starts a program; its output is a pipe.
     pub(super) fn start(command: &mut Command) -> io::Result<(Self, Pipes)> {
         let running = Self(start(command)?);
         let (stdin, stdout) = {
@@ -41,14 +41,14 @@ impl Running {
         self.0.lock()
     }
 
-    /// Ends all of them at once. Before their input is closed: they must not take that for the end.
+    /// Kills all of them. Called before their input is closed, which they must not take for its end.
     pub(super) fn kill(&self) {
-        // Those that have ended already need no signal.
+        // Programs that have ended need no signal.
         let _ = self.group().kill();
     }
 
-    /// Waits until the program itself has ended; from then on, [`kill`](Self::kill) does nothing. The lock is
-    /// free in between, for a signal that is passed on.
+    /// Waits until the program itself has ended; after that, [`kill`](Self::kill) does nothing. The lock is
+    /// free between checks, so that a signal can be passed on.
     pub(super) fn wait(&self) -> io::Result<ExitStatus> {
         let mut pause = Duration::from_micros(100);
         loop {

@@ -58,7 +58,7 @@ impl Command for Commit {
         }
         let plan = Plan::open_with(&self.folder.folder, output)?;
         let done = match plan.outcome()? {
-            // What parts wrote has been removed.
+            // The segments have been removed.
             Some(_) => Vec::new(),
             None => plan.done()?,
         };
@@ -75,7 +75,7 @@ impl Command for Commit {
 }
 
 impl Commit {
-    /// Removes the folder, which is not needed any more. The output stands if that fails.
+    /// Removes the folder, which is no longer needed. If that fails, the output is still valid.
     fn remove(&self, plan: &Plan) -> Outcome {
         if self.keep || plan.form() == Form::Segments {
             return Outcome::Done;
@@ -115,7 +115,7 @@ impl Commit {
     }
 }
 
-/// An error of the commit, with what to do on the command line.
+/// Adds a hint for the command line to an error of the commit.
 fn explained(error: swath::Error, plan: &Plan) -> anyhow::Error {
     let hint = match (error.reason(), error.io_kind()) {
         (Reason::Invalid, _) if error.operation() == Operation::Commit => {
@@ -202,7 +202,7 @@ impl Command for Sweep {
                 was_committed: it.was_committed,
             };
             let text = format!("{}: removed\n", it.folder.shown());
-            // All of them have been removed, also if this cannot be printed.
+            // All folders have been removed, even if this cannot be printed.
             printed = printed.and(tell(self.json, &json, text));
         }
         left_out(printed).with_context(|| {

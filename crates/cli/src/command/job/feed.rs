@@ -5,8 +5,8 @@
 //! pieces of the inputs → a file without a name, if no thread can be started | command
 //! ```
 //!
-//! The pipe is closed after its last byte, or after the command and its programs are dead. So none of them
-//! takes a failed read for the end of the input.
+//! The pipe is closed after its last byte, or once the command and its programs are dead. So none of them takes
+//! a failed read for the end of the input.
 
 use std::fs::File;
 use std::io::{self, BufRead, ErrorKind, Seek, Write};
@@ -32,7 +32,7 @@ pub(super) struct Feed {
 }
 
 enum Supply {
-    /// There are no bytes.
+    /// No bytes.
     Nothing,
     /// A thread waits for the pipe.
     Thread(JoinHandle<Result<()>>, Sender<Filled>),
@@ -55,7 +55,7 @@ impl Feed {
         let (sender, receiver) = channel::<Filled>();
         let (count, to_feed) = (Arc::clone(&bytes), (pieces.clone(), read.clone()));
         let thread = Builder::new().name(String::from("swath-feed")).spawn(move || {
-            // Without a pipe, the command was not started.
+            // If no pipe comes, the command was not started.
             let Ok((mut stdin, running)) = receiver.recv() else { return Ok(()) };
             let fed = feed(&to_feed.0, &to_feed.1, &mut stdin, &count);
             if fed.is_err() {
@@ -75,7 +75,7 @@ impl Feed {
         Ok(Self { supply: Supply::Spooled(file), bytes })
     }
 
-    /// Returns the standard input to start the command with.
+    /// Returns the standard input for the command.
     pub(super) fn stdin(&self) -> io::Result<Stdio> {
         Ok(match &self.supply {
             Supply::Nothing => Stdio::null(),
@@ -99,12 +99,12 @@ impl Feed {
 }
 
 impl Fed {
-    /// Waits until the pipe has been filled or no program can read from it; returns how many bytes it took.
-    /// The command must not have been waited for: it is killed if an input cannot be read.
+    /// Waits until the pipe has been filled or no program can read from it; returns the bytes that it took. Call
+    /// it before waiting for the command, which is killed if an input cannot be read.
     ///
     /// # Errors
     ///
-    /// The errors of reading the inputs, and of the pipe. What the command wrote is not of the whole input then.
+    /// The errors of reading the inputs, and of the pipe. The command then did not get the whole input.
     pub(super) fn finish(self) -> Result<u64> {
         match self.thread.map(JoinHandle::join) {
             None | Some(Ok(Ok(()))) => Ok(self.bytes.load(Ordering::Relaxed)),

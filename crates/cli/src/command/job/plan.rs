@@ -1,4 +1,4 @@
-//! `swath job plan`: divides inputs, and makes the folder of a job.
+//! `swath job plan`: divides inputs, and creates the folder of a job.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -115,7 +115,7 @@ impl Command for PlanArgs {
         let planned = self.options().plan_then(&self.inputs, &self.target, begin);
         let plan = planned.map_err(|error| self.explained(error))?;
         if is_ending() {
-            // Its name has not been printed. What cannot be removed is swept later.
+            // The folder's name has not been printed. If it cannot be removed, it is swept later.
             let _ = plan.abort();
             return Ok(Outcome::Done);
         }
@@ -152,7 +152,7 @@ impl PlanArgs {
         }
     }
 
-    /// An existing target has the hint of all commands. An existing folder has its own.
+    /// Adds the usual hint for an existing target, or the one for an existing folder.
     fn explained(&self, error: swath::Error) -> anyhow::Error {
         let is_of_target = self.folder.is_none()
             || std::path::absolute(&self.target).is_ok_and(|it| it == error.path());
@@ -175,11 +175,11 @@ fn json(plan: &Plan) -> impl serde::Serialize {
     }
 }
 
-/// How inputs are divided, in a word.
+/// Returns the word for a division.
 pub(super) fn division_text(division: Division) -> String {
     match division {
         Division::Width(width) => format!("width {width}"),
-        // By a program: a command cannot find records, so it offers no such division.
+        // Planned by a program: a command cannot find records, so it does not offer this division.
         Division::Records => String::from("records"),
         division => DIVISIONS
             .iter()
@@ -193,7 +193,7 @@ fn parse_width(word: &str) -> Result<NonZeroU64, String> {
     NonZeroU64::new(width).ok_or_else(|| String::from("a record has at least 1 byte"))
 }
 
-/// Refuses standard input, by whichever of its names: several processes are to read an input.
+/// Refuses standard input, by any of its names: several processes must read an input.
 fn refuse_stream(input: &Path) -> Result<(), Refused> {
     let names = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
     if !names.iter().any(|name| input == Path::new(name)) {
@@ -206,7 +206,7 @@ fn refuse_stream(input: &Path) -> Result<(), Refused> {
     Err(Refused::new(what, "write it to a file first, and name that file"))
 }
 
-/// Refuses a folder, with the files that may be meant.
+/// Refuses a folder, with a hint at the files that may be meant.
 fn refuse_folder(input: &Path) -> Result<(), Refused> {
     if !input.is_dir() {
         return Ok(());
@@ -226,12 +226,12 @@ fn refuse_folder(input: &Path) -> Result<(), Refused> {
 
 /// Refuses compressed bytes, which have no lines.
 fn refuse_compressed(input: &Path) -> Result<(), Refused> {
-    // A pipe would be waited for; that it is one is found later.
+    // Opening a pipe would wait; it is refused later.
     if !fs::metadata(input).is_ok_and(|facts| facts.is_file()) {
         return Ok(());
     }
     let mut head = Vec::new();
-    // Its name may lead to a pipe by now.
+    // The name may lead to a pipe by now.
     let open = || open_at_once(CWD, input, OFlags::RDONLY | OFlags::CLOEXEC);
     let read = open().map(File::from).map_err(io::Error::from);
     let read = read.and_then(|file| file.take(16).read_to_end(&mut head));

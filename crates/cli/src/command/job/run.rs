@@ -79,7 +79,7 @@ impl Command for JobRun {
         let workers = self.workers(parts.len());
         let mut read = super::stream::read_options(&self.timeline);
         if workers > 1 {
-            // Parts are read at the same time already.
+            // Parts are already read in parallel.
             read = read.with_workers(1);
         }
         let (command, accepted) = (&self.command, &self.accept);
@@ -87,7 +87,7 @@ impl Command for JobRun {
         let crew = Crew { args: self, work, parts, state: Mutex::default() };
         thread::scope(|scope| {
             for _ in 1..workers {
-                // Without more threads, those that there are do all parts.
+                // If no more threads can be started, the existing ones do all parts.
                 if thread::Builder::new().spawn_scoped(scope, || crew.work()).is_err() {
                     break;
                 }
@@ -139,17 +139,17 @@ struct Crew<'r> {
 
 #[derive(Default)]
 struct State {
-    /// How many parts have been taken.
+    /// Number of parts that have been taken.
     next: usize,
     /// Parts to be taken again.
     again: Vec<usize>,
-    /// Parts that are being run.
+    /// Number of running parts.
     running: usize,
     done: usize,
     failed: Vec<anyhow::Error>,
-    /// Why no further part is begun.
+    /// The error after which no further part begins.
     fatal: Option<anyhow::Error>,
-    /// Why a report could not be printed.
+    /// The error of printing a report.
     unprinted: Option<anyhow::Error>,
 }
 
@@ -172,7 +172,7 @@ impl Crew<'_> {
                     let printed = self.report(&finished, start.elapsed());
                     state.note(printed);
                 }
-                // Those that are running come to their end, and this part is run after one of them.
+                // Running parts will end, and this part is run after one of them.
                 Err(Trouble::Shortage(error)) if state.running > 0 => {
                     let why = describe(&error);
                     complain(format!("note: running fewer commands at the same time: {why}"));
@@ -252,7 +252,7 @@ impl State {
         Some(part)
     }
 
-    /// The work goes on if its report cannot be printed; a reader that has read enough is not an error.
+    /// Records an error of printing; the work continues, and a reader that has read enough is not an error.
     fn note(&mut self, printed: Result<()>) {
         if let Err(error) = printed
             && !is_closed_pipe(&error)

@@ -1,4 +1,4 @@
-//! `swath job status`: what the folder of a job says.
+//! `swath job status`: shows the state of a job, from its folder.
 
 use std::time::{Duration, SystemTime};
 
@@ -67,7 +67,7 @@ impl Command for Status {
     }
 }
 
-/// Parts as `run` takes them: `3,7-9`.
+/// Returns parts in the form for `run`: `3,7-9`.
 fn ranges_text(ranges: &[Extent]) -> String {
     let range = |it: &Extent| match it.len() {
         1 => it.offset().to_string(),
@@ -106,7 +106,7 @@ fn text(plan: &Plan, status: &JobStatus, age: Option<Duration>) -> String {
     text
 }
 
-/// A time that has passed, in its largest whole unit.
+/// Returns an age in its largest whole unit.
 fn age_text(age: Duration) -> String {
     let seconds = age.as_secs();
     let units = [(24 * 3600, "day"), (3600, "hour"), (60, "minute")];

@@ -92,7 +92,7 @@ impl Command for JobRead {
     }
 }
 
-/// How inputs are read. That one has grown since the plan is found by its part, which knows what to do.
+/// Returns the options for reading inputs. Growth since the plan is checked by the part.
 pub(super) fn read_options(args: &TimelineArgs) -> ReadOptions {
     ReadOptions::new().with_growth(Growth::Ignored).with_timeline(args.handle())
 }

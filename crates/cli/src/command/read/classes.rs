@@ -1,4 +1,4 @@
-//! `swath read --classes`: reads by priority, and reports when each class was complete.
+//! `swath read --classes`: reads by priority, and reports the time of each class.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub struct ClassArgs {
     pub window: usize,
 }
 
-/// How a file is cut.
+/// The division of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Cut {
     /// Number of chunks, of one size.
@@ -40,7 +40,7 @@ pub(super) struct Cut {
 }
 
 impl ClassArgs {
-    /// Returns how the file is cut; `None` without --classes.
+    /// Returns the division of the file; `None` without --classes.
     pub(super) fn cut(&self) -> Option<Cut> {
         let classes = self.classes?;
         Some(Cut { chunks: self.chunks.unwrap_or(u64::from(classes)), classes })
@@ -67,7 +67,7 @@ pub(super) fn json(report: &ClassReport) -> impl Serialize + use<> {
         class_elapsed_s: times.collect::<Vec<_>>(),
         // Classes that were allowed in flight.
         window: report.window,
-        // The most that were in flight.
+        // The most classes in flight.
         max_skew: report.max_skew,
         report: report_json(&report.read),
     }

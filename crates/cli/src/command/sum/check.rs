@@ -9,8 +9,8 @@
 //! # a comment
 //! ```
 //!
-//! A checksum without a name is never judged by its number of digits: SHA-256 has as many as BLAKE3.
-//! The whole list is parsed before a file is read: a malformed line is an error with its number.
+//! The number of digits never decides the algorithm of a checksum: SHA-256 has as many as BLAKE3. The
+//! whole list is parsed before a file is read: a malformed line is an error with its number.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -35,12 +35,12 @@ use crate::report::{PathJson, counted, object};
 #[derive(Debug, PartialEq, Eq)]
 struct Entry {
     algorithm: Algorithm,
-    /// The digest, in small digits.
+    /// The digest, in lower case.
     digest: String,
     path: OsString,
 }
 
-/// Files by how they compare.
+/// Counts of files by the result of the comparison.
 #[derive(Default)]
 struct Totals {
     differ: u64,
@@ -51,7 +51,7 @@ struct Totals {
 pub(super) fn check(args: &Sum, list: &Input) -> Result<Outcome> {
     let facts = list.path().and_then(|path| path.metadata().ok());
     if facts.is_some_and(|facts| facts.file_type().is_char_device()) {
-        // It may never end.
+        // A device may never end.
         let what = format!("cannot check {list}: it is a device");
         return Err(Refused::new(what, "name a list that `swath sum --hash` printed").into());
     }
@@ -137,7 +137,7 @@ fn checksum(args: &Sum, entry: &Entry, profiles: &Profiles) -> Result<Checksum> 
         b"-" => Input::Stdin,
         _ => Input::Path(entry.path.clone().into()),
     };
-    // A list names files; a pipe may have no writer.
+    // A list has names of files; a pipe may have no writer.
     if input.path().and_then(|path| path.metadata().ok()).is_some_and(is_pipe) {
         let what = format!("cannot read {input}: it is a named pipe");
         return Err(Refused::new(what, "pass the pipe itself to `swath sum`").into());
@@ -145,7 +145,7 @@ fn checksum(args: &Sum, entry: &Entry, profiles: &Profiles) -> Result<Checksum> 
     let options = profiles.apply(args.how.options(), &input);
     let (options, _bar) = Bar::attach(options, !args.json);
     let options = ChecksumOptions::new().with_read(options);
-    // It may become one in this moment.
+    // The file may just have been replaced by a pipe.
     Ok(options.checksum(swath::Input::open_at_once(input.source()?)?, entry.algorithm)?)
 }
 
@@ -176,7 +176,7 @@ fn parsed(bytes: &[u8], list: &Input, wanted: Option<Algorithm>) -> Result<Vec<E
     Ok(entries)
 }
 
-/// Why a line is malformed, and a hint.
+/// The fault of a malformed line, and a hint.
 type Malformed = (String, &'static str);
 
 const FORM: &str = "write `HASH  PATH`, as `swath sum --hash` prints it";
@@ -189,8 +189,8 @@ enum Gap {
     Two,
 }
 
-/// Splits `digest  path`. The first line decides whether one blank or two stand between them: else a path that
-/// begins with a blank would be another one.
+/// Splits `digest  path`. The first line decides whether one blank or two separate them: otherwise a path that
+/// begins with a blank would be misread.
 fn split<'l>(line: &'l [u8], gap: &mut Option<Gap>) -> Result<(&'l [u8], &'l [u8]), Malformed> {
     let blank = line.iter().position(|byte| b" \t".contains(byte));
     let blank =
@@ -266,7 +266,7 @@ fn named(name: &str) -> Result<Algorithm, Malformed> {
     })
 }
 
-/// Returns the algorithm that the line names, or --hash. The number of digits alone does not tell it.
+/// Returns the algorithm that the line names, or that of --hash. The number of digits alone does not decide.
 fn algorithm(
     digest: &str,
     tag: Option<Algorithm>,
@@ -289,7 +289,7 @@ fn algorithm(
     }
 }
 
-/// The error of a checksum without the name of its algorithm.
+/// Returns the error of a checksum without the name of its algorithm.
 fn nameless(len: usize) -> Malformed {
     let all = Algorithm::WORDS.iter().map(|&(_, algorithm)| algorithm);
     let (other, hint) = match all.into_iter().find(|&it| digits(it) == len) {
@@ -320,7 +320,7 @@ fn digits(algorithm: Algorithm) -> usize {
     }
 }
 
-/// Undoes the escapes of a path; `None` for one that is not known.
+/// Undoes the escapes of a path; `None` for an unknown escape.
 fn unescaped(path: &[u8]) -> Option<Vec<u8>> {
     let (mut plain, mut rest) = (Vec::with_capacity(path.len()), path.iter());
     while let Some(&byte) = rest.next() {

@@ -14,7 +14,7 @@ use crate::timeline::{Activity, Recorder};
 struct MapLoop<'l, I, F, E> {
     ordered: &'l Ordered,
     f: &'l F,
-    /// `None` once no further item is to be taken.
+    /// `None` once no more items are taken.
     items: Mutex<Option<I>>,
     failures: FailureLog<E>,
 }
@@ -50,9 +50,8 @@ where
     fn work(&self) {
         let mut recorder = self.ordered.tickets().recorder();
         loop {
-            // After a panic only consistent data is looked at: the lock of the items is emptied,
-            // a ticket poisons. The item that spoiled the output has a smaller number, or no
-            // number.
+            // Unwind-safe: after a panic the items are gone and the ticket poisons the output. The
+            // item that poisoned the output has a smaller number, or none.
             let next = self.failures.attempt(u64::MAX, || Ok(self.next()?));
             recorder.waited();
             match next.flatten() {
@@ -62,8 +61,8 @@ where
         }
     }
 
-    /// The next item and its place. The lock is held while the window is full: the others wait
-    /// for the same thing.
+    /// Returns the next item and its place. Holds the lock while the window is full: the other
+    /// workers wait for room too.
     fn next(&self) -> Result<Option<(I::Item, Ticket)>> {
         let mut items = self.items.lock();
         // Put back only if the iterator returns: it is not called again after a panic.
@@ -96,11 +95,11 @@ where
             made?;
             Ok(ticket.done()?)
         });
-        // What was written has been recorded already.
+        // The write has been recorded already.
         recorder.mark();
         if called.is_none() {
-            // Must not wait for a full window for ever: the ticket that ended has poisoned the
-            // output.
+            // Another worker must not wait for a full window for ever: the dropped ticket has
+            // poisoned the output.
             *self.items.lock() = None;
         }
     }

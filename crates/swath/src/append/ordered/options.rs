@@ -41,12 +41,12 @@ impl OrderedOptions {
     }
 
     setters! {
-        /// How many chunks may exist at a time: open tickets, and chunks not written yet. Default 0:
-        /// two for each core, or for each worker of [`map_ordered`](super::Ordered::map_ordered).
+        /// Maximum number of chunks at a time: open tickets, and chunks not written yet. Default 0: two
+        /// for each core, or for each worker of [`map_ordered`](super::Ordered::map_ordered).
         fn with_window(window: usize);
 
         /// Initial capacity of the buffers in bytes: the usual size of a chunk. Longer chunks make
-        /// them grow. Default 0: 64 KiB, then as much as the longest chunk so far.
+        /// them grow. Default 0: 64 KiB, then the length of the longest chunk yet.
         fn with_chunk_size(chunk_size: u64);
 
         /// Whether writes bypass the page cache. Default: [`Direct::No`].

@@ -8,9 +8,9 @@ use crate::error::Result;
 
 /// A place in the serial order, and the buffer of the chunk that goes there.
 ///
-/// It is owned and can be sent to any thread. What is written to it is kept in memory until
+/// It is owned and can be sent to any thread. Its bytes stay in memory until
 /// [`done`](Self::done). If it is dropped before that, also by a panic, it poisons the output:
-/// what follows it has no place.
+/// later chunks have no place.
 #[must_use = "a ticket that is dropped before it is done poisons the file"]
 #[derive(Debug)]
 pub struct Ticket {
@@ -25,7 +25,7 @@ impl Ticket {
         Self { tickets, index, bytes, open: true }
     }
 
-    /// Its number in serial order, from 0.
+    /// The number of the chunk in serial order, from 0.
     pub fn index(&self) -> u64 {
         self.index
     }

@@ -1,4 +1,4 @@
-//! The state that all tickets of one output share: the order, the buffers, and the first failure.
+//! The shared state of all tickets of one output: the order, the buffers, and the first failure.
 
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
@@ -32,10 +32,10 @@ pub(super) struct Tickets {
     /// The options set no window, so workers may widen it.
     window_is_free: bool,
     window: Mutex<TicketWindow>,
-    /// Signals that a chunk was written, or that nothing more will be.
+    /// Signals that a chunk was written, or that no more will be.
     changed: Condvar,
-    /// Signals that a chunk has a place, or that none will get one any more; for threads that
-    /// only write.
+    /// Signals that a chunk has a place, or that no more will get one; for threads that only
+    /// write.
     placed: Condvar,
     /// The panics of threads that only write: they have no caller in which a panic could resume.
     panics: FailureLog<Infallible>,
@@ -52,9 +52,9 @@ struct TicketWindow {
     failure: Option<Error>,
     /// The failure is that a thread panicked while it wrote.
     has_panicked: bool,
-    /// Threads that only write, so that others need not.
+    /// Threads that only write; if there are any, other threads do not write.
     writers: usize,
-    /// Those threads have nothing left to wait for.
+    /// Threads that only write have nothing left to wait for.
     is_complete: bool,
     idle: Vec<Vec<u8>>,
     /// Capacity of the next new buffer.
@@ -77,7 +77,7 @@ impl Tickets {
         fallbacks: Vec<Fallback>,
     ) -> Self {
         let window = match options.window {
-            // To ask anew takes twenty calls, more than a short output has.
+            // The current number takes twenty calls, more than a short output makes.
             0 => 2 * machine::usable_cpus_at_start(),
             window => window,
         };
@@ -112,7 +112,7 @@ impl Tickets {
         }
     }
 
-    /// Whether failures are to say that the target may hold a part of the new bytes.
+    /// Sets whether failures say that the target may hold a part of the new bytes.
     pub(super) fn set_in_place(&mut self, are_in_place: bool) {
         self.are_in_place = are_in_place;
     }
@@ -121,12 +121,12 @@ impl Tickets {
         if self.are_in_place { error.partial(&self.path) } else { error }
     }
 
-    /// Gives the written file its name. Returns which of its attributes were not kept.
+    /// Gives the written file its name. Returns the attributes that were not kept.
     pub(super) fn commit(&self, draft: Draft, len: u64) -> Result<Vec<Fallback>> {
         self.observer.hooks().commit(&self.path, len, || draft.commit_with_notes(len))
     }
 
-    /// Records what this thread does for the output.
+    /// Returns a recorder of this thread's work for the output.
     pub(super) fn recorder(&self) -> Recorder {
         self.observer.recorder(&self.path)
     }
@@ -147,8 +147,8 @@ impl Tickets {
         self.window.lock().written.fallbacks.push(what);
     }
 
-    /// The next number and an empty buffer, waiting at most `most`. A waiting thread writes in
-    /// the meantime.
+    /// Returns the next number and an empty buffer, waiting at most `most`. A waiting thread writes
+    /// chunks in the meantime.
     pub(super) fn take(&self, most: Duration) -> Result<Option<(u64, Vec<u8>)>> {
         let _panic = OnPanic::of(self);
         let began = Instant::now();
@@ -170,7 +170,7 @@ impl Tickets {
         }
     }
 
-    /// Takes chunk `index` back, and writes what can be written now.
+    /// Takes chunk `index` back, and writes the chunks that can be written now.
     pub(super) fn give_back(&self, index: u64, bytes: Vec<u8>) -> Result<()> {
         let _panic = OnPanic::of(self);
         let mut window = self.window.lock();
@@ -193,10 +193,10 @@ impl Tickets {
         self.drain(window)
     }
 
-    /// Writes whatever has a place until nothing more will get one; for threads that do nothing
-    /// else. The panic of a callback is kept for [`end`](Self::end).
+    /// Writes chunks that have a place until no more will get one; for threads that only write.
+    /// Keeps the panic of a callback for [`end`](Self::end).
     pub(super) fn write_on(&self) {
-        // Afterwards only data protected by the lock is looked at.
+        // Unwind-safe: after a panic only data under the lock is used.
         let written = caught(|| self.write_until_complete());
         if let Err(panic) = written {
             self.panics.panicked(0, panic);
@@ -210,7 +210,7 @@ impl Tickets {
             window = match self.next_work(&mut window) {
                 Some(work) => {
                     drop(window);
-                    // The next one may have a place as well.
+                    // The next chunk may have a place as well.
                     self.placed.notify_one();
                     self.write(work);
                     self.window.lock()
@@ -225,11 +225,10 @@ impl Tickets {
         self.window.lock().writers = count;
     }
 
-    /// Writes chunks until none has a place, or another thread is writing and only one may.
+    /// Writes chunks until none has a place, or until another thread writes to a stream.
     fn drain<'s>(&'s self, mut window: MutexGuard<'s, TicketWindow>) -> Result<()> {
         loop {
-            // Before the write starts, not after it: a cancellation after the write came too
-            // late.
+            // Not after the write: a cancellation then comes too late.
             self.look_for_failure(&mut window)?;
             let Some(work) = self.next_work(&mut window) else { return Ok(()) };
             drop(window);
@@ -238,7 +237,7 @@ impl Tickets {
         }
     }
 
-    /// The next chunk in serial order, if this thread may write it now.
+    /// Returns the next chunk in serial order, if this thread may write it now.
     fn next_work(&self, window: &mut TicketWindow) -> Option<ChunkWork> {
         if self.target.is_stream() && window.writing > 0 {
             return None;
@@ -292,12 +291,12 @@ impl Tickets {
         self.close(self.failed(Error::io(Operation::Write, &self.path, panicked)));
     }
 
-    /// How the workers that wrote here ended, according to their `failures`.
+    /// Returns how the workers of this output ended, according to their `failures`.
     ///
     /// # Panics
     ///
-    /// If one of them panicked, or a thread that only writes did while it wrote: errors of the
-    /// others are its consequence.
+    /// If one of them panicked, or a thread that only writes did while it wrote: errors of other
+    /// threads follow from it.
     pub(super) fn end<E>(&self, failures: &FailureLog<E>) -> std::result::Result<(), E> {
         if self.window.lock().has_panicked {
             self.panics.resume();
@@ -306,7 +305,7 @@ impl Tickets {
         failures.end()
     }
 
-    /// Waits until all chunks are in their place, and finishes the target.
+    /// Waits until all chunks are in their places, and finishes the target.
     pub(super) fn complete(&self) -> Result<OrderedReport> {
         let mut window = self.window.lock();
         loop {
@@ -336,7 +335,7 @@ impl Tickets {
         Ok(window.written.clone())
     }
 
-    /// An idle buffer, or a new one: there are never more than the window is wide.
+    /// Returns an idle buffer, or a new one: there are never more than the window allows.
     fn buffer(&self, mut window: MutexGuard<'_, TicketWindow>) -> Vec<u8> {
         if let Some(idle) = window.idle.pop() {
             return idle;
@@ -350,7 +349,7 @@ impl Tickets {
         bytes
     }
 
-    /// Fails once nothing more can be placed, because of a failure or a dropped ticket.
+    /// Fails once no more chunks can be placed, because of a failure or a dropped ticket.
     fn look_for_trouble(&self, window: &mut TicketWindow) -> Result<()> {
         self.look_for_failure(window)?;
         if window.sequence.cut().is_some() { Err(self.poisoned(window)) } else { Ok(()) }
@@ -367,7 +366,7 @@ impl Tickets {
         window.failure.as_ref().map_or(Ok(()), |failure| Err(failure.again()))
     }
 
-    /// The first failure, or the ticket that was abandoned.
+    /// Returns the first failure, or an error for the abandoned ticket.
     fn poisoned(&self, window: &TicketWindow) -> Error {
         if let Some(failure) = &window.failure {
             return failure.again();
@@ -394,7 +393,7 @@ impl Tickets {
     }
 }
 
-/// One write; ends it for the others too, even if the writer of a stream panics.
+/// One write; its drop ends it for all threads, even if the writer of a stream panics.
 struct TicketWriteEnd<'s> {
     tickets: &'s Tickets,
     extent: Extent,
@@ -427,14 +426,13 @@ impl Drop for TicketWriteEnd<'_> {
             self.tickets.changed.notify_all();
             self.tickets.placed.notify_all();
         } else if waits {
-            // One chunk less is one place more: for one thread, however many wait.
+            // One free place in the window: one thread can use it.
             self.tickets.changed.notify_one();
         }
     }
 }
 
-/// A chunk that was taken out by a thread that panics is never written: no thread must wait for
-/// it.
+/// Guard: the chunk of a thread that panics is never written, so no thread must wait for it.
 struct OnPanic<'s> {
     tickets: &'s Tickets,
     /// Whether the thread was panicking before.
@@ -442,7 +440,7 @@ struct OnPanic<'s> {
 }
 
 impl<'s> OnPanic<'s> {
-    /// To be made before the state is locked, so that it is dropped after the lock is released.
+    /// Must be created before the state is locked, so that it is dropped after the lock is released.
     fn of(tickets: &'s Tickets) -> Self {
         Self { tickets, already: std::thread::panicking() }
     }

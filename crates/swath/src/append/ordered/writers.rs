@@ -1,4 +1,4 @@
-//! Threads that do nothing but write chunks that have a place.
+//! Threads that only write chunks that have a place.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -6,8 +6,7 @@ use std::thread::JoinHandle;
 use crate::append::ordered::tickets::Tickets;
 use crate::threads;
 
-/// Starts `count` of them, or as many as possible; without any, the threads that finish
-/// tickets write.
+/// Starts up to `count` writers; without any, the threads that finish tickets write.
 pub(super) fn start(tickets: &Arc<Tickets>, count: usize) -> Vec<JoinHandle<()>> {
     let start = |index: usize| {
         let tickets = Arc::clone(tickets);

@@ -1,4 +1,4 @@
-//! The workers' side of a stream: slabs that they fill, and which file gets one next.
+//! The workers' side of a stream: slabs to fill, and the file that gets the next one.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -22,20 +22,20 @@ pub(super) struct SlabPiece {
     pub(super) error: Option<Error>,
 }
 
-/// Slabs and the workers that wait for them; filled slabs and the thread that waits for those.
+/// Exchanges empty slabs for workers and filled slabs for the caller's thread.
 pub(super) struct Exchange {
     pub(super) slabs: Mutex<Slabs>,
     /// Signals that a slab came back, or that another file's turn has come.
     pub(super) returned: Condvar,
-    /// Signals that there is something to pass on.
+    /// Signals that there are pieces to pass on.
     pub(super) filled: Condvar,
     pub(super) slab_len: usize,
 }
 
-/// Where the bytes of some pieces are.
+/// The memory of some pieces.
 #[derive(Default)]
 pub(super) enum Slab {
-    /// Nowhere: the pieces are errors.
+    /// No memory: the pieces are errors.
     #[default]
     None,
     Lent(Pages),
@@ -68,23 +68,22 @@ impl Exchange {
     }
 }
 
-/// A slab with less than this is not passed on before it is full: waking up costs more than
-/// reading a few small files.
+/// Bytes below which a slab is only passed on when it is full: a wake-up costs more than reading a
+/// few small files.
 const FEW: usize = 256 << 10;
-/// Empty files take room in lists only.
+/// Pieces at which a slab is passed on: empty files take room in lists only.
 const MANY: usize = 1024;
 
-/// Where one worker's bytes go: into slabs.
+/// The destination of one worker's bytes: slabs.
 pub(super) struct ToSlabs<'x> {
     pub(super) exchange: &'x Exchange,
     pub(super) claims: &'x Claims<'x>,
     pub(super) slab: Option<Pages>,
     pub(super) used: usize,
-    /// The slab is from the reserve, for this file: no other file uses it, and it is passed on
-    /// at once.
+    /// The file of a slab from the reserve: no other file uses the slab, and it is passed on at once.
     pub(super) reserved: Option<usize>,
     pub(super) pieces: Vec<SlabPiece>,
-    /// On a thread that is alone: passes on what was filled, so that slabs return.
+    /// On a thread without workers: passes on filled slabs, so that they return.
     pub(super) deliver: Option<&'x mut dyn FnMut()>,
 }
 
@@ -111,8 +110,8 @@ impl<'x> ToSlabs<'x> {
         self.send(slab.map_or(Slab::None, Slab::Lent), pieces);
     }
 
-    /// Returns what is reserved for another file: filled with others it would be kept until they
-    /// are passed on, and the file that all wait for would have none.
+    /// Returns a slab reserved for another file: filled with other files, it would be kept until they
+    /// are passed on, and the file that all threads wait for would have none.
     fn keep_reserve(&mut self, index: usize) {
         if self.reserved.is_some_and(|file| file != index) {
             self.flush();
@@ -124,7 +123,7 @@ impl<'x> ToSlabs<'x> {
         self.exchange.filled.notify_one();
     }
 
-    /// Gets a slab, now or by waiting; `false` if it gets no slab.
+    /// Takes a slab, now or by waiting; returns `false` if there is none.
     fn take(&mut self, index: usize, waits: bool) -> bool {
         let mut slabs = self.exchange.slabs();
         loop {
@@ -135,7 +134,7 @@ impl<'x> ToSlabs<'x> {
                 self.reserved = (slabs.lent > slabs.most).then_some(index);
                 let idle = if grant == Grant::Reuse { slabs.idle.pop() } else { None };
                 drop(slabs);
-                // Without memory the file goes through memory of its own, or waits.
+                // Without a slab, the file uses memory of its own, or waits.
                 self.slab = idle.or_else(|| Pages::map(self.exchange.slab_len).ok());
                 if self.slab.is_none() {
                     let mut slabs = self.exchange.slabs();

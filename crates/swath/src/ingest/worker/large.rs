@@ -1,4 +1,4 @@
-//! Files that are large or unusual: at once, part after part, or shared by all workers.
+//! Reads large or unusual files: at once, part after part, or shared by all workers.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -24,8 +24,8 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
     /// Reads a file that is large or unusual.
     pub(super) fn careful(&mut self, index: usize, file: OwnedFd) -> Result<()> {
         if !P::SHARED && self.has_files_left() {
-            // This may wait for room, which is held by threads that wait for the files before
-            // this one: some of those may be in flight on this worker.
+            // This may wait for room that is held by threads waiting for earlier files, some of
+            // which may be in flight on this worker.
             self.drain();
         }
         let path = self.claims.listing.path(index);
@@ -34,8 +34,8 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
             Ok(FileNature::Sized(before)) => {
                 let part_len = self.claims.options.part_len();
                 let is_large = before.len > part_len as u64;
-                // Reading a whole file keeps this thread busy: the other files are for another
-                // thread. Parts only exist once they are shared out, below.
+                // Reading a whole file keeps this thread busy, so another thread takes the other
+                // files. Parts only exist once they are shared out, below.
                 let is_shared = is_large && P::SHARED && !is_remote(&file);
                 if before.len > SMALL as u64 && !is_shared {
                     self.call_for_help(before.len);
@@ -56,7 +56,7 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
         done
     }
 
-    /// At most one part: like a small file, and its last inspection must equal the first.
+    /// Reads a file of at most one part like a small file; the last inspection must equal the first.
     fn at_once(&mut self, index: usize, file: &OwnedFd, before: &Identity) -> Result<()> {
         let path = self.claims.listing.path(index);
         let len = usize::try_from(before.len).unwrap_or(usize::MAX);
@@ -69,7 +69,7 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
         Ok(())
     }
 
-    /// Part after part, each passed on before the next; of text whole characters.
+    /// Reads part after part, each passed on before the next; parts of text are whole characters.
     fn in_parts(
         &mut self,
         index: usize,
@@ -95,8 +95,7 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
             let whole = part.len() - held;
             begun[..held].copy_from_slice(&part[whole..]);
             if is_last {
-                // Before the last part is passed on: the caller may rely on the file once it has
-                // it.
+                // Before the last part is passed on: with it, the caller may rely on the file.
                 self.reader.check(file, path, before)?;
             }
             self.to.keep(index, start, whole, is_last);
@@ -108,7 +107,7 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
         Ok(())
     }
 
-    /// A file without a length.
+    /// Reads a file without a length.
     fn made(&mut self, index: usize, file: &OwnedFd, before: &Identity) -> Result<()> {
         let path = self.claims.listing.path(index);
         let made =
@@ -135,8 +134,8 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
         Ok(())
     }
 
-    /// Reads a large file through the one file that is open: workers have descriptors of their own, and the name
-    /// may lead to another file by now.
+    /// Reads a large file through the one open descriptor: workers would open it by name, which may lead to another
+    /// file by now.
     fn through_one(&mut self, index: usize, file: OwnedFd, before: &Identity) -> Result<()> {
         let path = self.claims.listing.path(index);
         let file = Arc::new(File::from(file));
@@ -173,7 +172,7 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
         self.remember(index, file);
         let large = Arc::new(Large { index, before, base, left, failed });
         self.claims.share_out(&large, part_len);
-        // A second thread is worth it for the second part already.
+        // A second thread pays from the second part on.
         while self.call_for_help(part_len as u64) {}
         Ok(())
     }
@@ -189,8 +188,8 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
         }
     }
 
-    /// Reads a part of a large file; the thread that reads the last one checks whether the file
-    /// is unchanged.
+    /// Reads a part of a large file; the thread that reads the last part checks that the file is
+    /// unchanged.
     pub(super) fn part(&mut self, large: &Arc<Large>, offset: u64, len: usize) {
         let index = large.index;
         self.reader.recorder.turn_to(self.claims.source(index));
@@ -201,12 +200,12 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
             self.claims.came(len as u64);
         }
         if let Err(error) = done
-            // Relaxed: which of several failures is reported does not matter.
+            // Relaxed: any of several failures may be reported.
             && !large.failed.swap(true, Ordering::Relaxed)
         {
             self.failed(index, error);
         }
-        // AcqRel: the thread that finishes last sees what the others did.
+        // AcqRel: the last thread to finish sees the writes of the others.
         let is_last = large.left.fetch_sub(1, Ordering::AcqRel) == 1;
         if wanted && is_last && !large.failed.load(Ordering::Relaxed) {
             match self.sparing(|own| own.shared_out(large)) {
@@ -214,7 +213,7 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
                     self.reader.tally.files += 1;
                     self.reader.tally.large_files += 1;
                     self.reader.tally.bytes += large.before.len;
-                    // Counted part by part.
+                    // Counted part by part already.
                     self.counted += large.before.len;
                 }
                 Err(error) => self.failed(index, error),
@@ -230,7 +229,7 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
         self.to.part(at, len, path, &mut |target| reader.fill(file, path, offset, target))
     }
 
-    /// Every worker opens a large file for itself, and checks that it is the same.
+    /// Opens a large file for this worker, and checks that it is the same file.
     fn open_large(&mut self, large: &Large, path: &Path) -> Result<()> {
         if self.large.as_ref().is_some_and(|&(open, _)| open == large.index) {
             return Ok(());
@@ -242,7 +241,7 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
         checked
     }
 
-    /// All parts of a file that was shared out have been read.
+    /// Ends a shared file whose parts have all been read.
     fn shared_out(&mut self, large: &Large) -> Result<()> {
         let path = self.claims.listing.path(large.index);
         self.open_large(large, path)?;

@@ -1,4 +1,4 @@
-//! Reads on machines that there are not, down to the policy that the kernel has for their memory.
+//! Reads on fictitious machines, down to the kernel's policy for their memory.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -42,7 +42,7 @@ fn machine(files: &[(&str, &str)]) -> io::Result<Topology> {
     Topology::read_in(root.path())
 }
 
-/// Node 1 need not exist: the kernel leaves it out, as long as there is another.
+/// Two nodes. Node 1 need not exist: the kernel leaves it out as long as there is another.
 fn two() -> io::Result<Topology> {
     machine(&[("has_memory", "0-1"), ("node0/cpulist", "0"), ("node1/cpulist", "1")])
 }
@@ -68,7 +68,7 @@ fn never() -> io::Result<Topology> {
     panic!("the nodes were looked up")
 }
 
-/// Whether this thread may set the policy of memory on node 0, and has none of its own.
+/// Whether this thread may set the memory policy for node 0, and has no policy of its own.
 fn is_able() -> bool {
     let unsupported = |why| Err(Error::new(ErrorKind::Unsupported, why));
     let able = || {
@@ -81,7 +81,7 @@ fn is_able() -> bool {
         Pages::map(4096)?.interleave(&[0, 1])
     };
     let Err(error) = able() else { return true };
-    // Other errors are ours.
+    // Other errors are faults of Swath.
     assert!(
         matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::Unsupported),
         "{error}"
@@ -99,7 +99,7 @@ fn file(len: usize) -> tempfile::NamedTempFile {
 fn options(numa: Numa, machine: Machine) -> ReadOptions {
     let mut options = ReadOptions::new().with_numa(numa).with_workers(2);
     options.topology = Some(machine);
-    // Without memory that was placed by another test.
+    // Without memory that another test has placed.
     options.with_pool(BufferPool::new(0))
 }
 
@@ -218,7 +218,7 @@ fn nodes_that_cannot_be_looked_up_are_reported_only_if_it_matters_to_the_caller(
     }
 }
 
-/// Runs `work` on a thread for which, as for its children, `call` is forbidden.
+/// Runs `work` on a thread that may not make `call`, nor may its children.
 fn forbidding<R: Send>(call: i64, work: impl FnOnce() -> R + Send) -> Option<R> {
     let rules = BTreeMap::from([(call, vec![])]);
     let refused = SeccompAction::Errno(EPERM);

@@ -236,7 +236,7 @@ fn what_appears_or_vanishes_meanwhile_is_replaced_or_made() {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o604)).expect("mine");
         draft.commit(0).expect("replaced");
         let facts = fs::metadata(&path).expect("there");
-        // Whom both let in: the group that 0604 keeps out may have others than the file's own.
+        // The users that both let in: the group that 0604 keeps out may have other members than the file's own.
         assert_eq!((facts.len(), facts.mode() & 0o777, place.names().len()), (0, 0o600, 1));
 
         let draft = Draft::begin(&path, &options).expect("begun");
@@ -386,7 +386,7 @@ fn after_a_failed_checkpoint_there_is_no_commit() {
     assert!(place.names().is_empty());
 }
 
-/// A server that gives the hidden file its name, whose answer is lost.
+/// A server that gives the hidden file its name, and whose reply is lost.
 #[derive(Debug)]
 struct LostAnswer(PathBuf);
 

@@ -1,5 +1,5 @@
-//! The steps of writing a folder of segments: what is there already, how its files are made, opened to readers, stored and
-//! removed, and which error follows from a name that was not given.
+//! The steps of writing a folder of segments: inspects an existing one; creates its files, opens them to readers,
+//! stores and removes them; finds the error for a name that was not given.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
@@ -24,7 +24,7 @@ use crate::together::threads;
 /// A manifest of a million segments and extents is shorter; anything longer is not a manifest.
 const LONGEST_MANIFEST: usize = 1 << 30;
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
-/// How many segments are synced at a time.
+/// Maximum number of segments synced at a time.
 const MOST_SYNCS: usize = 8;
 
 /// Reads the manifest in `folder`, called `path` in errors; `None` without one.
@@ -33,7 +33,7 @@ pub(crate) fn read_manifest(folder: &dyn FsFolder, path: &Path) -> Result<Option
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         opened => opened.map_err(|error| Error::io(Operation::Open, path, error))?,
     };
-    // Before memory is taken for what may be a hole.
+    // Before memory is allocated for a file that may be a hole.
     let len = file.facts().map_err(|error| Error::io(Operation::Inspect, path, error))?.len;
     let read = match len > LONGEST_MANIFEST as u64 {
         true => Ok(None),
@@ -53,8 +53,8 @@ pub(super) fn remove_if_there(folder: &dyn FsFolder, name: &OsStr) -> io::Result
     }
 }
 
-/// Makes a file of this mode, also where the mount gives new files more, and returns its identity too. Fails if it lets in
-/// more users than the `readers` of the output.
+/// Creates a file of this mode, even where the mount gives new files more; returns its identity too. Fails if the file
+/// lets in more users than the `readers` of the output.
 pub(super) fn create_closed(
     folder: &dyn FsFolder,
     name: &OsStr,
@@ -65,7 +65,7 @@ pub(super) fn create_closed(
     let closed = match readers {
         Some(readers) if mode == CLOSED => close_to(&*file, mode)
             .and_then(|()| refuse_beyond(&*file, mode_in(readers, &*file)? | CLOSED)),
-        // In a new folder others cannot look for it.
+        // In a new folder, no other user can find it.
         _ => Ok(()),
     };
     match closed.and_then(|()| file.facts()) {
@@ -81,8 +81,8 @@ pub(super) fn open_to(readers: Access, file: &dyn FsFile) -> io::Result<()> {
     refuse_beyond(file, mode)
 }
 
-/// Removes a folder whose files have just been removed. FUSE learns after a while that a file was closed, and until then
-/// has it in the folder under another name.
+/// Removes a folder whose files have just been removed. FUSE learns of a close with a delay, and until then keeps the
+/// file in the folder under another name.
 pub(super) fn remove_emptied(parent: &dyn FsFolder, name: &OsStr) -> io::Result<()> {
     let mut pause = Duration::from_millis(1);
     loop {
@@ -98,7 +98,7 @@ pub(super) fn remove_emptied(parent: &dyn FsFolder, name: &OsStr) -> io::Result<
     }
 }
 
-/// Makes an empty folder that only its owner can open, and returns its name too.
+/// Creates an empty folder that only its owner can open; returns its name too.
 pub(super) fn create(claim: &Claim) -> Result<(Arc<dyn FsFolder>, OsString)> {
     let (parent, hidden) = (&claim.folder, claim.hidden());
     let made = match parent.create_folder(&hidden) {
@@ -108,14 +108,14 @@ pub(super) fn create(claim: &Claim) -> Result<(Arc<dyn FsFolder>, OsString)> {
         made => made.map(|made| (made, hidden)),
     };
     let (made, hidden) = made.map_err(|error| claim.error(Operation::Create, error))?;
-    // Between making and opening it, another process could swap it.
+    // Another process could swap it between creation and opening.
     let is_new = made.own_facts().and_then(|own| {
         let is_ours = claim.owner() == Some(own.owner);
         Ok(is_ours && made.list()?.is_empty() && made.hold())
     });
     let closed = match is_new {
         Ok(false) => return Err(claim.changed(SWAPPED)),
-        // Its permissions change at the end.
+        // The final permissions are set at the end.
         is_new => is_new.and_then(|_| made.set_mode(mode_of_folder(CLOSED))),
     };
     closed.map_err(|error| {
@@ -161,7 +161,7 @@ pub(super) fn identity(folder: Option<&Arc<dyn FsFolder>>) -> io::Result<Option<
     folder.map(|folder| Ok(folder.own_facts()?.identity)).transpose()
 }
 
-/// Who may read what a folder has, as far as its manifest says.
+/// Returns the readers of a folder's contents: those of its manifest.
 pub(super) fn readers_of(folder: &dyn FsFolder) -> io::Result<Option<Access>> {
     match folder.open(MANIFEST.as_ref()) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -180,7 +180,7 @@ pub(super) fn sync_together(
     threads(files.len(), MOST_SYNCS, || (), sync)
 }
 
-/// The error of a step that should have moved the folder of `ours` to where `there` is.
+/// Returns the error of a step that should have moved the folder of `ours` to the place of `there`.
 pub(super) fn not_named(
     claim: &Claim,
     error: io::Error,
@@ -189,12 +189,12 @@ pub(super) fn not_named(
     ours: io::Result<Facts>,
 ) -> Error {
     match (there, ours) {
-        // FUSE takes a file for another one under a name that it has not given itself.
+        // FUSE shows a file as another one under a name that it has not given itself.
         _ if is_lost(&error) && is_remote => claim.answer_lost(error),
         (Ok(there), Ok(ours)) if there.is_none_or(|there| there.identity != ours.identity) => {
             claim.error(Operation::Commit, error)
         }
-        // It reported a failure although the name is given; or the result is unknown.
+        // The call reported a failure although the name was given, or the result is unknown.
         _ => claim.outcome_unknown(error),
     }
 }

@@ -127,7 +127,7 @@ fn checkpoints_keep_what_they_name_and_the_rest_goes() {
     let (first, open) = folder.create_segment().expect("made");
     let unnamed = segment(&folder, b"not yet named");
     folder.commit(b"1", std::slice::from_ref(&first)).expect("committed");
-    // The file that was made under the hidden name is the one under the new name.
+    // The file created under the hidden name is the one under the new name.
     write_all_at(&*open, b"later", 0).expect("written");
     let second = segment(&folder, b"2");
     folder.commit(b"2", &[first.clone(), second.clone()]).expect("committed");
@@ -244,7 +244,7 @@ fn what_another_writer_has_under_a_name_that_was_moved_is_not_taken_for_a_stray(
     folder.commit(b"text", std::slice::from_ref(&name)).expect("committed");
     folder.finish();
     assert_eq!(place.names("one"), ["MANIFEST", &name]);
-    // It is nobody's by now.
+    // No writer holds it by now.
     fs::create_dir(place.path(".two.swath-tmp")).expect("made");
     write(&place.path("two"), "again");
     assert_eq!(place.names(""), ["one", "two"]);
@@ -382,7 +382,7 @@ fn mounts_that_change_permissions_let_in_nobody_else() {
     }
 }
 
-/// A server that gives the manifest, or the folder, its name, whose answer is lost.
+/// A server that gives the manifest, or the folder, its name, and whose reply is lost.
 #[derive(Debug)]
 struct LostAnswer(PathBuf);
 

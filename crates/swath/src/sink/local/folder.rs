@@ -24,7 +24,7 @@ const CLOSED_FOLDER: u32 = 0o700;
 #[derive(Debug)]
 pub(super) struct LocalFolder {
     file: Arc<File>,
-    /// The path that led here.
+    /// The path through which it was opened.
     path: PathBuf,
 }
 
@@ -33,7 +33,7 @@ impl LocalFolder {
         Self { file: Arc::new(file), path }
     }
 
-    /// Opens what is under `name`, if that is the file of `seen`.
+    /// Opens the file `name`, if it is the file of `seen`.
     pub(super) fn hold(
         &self,
         name: &OsStr,
@@ -48,7 +48,7 @@ impl LocalFolder {
     }
 }
 
-/// Fails unless it is a regular file.
+/// Returns `file`, or an error unless it is a regular file.
 fn regular(file: File) -> io::Result<File> {
     match facts_of(&fstat(&file)?).kind {
         FileKind::File => Ok(file),
@@ -73,7 +73,7 @@ impl FsFolder for LocalFolder {
         use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
         let held = fstat(&*self.file)?;
         let there = match uninterrupted(|| fs::metadata(&self.path)) {
-            // The path is longer than the kernel takes at one time.
+            // The path is longer than the kernel takes in one call.
             Err(error) if error.kind() == io::ErrorKind::InvalidFilename => {
                 let folder = links::open_long(&self.path, OFlags::PATH);
                 folder.map_err(io::Error::from).and_then(|it| File::from(it).metadata())
@@ -151,7 +151,7 @@ impl FsFolder for LocalFolder {
     fn create_folder(&self, name: &OsStr) -> io::Result<Arc<dyn FsFolder>> {
         names::create_folder(&self.file, name, CLOSED_FOLDER)?;
         self.open_folder(name).map_err(|error| {
-            // As it was made. One that has files by now is of another process.
+            // Only if it is still empty: one with files is another process's.
             let _ = names::remove_folder(&self.file, name);
             match error.kind() {
                 io::ErrorKind::PermissionDenied => {
@@ -177,7 +177,7 @@ impl FsFolder for LocalFolder {
     }
 
     fn set_mode(&self, mode: u32) -> io::Result<()> {
-        // Of the folder above: files in it get its group.
+        // Inherited from the parent folder: new files get its group.
         const SET_GROUP: u32 = 0o2000;
         let kept = self.own_facts()?.mode & SET_GROUP;
         self.file.set_permissions(Permissions::from_mode(mode | kept))

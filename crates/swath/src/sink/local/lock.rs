@@ -1,7 +1,7 @@
-//! A file that is locked: flock(2).
+//! Locked files: flock(2).
 //!
-//! Only its owner can open it, so no other user can hold it. It is removed while it is still
-//! locked, so a process that opened it in the meantime sees that it has no name any more.
+//! Only its owner can open a lock file, so no other user can hold it. It is removed while it is
+//! still locked, so a process that opened it in the meantime sees that it no longer has a name.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, TryLockError};
@@ -20,13 +20,13 @@ use super::{facts_of, unsupported};
 use crate::locks::{Condvar, Mutex, MutexGuard};
 use crate::sink::fs::{CLOSED, Facts, FileKind, Lock};
 
-/// How often a lock file may vanish under our hands; each time another writer has got further.
+/// How often a lock file may vanish before it is locked; each time another writer has made progress.
 const ATTEMPTS: usize = 1000;
-/// How often it may vanish on a file system that reports names which other machines have removed, for seconds.
+/// As [`ATTEMPTS`], on a file system that reports removed names of other machines for seconds.
 const REMOTE_ATTEMPTS: usize = 16;
-/// No end of a name is longer.
+/// The longest end of a name.
 const LONGEST_SUFFIX: usize = 32;
-/// Bytes of a lock that a writer left through a mount or on another machine: a dot and 16 digits.
+/// Bytes in a lock file of a writer through a mount or on another machine: a dot and 16 digits.
 const SUFFIX: u64 = 17;
 
 /// See the [module](self).
@@ -35,30 +35,30 @@ pub(super) struct LocalLock {
     file: File,
     facts: Facts,
     place: Arc<LockPlace>,
-    /// Whether it may keep out the programs of this machine only.
+    /// Whether it may keep out only the programs of this machine.
     is_remote: bool,
 }
 
-/// Where a lock file is.
+/// The place of a lock file.
 #[derive(Debug)]
 struct LockPlace {
     folder: Arc<File>,
     name: OsString,
     identity: (u64, u64),
-    /// The files that its holder makes under names that no other writer looks for.
+    /// The holder's files under names that no other writer looks for.
     made: Mutex<Vec<OsString>>,
-    /// The contents of the file, if its holder wrote to it: on FUSE another writer's file of this
-    /// name seems to be the same.
+    /// The contents of the file, if its holder wrote to it: on FUSE, another writer's file of this name
+    /// seems to be the same file.
     suffix: Mutex<String>,
 }
 
-/// The lock files of this process, from [`Locks::watch`] on. They are removed under this lock only, and
-/// while they are locked: so what is removed is never another writer's.
+/// The lock files that this process has created since [`Locks::watch`]. They are removed only under this lock
+/// and while they are locked, so another writer's file is never removed.
 static HELD: Mutex<Vec<Arc<LockPlace>>> = Mutex::new(Vec::new());
 /// Set by the command only: in a library, a fork could leave [`HELD`] locked.
 static ARE_WATCHED: AtomicBool = AtomicBool::new(false);
 
-/// How many [`EndDelay`]s there are.
+/// Number of [`EndDelay`]s.
 static DELAYS: Mutex<u64> = Mutex::new(0);
 static ARE_FEWER: Condvar = Condvar::new();
 
@@ -66,13 +66,13 @@ fn delays() -> MutexGuard<'static, u64> {
     DELAYS.lock()
 }
 
-/// [`Locks::remove`] waits until it is dropped: something is made or removed that is not to be left half done, such as a
-/// folder under a hidden name, which only a sweep would find.
+/// Delays [`Locks::remove`] until it is dropped: for steps that must not be left half done, such as creating a folder
+/// under a hidden name, which only a sweep would find.
 #[derive(Debug)]
 pub struct EndDelay(());
 
 impl EndDelay {
-    /// Begins, in a program that watches its [`Locks`]; `None` in others. May be called with another one still there.
+    /// Begins a delay, in a program that watches its [`Locks`]; `None` in others. Delays may overlap.
     #[must_use]
     pub fn begin() -> Option<Self> {
         // Relaxed: as in `Locks::watch`.
@@ -107,7 +107,7 @@ fn held() -> MutexGuard<'static, Vec<Arc<LockPlace>>> {
 #[derive(Clone, Copy, Debug)]
 pub struct Locks(());
 
-/// As long as it is there, no thread of this process makes or removes a lock file, or begins an [`EndDelay`]: each waits.
+/// While it exists, threads of this process wait before they create or remove a lock file or begin an [`EndDelay`].
 #[derive(Debug)]
 pub struct NoLocks {
     _delays: MutexGuard<'static, u64>,
@@ -115,7 +115,7 @@ pub struct NoLocks {
 }
 
 impl Locks {
-    /// Remembers the lock files that are made from now on. Not for programs that fork without exec(3).
+    /// Begins to track this process's lock files. Not for programs that fork without exec(3).
     #[must_use]
     pub fn watch() -> Self {
         // Relaxed: it guards nothing.
@@ -123,9 +123,10 @@ impl Locks {
         Self(())
     }
 
-    /// Removes them, and waits for no writer, but for each [`EndDelay`]. An output that is committed after this call is whole, but no
-    /// longer protected from another writer: end the program at once, with what is returned still there.
-    /// On FUSE and file servers the writers' unfinished files are removed too, and no output is committed.
+    /// Removes the lock files, after waiting for each [`EndDelay`], but not for writers. An output that is committed
+    /// after this call is whole, but no longer protected from another writer: end the program at once, and keep the
+    /// returned value until then. On FUSE and file servers, this also removes the writers' unfinished files, and no
+    /// output is committed.
     pub fn remove(self) -> NoLocks {
         let mut delays = delays();
         while *delays > 0 {
@@ -139,8 +140,8 @@ impl Locks {
             let is_left = |it: &io::Result<()>| {
                 it.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::NotFound)
             };
-            // Only the lock says how a folder of segments is called that is left to the next writer, or a
-            // hidden file that a thread is about to make.
+            // Only the lock has the name of a folder of segments that is left to the next writer, or of a hidden
+            // file that a thread is about to create.
             let is_made = removed.first().is_none_or(Result::is_ok);
             if is_made && !removed.iter().any(is_left) {
                 place.remove();
@@ -168,8 +169,8 @@ impl LockPlace {
                 .is_ok_and(|len| bytes[..len] == *suffix.as_bytes())
     }
 
-    /// Whether nothing is left of what its holder made. Only the lock says how that is called, where no other writer
-    /// looks for it; a server may fail to remove it.
+    /// Whether none of the holder's files is left. Where no other writer looks for them, only the lock has their
+    /// names; a server may fail to remove them.
     fn is_alone(&self) -> bool {
         let made = self.made.lock();
         made.iter().all(|name| matches!(names::look(&self.folder, name), Ok(None)))
@@ -189,7 +190,7 @@ impl Lock for LocalLock {
     }
 
     fn exchange(&self, suffix: &str, made: Vec<OsString>) -> io::Result<Option<String>> {
-        // A writer of this folder on another machine, or through a mount, has left something in it.
+        // A writer on another machine, or through a mount, has written to the lock file.
         let is_shared = self.is_remote || self.file.metadata()?.len() > 0;
         if !is_shared {
             return Ok(None);
@@ -211,17 +212,17 @@ impl Drop for LocalLock {
         if let Some(held) = &mut held {
             held.retain(|place| !Arc::ptr_eq(place, &self.place));
         }
-        // A lock file that remains locks out no writer: it is opened and locked again.
+        // A remaining lock file keeps out no writer: it can be opened and locked again.
         if self.place.is_alone() {
             self.place.remove();
         }
-        // Before it is closed: a child that was forked a moment ago may hold the descriptor.
+        // Before the close: a child that was just forked may hold the descriptor.
         let _ = self.file.unlock();
     }
 }
 
 impl LocalLock {
-    /// `None` if it is held.
+    /// Takes the lock; `None` if it is held.
     pub(super) fn take(
         folder: &Arc<File>,
         name: &OsStr,
@@ -229,8 +230,8 @@ impl LocalLock {
     ) -> io::Result<Option<Self>> {
         let is_remote = is_remote(folder);
         for _ in 0..if is_remote { REMOTE_ATTEMPTS } else { ATTEMPTS } {
-            // Relaxed: as in `watch`. Held from before the file is made until it is remembered, so that
-            // `remove` finds every file that is there. No call here waits for another writer.
+            // Relaxed: as in `watch`. Held from before the file is created until it is listed, so that
+            // `remove` finds every file. No call here waits for another writer.
             let mut held = ARE_WATCHED.load(Ordering::Relaxed).then(held);
             let (file, is_new) = match names::create_file(folder, name, CLOSED) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -238,10 +239,10 @@ impl LocalLock {
                 }
                 made => (Some(made?), true),
             };
-            // Removed by another writer between two of our calls.
+            // Another writer removed it between two calls.
             let Some(file) = file else { continue };
             let facts = match fstat(&file) {
-                // Removed, on a file system that looks up open files by their names.
+                // Removed, on a file system that looks up open files by name.
                 Err(Errno::NOENT | Errno::STALE) => continue,
                 found => facts_of(&found?),
             };
@@ -279,7 +280,7 @@ impl LocalLock {
                 return Ok(Some(Self { file, facts, place, is_remote }));
             }
         }
-        // The name cannot be locked as long as it is reported: as if it were another user's.
+        // As long as the name is reported, it cannot be locked: treated as another user's.
         if is_remote { Err(io::ErrorKind::AlreadyExists.into()) } else { Ok(None) }
     }
 }
@@ -297,15 +298,15 @@ fn open(
     is_remote: bool,
 ) -> io::Result<Option<File>> {
     let user = user.unwrap_or_else(|| geteuid().as_raw());
-    // A file with other names was not made as a lock, nor one with other bytes than locks on file servers have:
-    // another user may have moved it here.
+    // A lock has one name, and only the bytes of locks on file servers: another user may have moved any other file
+    // here.
     let is_ours = |facts: &Facts| {
         (facts.kind, facts.owner, facts.links) == (FileKind::File, user, 1)
             && (is_remote || facts.len == 0 || (facts.mode == CLOSED && facts.len == SUFFIX))
     };
     let taken = || io::Error::from(io::ErrorKind::AlreadyExists);
     let Some(found) = names::look(folder, name)? else { return Ok(None) };
-    // Before it is opened: opening a device, for example, may have effects.
+    // Before the open: opening a device, for example, may have effects.
     match facts_of(&found) {
         // It was removed while it was inspected.
         facts if facts.links == 0 => return Ok(None),
@@ -314,7 +315,7 @@ fn open(
     }
     let file = match names::open_to_write(folder, name) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        // A server's file, of another user there.
+        // A server's file, owned by another user there.
         Err(error) if is_remote && error.kind() == io::ErrorKind::PermissionDenied => {
             return Err(taken());
         }
@@ -325,7 +326,7 @@ fn open(
         found => found?,
     };
     match facts_of(&found) {
-        // It has been removed since.
+        // It was removed in the meantime.
         facts if facts.links == 0 => Ok(None),
         facts if is_ours(&facts) => Ok(Some(file)),
         _ => Err(taken()),

@@ -1,4 +1,4 @@
-//! The mode, owner, attributes and times that a finished file takes over before it gets its name.
+//! Mode, owner, attributes and times of a finished file, set before it gets its name.
 
 use std::io::{self, ErrorKind};
 
@@ -14,21 +14,21 @@ use crate::sink::fs::Facts;
 use crate::sink::permissions::{WIDER, beyond};
 
 impl Candidate {
-    /// Takes the times that were given to it. Returns why it has others.
+    /// Sets the requested times. Returns a fallback if that fails.
     ///
     /// # Errors
     ///
-    /// The errors of writes that the file system has done later.
+    /// The errors of writes that the file system has deferred.
     pub(super) fn take_times(&self) -> io::Result<Option<Fallback>> {
         let Some(times) = self.times else { return Ok(None) };
-        // Setting times may write, and would report such an error as its own, once.
+        // Setting times may write, and would report the error of a deferred write as its own, once.
         self.file.flush()?;
         let refused = self.file.set_times(times).err();
         Ok(refused.map(|why| Fallback::TimesNotKept { why: why.to_string() }))
     }
 
-    /// Takes the attributes of its model, of the file that is replaced, or of a new file without
-    /// either. Returns `false` if the file that is replaced is no longer there.
+    /// Sets the attributes of the model, of the replaced file or, without either, of a new file.
+    /// Returns `false` if the file to be replaced is no longer there.
     pub(super) fn take_attributes(
         &self,
         claim: &Claim,
@@ -53,16 +53,16 @@ impl Candidate {
         })
     }
 
-    /// Takes over the access of a file that was not there at the beginning: another user may have chosen which
-    /// of this user's files it is. So the new one lets in those whom both let in, and the one that was there
-    /// `before`, if one was.
+    /// Sets the permissions to replace a file that was not there at the beginning: another user may have chosen
+    /// which of this user's files it is. So the new one lets in only users that the candidate, that file and the
+    /// file that was there `before`, if any, let in.
     pub(super) fn take_least(
         &self,
         claim: &Claim,
         there: &Facts,
         before: Option<&Facts>,
     ) -> Result<bool> {
-        // sshfs may take the same file for another one: its permissions are kept.
+        // sshfs may show the same file as another one: its permissions are kept.
         let is_remote = self.is_remote;
         if (self.model.is_some() || is_remote) && !self.take_attributes(claim, Some(there))? {
             return Ok(false);
@@ -80,21 +80,21 @@ impl Candidate {
         taken.map_err(|error| self.failed(claim, Operation::Commit, error)).map(|()| true)
     }
 
-    /// Fails if it lets in users whom the file that it replaces keeps out: some mounts and servers change the
-    /// permissions and the owner that they are given.
+    /// Fails if the file lets in users whom the replaced file keeps out: some mounts and servers change the
+    /// permissions and the owner that a file is given.
     pub(crate) fn refuse_wider(
         &self,
         claim: &Claim,
         operation: Operation,
         replaced: &Facts,
     ) -> Result<()> {
-        // Where files have no name at first, their permissions are the kernel's.
+        // Files without a name at first are the kernel's, with reliable permissions.
         if !self.is_hidden {
             return Ok(());
         }
         let own = self.file.facts().map_err(|error| claim.error(Operation::Inspect, error))?;
         let users = [replaced.owner, geteuid().as_raw()];
-        // Its owner may read it, and others could not.
+        // Its new owner may read it, and could not read the replaced file.
         let is_given_away = !users.contains(&own.owner) && replaced.mode & 0o004 == 0;
         if !is_given_away && beyond(own.mode, replaced.mode) == 0 {
             return Ok(());
@@ -103,7 +103,7 @@ impl Candidate {
         Err(claim.error(operation, refused).hint("write to another name"))
     }
 
-    /// Returns a note if it lets in more users than its model or the caller gave it.
+    /// Returns a note if the file lets in more users than its model or the caller allowed.
     pub(super) fn note_mode(
         &self,
         claim: &Claim,

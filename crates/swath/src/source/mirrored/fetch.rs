@@ -1,4 +1,4 @@
-//! One chunk after the other, each from a copy that has it.
+//! Reads one chunk after the other, each from a copy that has it.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -15,9 +15,9 @@ use super::steps::{room_for, sum_in_steps};
 use super::{Checksums, Verify};
 use crate::source::{Growth, OpenSource, SourceTrouble};
 
-/// Bytes of one read, unless something else limits it.
+/// Maximum bytes of one read.
 const PIECE: u64 = 1 << 20;
-/// The longest time to wait at once: what is waited for may hang.
+/// The longest single wait: the awaited read may hang.
 pub(super) const NAP: Duration = Duration::from_millis(50);
 
 /// The part of a copy that is read at a time.
@@ -25,18 +25,18 @@ pub(super) const NAP: Duration = Duration::from_millis(50);
 pub(super) struct CopyPiece {
     /// The extent that is compared as a whole.
     pub(super) chunk: Extent,
-    /// The part of it that is wanted.
+    /// The part of the chunk that is wanted.
     pub(super) want: Extent,
 }
 
-/// Why a copy did not provide a chunk.
+/// The reason why a copy did not provide a chunk.
 pub(super) struct CopyTrouble {
     pub(super) outcome: CopyOutcome,
     pub(super) error: io::Error,
 }
 
 impl Group {
-    /// Fills `target` from `offset` on; less only at the end of the file.
+    /// Fills `target` from `offset`, less only at the end of the file; returns the number of bytes.
     pub(super) fn read_from(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
         let end = offset.saturating_add(target.len() as u64).min(self.len);
         let mut at = offset;
@@ -69,13 +69,13 @@ impl Group {
         }
     }
 
-    /// From the first copy that has it.
+    /// Reads a piece from the first copy that has it.
     fn fail_over(&self, piece: CopyPiece, target: &mut [u8]) -> io::Result<()> {
         self.first_good(piece.chunk, &mut |shared, copy| shared.fill(copy, piece, target))
     }
 
-    /// Passes a chunk to `each` in steps that fit into `room`, from the first copy that has it:
-    /// from the beginning again if a step that was passed on turns out to be wrong.
+    /// Passes a chunk to `each` in steps that fit into `room`, from the first copy that has it.
+    /// Begins again if a step that was already passed proves to be wrong.
     pub(super) fn compare_in_steps(
         &self,
         chunk: Extent,
@@ -102,7 +102,7 @@ impl Group {
         Err(shared.nobody(&troubles))
     }
 
-    /// From as many copies as must agree: on a whole chunk, which is a short one.
+    /// Reads a piece by a vote: reads its whole chunk, which is short, until enough copies agree.
     fn vote(&self, CopyPiece { chunk, want }: CopyPiece, target: &mut [u8]) -> io::Result<()> {
         let shared = &self.shared;
         let (mut request, mut troubles) = (shared.mirrors().begin(chunk), Vec::new());
@@ -160,7 +160,7 @@ impl Group {
 const DIFFERS: &str = "its bytes differ from those of most copies";
 
 impl SharedGroup {
-    /// The copy to read, waiting for it; `None` if no copy is left. It counts as in flight.
+    /// Waits for a copy to read; `None` if no copy is left. The read counts as in flight.
     pub(super) fn next(&self, request: &mut Request) -> Option<usize> {
         let mut mirrors = self.mirrors();
         loop {
@@ -177,7 +177,7 @@ impl SharedGroup {
         }
     }
 
-    /// Reads a chunk of `copy`, whose slot is free afterwards.
+    /// Reads a chunk of `copy`, and frees its slot afterwards.
     fn landing(
         &self,
         copy: usize,
@@ -251,11 +251,11 @@ impl SharedGroup {
         match &self.verify {
             Verify::Manifest(sums) => is_known(sums, extent, XxHash3_64::oneshot(bytes)),
             Verify::Vote => Ok(()),
-            // Another read of it found that out.
+            // Another read has found that it changed.
             Verify::None if self.mirrors().standing(copy) == Standing::Gone => {
                 Err(changed(self.members[copy].trouble().unwrap_or_default()))
             }
-            // What came before was read from the file that was opened: that was checked, too.
+            // Earlier steps were also read from the file that was opened, as this check shows.
             Verify::None => self
                 .opened(copy)?
                 .check_unchanged(extent, Growth::Refused)
@@ -274,7 +274,7 @@ impl SharedGroup {
         let mut filled = 0;
         while filled < target.len() {
             let at = offset + filled as u64;
-            // Relaxed: it is a count.
+            // Relaxed: a count.
             self.calls.fetch_add(1, Ordering::Relaxed);
             match opened.read_at(&mut target[filled..], at) {
                 Ok(0) => {
@@ -296,14 +296,14 @@ impl SharedGroup {
         Ok(())
     }
 
-    /// A read has ended: its slot is free for a waiting thread.
+    /// Ends a read: its slot is free for a waiting thread.
     pub(super) fn landed(&self, copy: usize, len: u64, since: Nanos) {
         let now = self.now();
         self.mirrors().landed(copy, len, since, now);
         self.woken.notify_all();
     }
 
-    /// Records how a read ended; returns what was wrong with it.
+    /// Records how a read ended; returns its error.
     pub(super) fn judge(
         &self,
         request: &mut Request,
@@ -317,7 +317,7 @@ impl SharedGroup {
         self.mirrors().completed(request, copy, outcome);
         let member = &self.members[copy];
         if outcome == CopyOutcome::Changed && member.opened.is_some() {
-            // Relaxed: readers of it have learned of the change by the channel or the lock.
+            // Relaxed: threads that read the flag learned of the change by the channel or the lock.
             member.has_changed.store(true, Ordering::Relaxed);
         }
         if let Some(error) = &error {
@@ -326,8 +326,8 @@ impl SharedGroup {
         error
     }
 
-    /// Returns the error on which all copies agree: that this passes, and when at the earliest, or
-    /// that it is no longer what was opened.
+    /// Returns the trouble on which all copies agree: that it passes, and when at the earliest, or that
+    /// the copy has changed since it was opened.
     fn said_by_all(&self, troubles: &[(usize, io::Error)]) -> Option<SourceTrouble> {
         let has_changed = |member: &Member| member.has_changed.load(Ordering::Relaxed);
         let mirrors = self.mirrors();
@@ -344,16 +344,16 @@ impl SharedGroup {
         after?.into_iter().max().map(SourceTrouble::Passing)
     }
 
-    /// The error for a chunk that no copy has.
+    /// Returns the error for a chunk that no copy has.
     pub(super) fn nobody(&self, troubles: &[(usize, io::Error)]) -> io::Error {
         let all =
             |kind| !troubles.is_empty() && troubles.iter().all(|(_, it)| it.kind() == kind);
         let kind = match troubles.first() {
-            // It passes: it will be retried.
+            // Transient: it will be retried.
             _ if all(io::ErrorKind::TimedOut) => io::ErrorKind::TimedOut,
             _ if all(io::ErrorKind::WouldBlock) => io::ErrorKind::WouldBlock,
             _ if all(io::ErrorKind::InvalidData) => io::ErrorKind::InvalidData,
-            // All were read, and differ.
+            // All copies were read, and differ.
             None if matches!(self.verify, Verify::Vote) => io::ErrorKind::InvalidData,
             _ => io::ErrorKind::Other,
         };
@@ -381,7 +381,7 @@ impl SharedGroup {
     }
 }
 
-/// Whether `sum` is the manifest's for a chunk.
+/// Fails unless `sum` is the manifest's for a chunk.
 fn is_known(sums: &Checksums, chunk: Extent, sum: u64) -> Result<(), CopyTrouble> {
     if sums.chunk_at(chunk.offset()) == Some((chunk, sum)) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Copies that have been opened: which of them are what they should be.
+//! Opens copies, and decides which of them may be read.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -33,15 +33,15 @@ pub(super) struct Member {
     pub(super) name: PathBuf,
     /// `None`: it cannot be read.
     pub(super) opened: Option<Arc<OpenSource>>,
-    /// The kernel's error number for why it cannot be opened.
+    /// The kernel's error number of opening it.
     errno: Option<i32>,
     /// The last problem with it.
     pub(super) trouble: Mutex<Option<String>>,
-    /// It was read, and is no longer what was opened.
+    /// It has changed since it was opened.
     pub(super) has_changed: AtomicBool,
 }
 
-/// The state that reading threads share, including those that are no longer waited for.
+/// The shared state of reading threads, including those whose callers have stopped waiting.
 pub(super) struct SharedGroup {
     pub(super) members: Vec<Member>,
     pub(super) verify: Verify,
@@ -50,7 +50,7 @@ pub(super) struct SharedGroup {
     pub(super) pools: Vec<Arc<Pool>>,
     pub(super) woken: Condvar,
     mirrors: Mutex<Mirrors>,
-    /// Reads of copies that have not been reported.
+    /// Reads of copies that are not in a report yet.
     pub(super) calls: AtomicU64,
     started: Instant,
     /// Memory for temporary reads.
@@ -72,7 +72,7 @@ impl Drop for Group {
 }
 
 impl Group {
-    /// Opens those that can be opened.
+    /// Opens the copies that can be opened.
     ///
     /// # Errors
     ///
@@ -104,13 +104,13 @@ impl Group {
         };
         let (mut copies, mut notes) = judge(&members, &lens, len, &mirrored.verify);
         if mirrored.shared_device == SharedDevice::SideBySide {
-            // As if each copy had a device of its own.
+            // Treats each copy as if it had a device of its own.
             copies.iter_mut().enumerate().for_each(|(index, copy)| copy.device = index);
         }
         if copies.iter().all(|copy| copy.len.is_none()) {
             return Err(unreadable(&members));
         }
-        // Copies that vote are all read.
+        // All copies that vote are read.
         if !matches!(mirrored.verify, Verify::Vote) {
             notes.extend(shared_devices(&members, &copies));
         }
@@ -221,7 +221,7 @@ impl Copies for Group {
 
 impl SharedGroup {
     pub(super) fn mirrors(&self) -> MutexGuard<'_, Mirrors> {
-        // Every change of the state machine is complete before anything can panic.
+        // Not poisoned: every change of the state machine is complete before anything can panic.
         self.mirrors.lock()
     }
 
@@ -229,7 +229,7 @@ impl SharedGroup {
         u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// Memory of `len` bytes with unspecified content.
+    /// Returns memory of `len` bytes with unspecified content.
     pub(super) fn take_bounce(&self, len: usize) -> io::Result<Vec<u8>> {
         let kept = self.bounce.lock().pop_front();
         let mut bytes = kept.unwrap_or_default();
@@ -251,7 +251,7 @@ impl SharedGroup {
 }
 
 impl Member {
-    /// Its name, as it is displayed.
+    /// Returns its name for display.
     fn shown(&self) -> String {
         self.name.display().to_string()
     }
@@ -296,8 +296,8 @@ impl Member {
     }
 }
 
-/// Leaves out what has been named already: one file is not a second copy, and has no second
-/// vote. Returns how many are left.
+/// Leaves out files that were named before: the same file is not a second copy, and has no second
+/// vote. Returns the number of copies left.
 fn refuse_twins(members: &mut [Member]) -> usize {
     let mut twins = 0;
     for index in 1..members.len() {
@@ -317,7 +317,7 @@ fn refuse_twins(members: &mut [Member]) -> usize {
     members.len() - twins
 }
 
-/// Decides which bytes of each copy may be read, with remarks about it.
+/// Decides which bytes of each copy may be read; returns remarks too.
 fn judge(
     members: &[Member],
     lens: &[Option<u64>],
@@ -363,7 +363,7 @@ fn judge(
     (copies, notes)
 }
 
-/// The device that limits the speed of a copy together with others.
+/// The device that limits the speed of a copy, and of other copies on it.
 #[derive(PartialEq, Eq)]
 enum CopyDevice {
     /// A whole disk.
@@ -427,7 +427,7 @@ fn undecided(members: &[Member], quorum: usize) -> Error {
         (member.len(), format!("{}: {trouble}", member.name.display()))
     };
     let text = lengths::differ(quorum, members.iter().map(told));
-    // Those that could not be opened might have made a majority.
+    // Unopened copies might have made a majority.
     let lens = || members.iter().filter_map(Member::len);
     let alike = lens().map(|len| lens().filter(|&other| other == len).count()).max();
     let closed = members.iter().filter(|member| member.errno.is_some()).count();

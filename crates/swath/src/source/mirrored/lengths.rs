@@ -1,20 +1,20 @@
-//! The message for copies too few of which have the same length.
+//! The message if too few copies have the same length.
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
 
 use crate::error::Error;
 
-/// The most reasons that are listed.
+/// Maximum number of listed reasons.
 const TOLD: usize = 3;
 
-/// The kernel's own words, or ours.
+/// Returns the kernel's own message, or that of the error.
 pub(crate) fn cause(error: &Error) -> String {
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// Says how many copies have which length, and how many have none and why. Each copy is given as
-/// its length, or as what is wrong with it.
+/// Returns a message with the number of copies of each length, and the number of those without one,
+/// with reasons. Each copy is given as its length and its fault.
 pub(crate) fn differ(
     quorum: usize,
     copies: impl Iterator<Item = (Option<u64>, String)>,

@@ -1,4 +1,4 @@
-//! One chunk from one copy, and if that takes long from another one too.
+//! Reads one chunk from one copy and, if that takes long, from another one too.
 
 use std::io;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ struct ChunkReading {
     reply: Sender<Answer>,
 }
 
-/// A chunk that was read, or why it was not.
+/// The result of reading a chunk.
 struct Answer {
     copy: usize,
     buffer: Vec<u8>,
@@ -27,7 +27,7 @@ struct Answer {
 }
 
 impl ChunkReading {
-    /// Reads it from `copy`, unless no thread was `there` to do it, and sends the answer.
+    /// Reads the chunk from `copy`, unless `there` says that no thread could be started, and sends the answer.
     fn carry_out(self, shared: &SharedGroup, copy: usize, there: io::Result<()>) {
         let Self { piece, mut buffer, since, reply } = self;
         let failed = |error| CopyTrouble { outcome: CopyOutcome::Failed, error };
@@ -46,7 +46,7 @@ impl ChunkReading {
 }
 
 impl Group {
-    /// From one copy, and if that takes long from another one too.
+    /// Reads a piece from one copy and, if that takes long, from another one too.
     pub(super) fn race(&self, piece: CopyPiece, target: &mut [u8]) -> io::Result<()> {
         let shared = &self.shared;
         let (mut request, mut troubles) = (shared.mirrors().begin(piece.chunk), Vec::new());
@@ -90,7 +90,7 @@ impl Group {
                         Some(trouble) => troubles.push((copy, trouble)),
                     }
                 }
-                // `reply` is held here, so the channel cannot be disconnected.
+                // This thread holds `reply`, so the channel cannot be disconnected.
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
         }

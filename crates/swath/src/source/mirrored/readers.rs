@@ -1,8 +1,8 @@
 //! Threads that read for a caller that may stop waiting.
 //!
-//! An order owns everything it touches, including the memory it reads into: a read that comes
-//! too late has no receiver, and writes to memory that nothing else uses. So these threads are
-//! never waited for, not even at the end.
+//! An order owns everything it touches, including the memory it reads into: a late read has no
+//! receiver, and writes to memory that nothing else uses. So no code waits for these threads, not
+//! even at the end.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,10 +11,10 @@ use std::sync::Arc;
 use crate::locks::{Condvar, Mutex};
 use crate::threads;
 
-/// The order to a thread. Its argument says why no thread could be started, if that is so.
+/// The order to a thread. Its argument is the error if no thread could be started.
 pub(super) type ReaderOrder = Box<dyn FnOnce(io::Result<()>) + Send>;
 
-/// The threads of one copy: as many as it has reads in flight.
+/// The threads of one copy: one for each of its reads in flight.
 #[derive(Default)]
 pub(super) struct Pool {
     queue: Mutex<OrderQueue>,
@@ -29,7 +29,7 @@ struct OrderQueue {
 }
 
 impl Pool {
-    /// Ends its threads, once they have finished their current reads.
+    /// Makes its threads end after their current reads.
     pub(super) fn close(&self) {
         self.queue.lock().closed = true;
         self.woken.notify_all();
@@ -51,7 +51,7 @@ impl Pool {
             }
         };
         if let Err(error) = threads::start_for_good(copy, Box::new(work)) {
-            // If other threads exist they will take it; otherwise it fails here.
+            // If other threads exist, one may take the order; otherwise it fails here.
             let order = self.queue.lock().orders.pop_back();
             if let Some(order) = order {
                 order(Err(error));
@@ -59,7 +59,7 @@ impl Pool {
         }
     }
 
-    /// The next order, waiting for it.
+    /// Waits for the next order.
     fn take(&self) -> Option<ReaderOrder> {
         let mut queue = self.queue.lock();
         loop {

@@ -1,20 +1,20 @@
-//! Chunks of any length, in memory of limited size: the length of a chunk comes from a manifest,
-//! a few bytes that an attacker may have written.
+//! Reads chunks of any length in bounded memory: the length of a chunk comes from a manifest, which an
+//! attacker may have written.
 
 use std::hash::Hasher as _;
 
 use swath_plan::extent::Extent;
 use twox_hash::XxHash3_64;
 
-/// Bytes of a chunk that are held at a time.
+/// Maximum bytes of a chunk held at a time.
 const STEP: usize = 4 << 20;
 
-/// How many bytes of `chunk` are held at a time.
+/// Returns how many bytes of `chunk` are held at a time.
 pub(crate) fn room_for(chunk: Extent) -> usize {
     usize::try_from(chunk.len()).map_or(STEP, |len| len.min(STEP))
 }
 
-/// The checksum of `chunk`, which `fill` reads into `room`, in steps if it is longer.
+/// Returns the checksum of `chunk`, which `fill` reads into `room`, in steps if it is longer.
 ///
 /// # Errors
 ///
