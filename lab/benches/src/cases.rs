@@ -26,7 +26,6 @@ use crate::args::Args;
 use crate::bench::{Bench, Size};
 use crate::case::Outcome;
 use crate::contestants::compress::Packing;
-use crate::contestants::file::Residency;
 use crate::contestants::files::FilesSetting;
 use crate::contestants::text;
 use crate::contestants::waits::Answering;
@@ -75,10 +74,10 @@ const ALL: &[Entry] = &[
     case("cold", File(Size::Large, cold::build)),
     case("three-reads", File(Size::Medium, cold::build_three_reads)),
     case("three-reads", File(Size::Large, cold::build_three_reads)),
-    case("reader-warm", File(Size::Medium, |b, s| reader::build(b, s, Residency::Warm))),
-    case("reader-warm", File(Size::Large, |b, s| reader::build(b, s, Residency::Warm))),
-    case("reader-cold", File(Size::Medium, |b, s| reader::build(b, s, Residency::Cold))),
-    case("reader-cold", File(Size::Large, |b, s| reader::build(b, s, Residency::Cold))),
+    case("reader-warm", File(Size::Medium, |b, s| reader::build(b, s, State::Warm))),
+    case("reader-warm", File(Size::Large, |b, s| reader::build(b, s, State::Warm))),
+    case("reader-cold", File(Size::Medium, |b, s| reader::build(b, s, State::Cold))),
+    case("reader-cold", File(Size::Large, |b, s| reader::build(b, s, State::Cold))),
     case("sum", File(Size::Medium, sum::build)),
     case("sum", File(Size::Large, sum::build)),
     case("newlines", File(Size::Large, sum::build_newlines)),
@@ -87,8 +86,8 @@ const ALL: &[Entry] = &[
     case("cp", File(Size::Large, copy::build)),
     case("mirrors", File(Size::Medium, mirrors::build)),
     case("mirrors-one-device", File(Size::Study, mirrors::build_device)),
-    case("tuned-warm", File(Size::Large, |b, s| tuned::build(b, s, Residency::Warm))),
-    case("tuned-cold", File(Size::Large, |b, s| tuned::build(b, s, Residency::Cold))),
+    case("tuned-warm", File(Size::Large, |b, s| tuned::build(b, s, State::Warm))),
+    case("tuned-cold", File(Size::Large, |b, s| tuned::build(b, s, State::Cold))),
     case("timeline", File(Size::Large, timeline::build)),
     case("memory", File(Size::Medium, memory::build)),
     case("memory", File(Size::Large, memory::build)),

@@ -1,9 +1,8 @@
 //! Puts the page cache and the memory into a known state before a timed run.
 //!
 //! ```text
-//! make_warm           |##########|   all of the file is in the page cache
-//! make_cold           |          |   none of it
-//! make_half_resident  |## ## ## #|   the even windows are
+//! make_warm   |##########|   all of the file is in the page cache
+//! make_cold   |          |   none of it
 //! ```
 //!
 //! Asking the kernel is not enough: it may refuse silently (another process maps the file, a page is
@@ -26,9 +25,6 @@ use crate::threads::available;
 
 /// The share of pages that may be on the wrong side.
 const TOLERANCE: f64 = 0.01;
-
-/// The window of [`make_half_resident`] that measurements use: what `auto` decides about.
-pub const WINDOW_SIZE: u64 = 16 << 20;
 
 /// How files leave the page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,42 +105,6 @@ pub(crate) fn settle(mut attempt: impl FnMut() -> Result<()>) -> Result<()> {
         std::thread::sleep(Duration::from_millis(10));
     }
     attempt()
-}
-
-/// Makes windows 0, 2, 4 … of `window_size` bytes resident, and no other.
-///
-/// Below about 4 MiB a window may share a page-cache folio with its neighbour, and the
-/// check fails.
-///
-/// # Errors
-///
-/// If the file cannot be read, or a window is not as it should be afterwards.
-pub fn make_half_resident(path: &Path, window_size: u64) -> Result<()> {
-    let file = open(path)?;
-    file.sync_all().with_context(|| format!("cannot sync {}", path.display()))?;
-    let len = file.metadata()?.len();
-    let windows = || (0..len).step_by(usize::try_from(window_size).unwrap_or(usize::MAX));
-    let window = |offset: u64| (offset, window_size.min(len - offset));
-    for offset in windows().step_by(2) {
-        let (offset, len) = window(offset);
-        if resident_share(&file, offset, len)? < 1.0 {
-            read_through(&file, offset, len)?;
-        }
-    }
-    // Reading ahead went past the ends of the even windows, so the odd ones leave last.
-    for offset in windows().skip(1).step_by(2) {
-        let (offset, len) = window(offset);
-        settle(|| {
-            advise_file(&file, offset, len, FileAdvice::DontNeed)?;
-            check(&file, path, Extent::between(offset, offset + len), CacheState::Cold)
-        })?;
-    }
-    for (index, offset) in windows().enumerate() {
-        let state = if index % 2 == 0 { CacheState::Warm } else { CacheState::Cold };
-        let (offset, len) = window(offset);
-        check(&file, path, Extent::between(offset, offset + len), state)?;
-    }
-    Ok(())
 }
 
 /// Maps `len` bytes of memory advised to use huge pages, makes every page exist, and unmaps it.
@@ -242,22 +202,10 @@ mod tests {
     }
 
     #[test]
-    fn every_second_window_can_be_resident() {
-        let file = file_of(14 << 20);
-        if let Err(error) = make_cold(file.path(), ColdBy::DontNeed) {
-            return swath_reference::skip("evictable-files", error);
-        }
-        make_half_resident(file.path(), 4 << 20).expect("half of it becomes resident");
-        make_warm(file.path()).expect("it becomes warm");
-        make_half_resident(file.path(), 4 << 20).expect("from warm, too");
-    }
-
-    #[test]
     fn an_empty_file_is_in_every_state() {
         let file = file_of(0);
         make_warm(file.path()).expect("nothing to do");
         make_cold(file.path(), ColdBy::DontNeed).expect("nothing to do");
-        make_half_resident(file.path(), WINDOW_SIZE).expect("nothing to do");
     }
 
     #[test]

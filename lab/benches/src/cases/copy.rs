@@ -23,7 +23,7 @@ const SHARE: f64 = 1.0;
 
 /// Compares copies that share no blocks.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
-    let input = bench.bytes(size)?;
+    let input = bench.bytes(size, State::Warm)?.input;
     let swath = |name, durability| {
         let output = OutputOptions::new().with_durability(durability);
         let options = CopyOptions::new().with_output(output).with_reflink(Reflink::Never);

@@ -32,7 +32,7 @@ pub(super) fn peak(bench: &Bench, input: &Rc<Input>, name: &str, what: Consumer)
 /// Compares peaks with the file's size. A map's pages belong to the page cache, so its scan
 /// is listed but not judged.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
-    let input = bench.bytes(size)?;
+    let input = bench.bytes(size, State::Warm)?.input;
     let here = [(READ, Consumer::Read), (SCAN, Consumer::Scan), (SCAN_MAP, Consumer::ScanMap)]
         .map(|(name, what)| peak(bench, &input, name, what));
     let goals = [

@@ -4,7 +4,6 @@
 //! wake-up of all for each piece. What more cores gain it does not show.
 
 use crate::bench::{Bench, Size};
-use crate::contestants::file::{self, Residency, Scan};
 use crate::contestants::files;
 use crate::contestants::write::{CHUNK, Chunks, into_folder};
 use anyhow::Result;
@@ -17,7 +16,9 @@ use swath::append::{AppendOptions, OrderedOptions, Writer};
 use swath::ingest::IngestOptions;
 use swath::sink::Durability;
 use swath::{OutputOptions, ReadOptions};
+use swath_study::fields::file::Scan;
 use swath_study::measure::{Entrant, Entrants, Goal};
+use swath_study::results::State;
 
 const WORKERS: [usize; 4] = [2, 8, 64, 256];
 /// The share of the best that each must reach.
@@ -47,19 +48,19 @@ fn options(workers: usize) -> ReadOptions {
 
 /// Reads into pages that exist.
 pub(super) fn build_read(bench: &Bench, size: Size) -> Result<Entrants> {
-    let warm = file::FileSetting::bytes(bench, size, Residency::Warm)?;
+    let warm = bench.bytes(size, State::Warm)?;
     beside("read", |name, workers| Ok(warm.read_into(name, options(workers))))
 }
 
 /// Sums.
 pub(super) fn build_scan(bench: &Bench, size: Size) -> Result<Entrants> {
-    let warm = file::FileSetting::of(bench, bench.numbers(size)?, Residency::Warm)?;
+    let warm = bench.numbers(size)?;
     beside("scan", |name, workers| Ok(warm.scanned(name, Scan::Sum, options(workers))))
 }
 
 /// Counts lines in blocks of whole records.
 pub(super) fn build_records(bench: &Bench, size: Size) -> Result<Entrants> {
-    let warm = file::FileSetting::of(bench, bench.numbers(size)?, Residency::Warm)?;
+    let warm = bench.numbers(size)?;
     beside("records", |name, workers| Ok(warm.scanned(name, Scan::Records, options(workers))))
 }
 
@@ -124,7 +125,7 @@ fn written<W>(
 where
     W: Fn(&Chunks, &Path) -> Result<()> + 'static,
 {
-    let chunks = Rc::new(Chunks::of(bench.bytes(size)?.made.bytes));
+    let chunks = Rc::new(Chunks::of(bench.bytes(size, State::None)?.input.made.bytes));
     let expected = chunks.expected();
     let room = usize::try_from(chunks.bytes()).unwrap_or(usize::MAX);
     beside(verb, |name, workers| {

@@ -2,7 +2,6 @@
 
 use crate::args::{Consumer, FilesReader};
 use crate::child::{self, Told};
-use crate::contestants::file::Scan;
 use crate::contestants::text;
 use crate::contestants::write::{self, Chunks, Writer};
 use anyhow::{Context, Result};
@@ -14,6 +13,7 @@ use std::time::Instant;
 use swath::ReadOptions;
 use swath::ingest::{Files, IngestOptions, OpenedBy};
 use swath_os::usage::{Usage, reset_peak_rss, usage};
+use swath_study::fields::file::Scan;
 use swath_study::fields::graph::{self, GraphContent};
 use swath_study::fields::grove::{of_files, of_ingested};
 use swath_study::many::plain;
