@@ -5,7 +5,7 @@ pub mod classes;
 pub mod contracts;
 pub mod file;
 pub mod forked;
-pub mod graph;
 pub mod grove;
 pub mod orders;
 pub mod sums;
+pub mod text;

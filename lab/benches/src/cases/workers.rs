@@ -5,17 +5,15 @@
 
 use crate::bench::{Bench, Size};
 use crate::contestants::files;
-use crate::contestants::write::{CHUNK, Chunks, into_folder};
+use crate::contestants::write::{CHUNK, Chunks, into_folder, output, tree};
 use anyhow::Result;
 use rayon::ThreadPoolBuilder;
-use std::io::{self, Write};
-use std::ops::Range;
+use std::io::Write;
 use std::path::Path;
 use std::rc::Rc;
+use swath::ReadOptions;
 use swath::append::{AppendOptions, OrderedOptions, Writer};
 use swath::ingest::IngestOptions;
-use swath::sink::Durability;
-use swath::{OutputOptions, ReadOptions};
 use swath_study::fields::file::Scan;
 use swath_study::measure::{Entrant, Entrants, Goal};
 use swath_study::results::State;
@@ -71,11 +69,6 @@ pub(super) fn build_ingest(warm: &files::FilesSetting<'_>) -> Result<Entrants> {
     })
 }
 
-/// Not durably: what the disk does is another question.
-fn output() -> OutputOptions {
-    OutputOptions::new().with_durability(Durability::None)
-}
-
 /// Writes chunks in their order, each in a ticket.
 pub(super) fn build_tickets(bench: &Bench, size: Size) -> Result<Entrants> {
     written(bench, size, "ordered", |workers| {
@@ -99,21 +92,12 @@ pub(super) fn build_append(bench: &Bench, size: Size) -> Result<Entrants> {
         let pool = ThreadPoolBuilder::new().num_threads(workers).build()?;
         Ok(move |chunks: &Chunks, folder: &Path| {
             let out = AppendOptions::new().with_output(output()).create(folder.join("out"))?;
-            pool.install(|| out.scope(|w| tree(w, chunks, 0..chunks.count())))?;
+            let write = |w: &mut Writer<'_>, index| w.write_all(chunks.chunk(index));
+            pool.install(|| out.scope(|w| tree(w, 0..chunks.count(), 1, &write)))?;
             out.commit()?;
             Ok(())
         })
     })
-}
-
-fn tree(w: &mut Writer<'_>, chunks: &Chunks, range: Range<usize>) -> io::Result<()> {
-    if range.len() == 1 {
-        return w.write_all(chunks.chunk(range.start));
-    }
-    let middle = range.start + range.len() / 2;
-    let (left, right) = (range.start..middle, middle..range.end);
-    w.join(|w| tree(w, chunks, left), |w| tree(w, chunks, right))?;
-    Ok(())
 }
 
 fn written<W>(

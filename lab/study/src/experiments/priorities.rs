@@ -7,7 +7,7 @@ use swath::ReadOptions;
 
 use super::shape::{chart, metric, states};
 use crate::experiment::{Experiment, Scale, Study};
-use crate::fields::classes::{Cut, barrier, window};
+use crate::fields::classes::{Cut, Until, barrier, window};
 use crate::fields::file::{FileField, Memory};
 use crate::measure::{Entrants, Stage};
 use crate::results::{Chart, Measure};
@@ -127,7 +127,7 @@ fn by_chunks(stage: &Stage) -> Result<Entrants> {
                 let cut = Cut { classes, ..cut };
                 entrants.here.push(barrier(&field, &range(classes), cut));
             }
-            entrants.here.push(window(&field, WINDOW, cut));
+            entrants.here.push(window(&field, WINDOW, Until::Whole, cut));
         }
     }
     Ok(entrants)
@@ -170,7 +170,7 @@ fn by(stage: &Stage, cuts: impl Iterator<Item = (usize, Cut)>) -> Result<Entrant
             entrants.here.extend([
                 barrier(&field, ALONE, Cut { threads: 1, ..cut }),
                 barrier(&field, BARRIER, cut),
-                window(&field, WINDOW, cut),
+                window(&field, WINDOW, Until::Whole, cut),
                 field.read(PLAIN, Memory::Reused, plain),
             ]);
         }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, ensure};
 use swath::ReadOptions;
 use swath::classes::{ClassPlan, LoadedPlan};
 use swath_os::machine;
@@ -57,14 +57,28 @@ pub fn barrier(file: &FileField, series: &str, cut: Cut) -> Entrant {
     })
 }
 
+/// The end of the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// The first class is there.
+    First,
+    /// The whole file is.
+    Whole,
+}
+
 /// Swath's.
-pub fn window(file: &FileField, series: &str, cut: Cut) -> Entrant {
+pub fn window(file: &FileField, series: &str, until: Until, cut: Cut) -> Entrant {
     let options = file.reading(ReadOptions::new().with_workers(cut.threads));
     file.pooling(series, move |input, meter| {
         let path = input.path.as_path();
-        let read = || Ok(options.read_prioritised(path, cut.plan(input))?.finish()?);
-        let loaded: Result<LoadedPlan> = meter.measure(read)?;
-        let loaded = loaded?;
+        let reading = meter.measure(|| options.read_prioritised(path, cut.plan(input)))??;
+        let loaded: LoadedPlan = match until {
+            Until::First => {
+                meter.measure(|| reading.wait(0).map(drop))??;
+                reading.finish()?
+            }
+            Until::Whole => meter.measure(|| reading.finish())??,
+        };
         let report = &loaded.report;
         ensure!(report.max_skew <= report.window, "the window did not hold: {report:?}");
         let first = report.elapsed(0).context("the plan has this class")?;

@@ -1,14 +1,11 @@
 //! `read`: every engine of study A, and `auto`.
 
-use std::fs::File;
 use std::rc::Rc;
 
 use anyhow::Result;
-use swath::maps::Guard;
 use swath::reading::Schedule;
-use swath::{BufferPool, Engine, Loaded, PageCache, ReadOptions, Timeline};
-use swath_study::limits;
-use swath_study::measure::Meter;
+use swath::{Engine, PageCache, ReadOptions, Timeline};
+use swath_study::fields::file::Memory;
 use swath_study::results::State;
 
 use super::row::{About, DemoRow, Limit, Line, TargetMemory};
@@ -74,40 +71,19 @@ fn past(options: ReadOptions) -> ReadOptions {
 const MAP: &str = "map";
 
 pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
-    let reused = BufferPool::new(stage.bytes.len().saturating_mul(2));
-    // Two reads: what one of them gave back, the other takes, so its pages exist.
-    let options = ReadOptions::new().with_pool(reused.clone());
-    drop(options.read(&stage.path)?);
     let row = |(about, options): LoadWay| {
-        let new = match about.memory {
-            TargetMemory::Reused => ReadOptions::new().with_pool(reused.clone()),
-            TargetMemory::Fresh | TargetMemory::None => {
-                ReadOptions::new().with_pool(BufferPool::new(0))
-            }
-            TargetMemory::Default => ReadOptions::new(),
+        let file = stage.file.at(0.0, about.state);
+        let memory = match about.memory {
+            TargetMemory::Reused => Memory::Reused,
+            TargetMemory::Fresh | TargetMemory::None => Memory::Fresh,
+            TargetMemory::Default => Memory::Default,
         };
-        let (options, is_mapped) = (options(new), about.engine == MAP);
-        DemoRow::new(stage, about, move |stage, meter| run(stage, &options, is_mapped, meter))
+        let options = options(ReadOptions::new());
+        let entrant = match about.engine == MAP {
+            true => file.read_mapped(about.way, memory, options),
+            false => file.read(about.way, memory, options),
+        };
+        DemoRow::of(about, entrant)
     };
     Ok(WAYS.map(row).into())
-}
-
-fn run(
-    stage: &Stage,
-    options: &ReadOptions,
-    is_mapped: bool,
-    meter: &mut Meter,
-) -> Result<bool> {
-    let Loaded { mut buffer, report } = meter.measure(|| match is_mapped {
-        true => {
-            let file = File::open(&stage.path)?;
-            anyhow::Ok(options.read_mapped(Guard::install(&file, &stage.path)?, &stage.path)?)
-        }
-        false => Ok(options.read(&stage.path)?),
-    })??;
-    meter.fell_back(report.fallbacks);
-    let is_right = buffer[..] == stage.bytes[..];
-    // The next to get this memory must not find the right bytes in it.
-    limits::fill(&mut buffer, 0, stage.workers);
-    Ok(is_right)
 }

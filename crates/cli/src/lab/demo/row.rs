@@ -4,8 +4,7 @@ use std::rc::Rc;
 
 use anyhow::Result;
 use swath_profile::stats;
-use swath_study::cache::{self, ColdBy};
-use swath_study::measure::{Entrant, Meter, Outcome};
+use swath_study::measure::{Entrant, Input, Meter, Outcome};
 use swath_study::results::State;
 
 use super::stage::Stage;
@@ -115,24 +114,18 @@ impl DemoRow {
         about: About,
         mut work: impl FnMut(&Stage, &mut Meter) -> Result<bool> + 'static,
     ) -> Self {
-        let (here, before) = (Rc::clone(stage), Rc::clone(stage));
-        let entrant = Entrant::new(about.capability, RIGHT, move |meter| {
-            Ok(Outcome { bytes: 0, checksum: u64::from(work(&here, meter)?) })
-        });
-        let entrant = entrant.at(0.0, about.state).with_before(move || {
-            match about.state {
-                State::Warm => cache::make_warm(&before.path)?,
-                State::Cold => cache::make_cold(&before.path, ColdBy::DontNeed)?,
-                State::None => {}
-            }
-            if matches!(about.memory, TargetMemory::Fresh | TargetMemory::Default) {
-                // Otherwise the first run pays for memory that this machine gave back to its host.
-                let bytes = about.bytes.map_or(Ok(before.bytes.len()), usize::try_from)?;
-                cache::touch_memory(bytes)?;
-            }
-            Ok(())
-        });
-        Self::of(about, entrant)
+        let here = Rc::clone(stage);
+        // Otherwise the first run pays for memory that this machine gave back to its host.
+        let own = match about.memory {
+            TargetMemory::Fresh | TargetMemory::Default => about.bytes.unwrap_or(stage.size()),
+            TargetMemory::Reused | TargetMemory::None => 0,
+        };
+        let own = usize::try_from(own).unwrap_or(usize::MAX);
+        let work = move |_: &Input, meter: &mut Meter| {
+            Ok(Outcome { checksum: u64::from(work(&here, meter)?), ..RIGHT })
+        };
+        let file = stage.file.at(0.0, about.state);
+        Self::of(about, file.entrant(about.capability, own, work).expecting(RIGHT))
     }
 
     /// A row that an entrant runs.

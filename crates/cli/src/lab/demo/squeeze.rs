@@ -36,7 +36,7 @@ pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
             memory: TargetMemory::None,
             limit: Limit::Computing,
             is_peer: index == 0,
-            bytes: Some(stage.made.bytes / SHARE),
+            bytes: Some(stage.size() / SHARE),
             ..About::warm("compress", engine, way)
         };
         let times_back = way == WAYS[3].1;
@@ -55,7 +55,7 @@ fn run(
     times_back: bool,
     meter: &mut Meter,
 ) -> Result<bool> {
-    let beside = |name: &str| stage.path.with_file_name(name);
+    let beside = |name: &str| stage.beside(name);
     let (text_path, packed, back) = (beside("text"), beside("packed"), beside("back"));
     // Two digits for each byte of an eighth: a quarter.
     let text = digits(&stage.bytes[..stage.bytes.len() / 8]);
