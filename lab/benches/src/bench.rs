@@ -1,13 +1,13 @@
 //! Shared by all cases: the inputs, the peers, and the amount of work.
 
 use crate::args::Args;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use std::cell::RefCell;
 use std::fs;
 use std::rc::Rc;
 use swath_os::machine;
 use swath_study::fields::file::FileField;
-use swath_study::measure::{Counting, Extent, Rounds, Stage};
+use swath_study::measure::{Counting, Extent, Rounds, Stage, memory_for};
 use swath_study::peers::{Absent, Python, Ripgrep};
 use swath_study::results::State;
 use swath_study::workload::FileContent;
@@ -90,11 +90,7 @@ impl Bench {
 
     fn input(&self, kind: FileContent, size: Size) -> Result<FileField> {
         let (bytes, label) = size.bytes(self.quick);
-        let (needed, total) = (bytes * MEMORY_FACTOR, machine::memory_total()?);
-        ensure!(
-            total >= needed,
-            "this needs {needed} bytes of memory, and the machine has {total}"
-        );
+        memory_for(bytes * MEMORY_FACTOR)?;
         eprintln!("making {kind:?} of {label}");
         Ok(FileField::of(&self.stage, &self.stage.file(kind, bytes)?))
     }

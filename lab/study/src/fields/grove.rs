@@ -12,7 +12,7 @@ use crate::limits;
 use crate::many::bare::Bare;
 use crate::many::manager::manage;
 use crate::many::tree::{Tree, TreeFiles, make};
-use crate::many::{Glance, plain, residency};
+use crate::many::{Glance, plain};
 use crate::measure::{Entrant, Meter, Outcome, Stage, UNREAD};
 use crate::results::State;
 
@@ -45,7 +45,7 @@ impl Grove {
         let glance = plain::read_and_drop(&paths, 1).context("cannot read the files back")?;
         // Writing back must not run during a measurement, and warm files have been read once. Where files
         // do not leave the page cache, cold runs say so.
-        let _ = residency::make_all_cold(&paths, stage.cold_by);
+        let _ = cache::make_all_cold(&paths, stage.cold_by);
         Ok(Rc::new(Self { folder, paths, made, glance, cold_by: stage.cold_by }))
     }
 
@@ -67,9 +67,9 @@ impl Grove {
     /// `own`, and the page cache will take.
     fn prepare(&self, state: State, own: usize) -> Result<()> {
         let cached = match state {
-            State::Warm => residency::make_all_warm(&self.paths).map(|()| 0)?,
+            State::Warm => cache::make_all_warm(&self.paths).map(|()| 0)?,
             State::Cold => {
-                residency::make_all_cold(&self.paths, self.cold_by).map(|()| self.len())?
+                cache::make_all_cold(&self.paths, self.cold_by).map(|()| self.len())?
             }
             State::None => 0,
         };
