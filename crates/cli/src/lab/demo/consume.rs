@@ -7,12 +7,12 @@ use swath::ReadOptions;
 use swath_study::fields::file::Scan;
 use swath_study::results::State;
 
-use super::row::{About, DemoRow, Limit, TargetMemory};
+use super::row::{About, DemoRow, Limit};
 use super::stage::Stage;
 
 pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
     let of = |way| About {
-        memory: TargetMemory::None,
+        memory: None,
         limit: Limit::MemorySum,
         ..About::warm("scan", "auto", way)
     };

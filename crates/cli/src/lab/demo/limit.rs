@@ -8,7 +8,7 @@ use swath_study::limits::Schedule;
 use swath_study::measure::{Counting, Entrant};
 use swath_study::results::State;
 
-use super::row::{About, DemoRow, Limit, TargetMemory};
+use super::row::{About, DemoRow, Limit};
 use super::stage::Stage;
 
 /// Reads in flight of a first look at the device.
@@ -56,7 +56,7 @@ pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
     ];
     let ways = [Limit::MemorySum.name(), copy, populate, read, Limit::DirectRead.name()];
     let row = |(way, (state, entrant)): (&'static str, (State, Entrant))| {
-        let (memory, limit) = (TargetMemory::None, Limit::Computing);
+        let (memory, limit) = (None, Limit::Computing);
         let about = About { state, memory, limit, ..About::warm(LIMITS, "", way) };
         DemoRow::of(about, entrant)
     };

@@ -7,7 +7,7 @@ use swath_study::fields::contracts::Contracts;
 use swath_study::pricing::Form;
 use swath_study::results::State;
 
-use super::row::{About, DemoRow, Limit, TargetMemory};
+use super::row::{About, DemoRow, Limit};
 use super::stage::Stage;
 
 const FORMS: [(&str, &str, Form); 3] = [
@@ -26,7 +26,7 @@ pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
     let row = |(engine, way, form): (&'static str, &'static str, Form)| {
         let about = About {
             state: State::None,
-            memory: TargetMemory::None,
+            memory: None,
             limit: Limit::Computing,
             is_peer: form == Form::Lines,
             bytes: Some(contracts.input.made.bytes),

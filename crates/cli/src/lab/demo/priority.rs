@@ -6,8 +6,9 @@ use std::rc::Rc;
 
 use anyhow::Result;
 use swath_study::fields::classes::{Cut, Until, barrier, window};
+use swath_study::fields::file::Memory;
 
-use super::row::{About, DemoRow, TargetMemory};
+use super::row::{About, DemoRow};
 use super::stage::Stage;
 
 /// Bytes of a class, as in the study: 1.3 GB in 1,000 of them.
@@ -21,7 +22,7 @@ pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
     let chunks = usize::try_from(classes * CHUNKS)?;
     let cut = Cut { chunks, classes: u32::try_from(classes)?, threads: 0 };
     let about = |engine, way| About {
-        memory: TargetMemory::Reused,
+        memory: Some(Memory::Reused),
         ..About::warm("classes", engine, way)
     };
     // How soon, not how fast.

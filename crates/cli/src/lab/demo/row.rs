@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use anyhow::Result;
 use swath_profile::stats;
+use swath_study::fields::file::Memory;
 use swath_study::measure::{Entrant, Input, Meter, Outcome};
 use swath_study::results::State;
 
@@ -11,19 +12,6 @@ use super::stage::Stage;
 
 /// The outcome of a row whose bytes, or the results computed from them, are right.
 const RIGHT: Outcome = Outcome { bytes: 0, checksum: 1 };
-
-/// Where the bytes go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TargetMemory {
-    /// Into memory that the kernel has yet to give.
-    Fresh,
-    /// Into memory that was read into before.
-    Reused,
-    /// Into memory that the process may have kept from before.
-    Default,
-    /// They are not kept.
-    None,
-}
 
 /// A limit of this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +44,8 @@ pub(super) struct About {
     pub(super) way: &'static str,
     /// The state of the file before a run; `None` if the run writes it.
     pub(super) state: State,
-    pub(super) memory: TargetMemory,
+    /// Where the bytes go; `None` if they are not kept.
+    pub(super) memory: Option<Memory>,
     pub(super) limit: Limit,
     /// Whether others of the same state are compared with it.
     pub(super) is_peer: bool,
@@ -76,7 +65,7 @@ impl About {
         engine: &'static str,
         way: &'static str,
     ) -> Self {
-        let (state, memory, limit) = (State::Warm, TargetMemory::Fresh, Limit::Copy);
+        let (state, memory, limit) = (State::Warm, Some(Memory::Fresh), Limit::Copy);
         let (is_peer, bytes, line) = (false, None, None);
         Self { capability, engine, way, state, memory, limit, is_peer, bytes, line }
     }
@@ -117,8 +106,8 @@ impl DemoRow {
         let here = Rc::clone(stage);
         // Otherwise the first run pays for memory that this machine gave back to its host.
         let own = match about.memory {
-            TargetMemory::Fresh | TargetMemory::Default => about.bytes.unwrap_or(stage.size()),
-            TargetMemory::Reused | TargetMemory::None => 0,
+            Some(Memory::Fresh | Memory::Default) => about.bytes.unwrap_or(stage.size()),
+            Some(Memory::Reused) | None => 0,
         };
         let own = usize::try_from(own).unwrap_or(usize::MAX);
         let work = move |_: &Input, meter: &mut Meter| {

@@ -12,7 +12,7 @@ use swath_study::measure::Meter;
 use swath_study::results::State;
 
 use super::leave::digits;
-use super::row::{About, DemoRow, Limit, TargetMemory};
+use super::row::{About, DemoRow, Limit};
 use super::stage::Stage;
 
 /// A way to compress: the engine's name, the way's, the format, and how many workers; 0 is one for
@@ -33,7 +33,7 @@ pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
     let row = |(index, (engine, way, format, workers)): (usize, SqueezeWay)| {
         let about = About {
             state: State::None,
-            memory: TargetMemory::None,
+            memory: None,
             limit: Limit::Computing,
             is_peer: index == 0,
             bytes: Some(stage.size() / SHARE),
