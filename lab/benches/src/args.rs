@@ -66,30 +66,14 @@ pub(crate) struct BeforeAfter {
     /// The build that may be slower.
     pub(crate) after: PathBuf,
 
-    /// A folder on the disk to measure; inputs of 3.5 GB are made in it and removed.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) data: PathBuf,
-
-    /// The folder to write: raw.csv and summary.md.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: PathBuf,
-
-    /// Timed rounds of every case.
-    #[arg(long, value_name = "N", default_value_t = 9)]
-    pub(crate) rounds: usize,
-
-    /// Only cases whose name has this word.
-    #[arg(long, value_name = "WORD")]
-    pub(crate) only: Option<String>,
+    #[command(flatten)]
+    pub(crate) place: CommandPlace,
 }
 
-/// Times whole commands beside those that people use today.
+/// Where whole commands are timed, and which.
 #[derive(Debug, Flags)]
-pub(crate) struct Beside {
-    /// The build of the command.
-    pub(crate) program: PathBuf,
-
-    /// A folder on the disk to measure; inputs of 4 GB are made in it and removed.
+pub(crate) struct CommandPlace {
+    /// A folder on the disk to measure; inputs of 3.5 GB, of 15 GB beside others, are made in it and removed.
     #[arg(long, value_name = "DIR")]
     pub(crate) data: PathBuf,
 
@@ -103,7 +87,24 @@ pub(crate) struct Beside {
 
     /// Only cases whose name has this text.
     #[arg(long, value_name = "TEXT")]
-    pub(crate) only: Option<String>,
+    only: Option<String>,
+}
+
+impl CommandPlace {
+    /// Whether the case of that name is to run.
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        self.only.as_ref().is_none_or(|text| name.contains(&**text))
+    }
+}
+
+/// Times whole commands beside those that people use today.
+#[derive(Debug, Flags)]
+pub(crate) struct Beside {
+    /// The build of the command.
+    pub(crate) program: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) place: CommandPlace,
 
     /// Tiny files and two rounds: shows that everything runs, measures nothing.
     #[arg(long)]

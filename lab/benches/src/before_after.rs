@@ -10,16 +10,14 @@
 
 use crate::args::BeforeAfter;
 use crate::bench;
-use crate::case::{Outcome, Ran, measured};
+use crate::case::{Ran, measured};
 use crate::child::{self, Told};
 use crate::record::Folder;
 use anyhow::{Context, Result, ensure};
-use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf, absolute};
 use std::process::Command;
-use swath_os::hidden::Hidden;
 use swath_profile::stats::Verdict;
 use swath_study::measure::{Entrant, Entrants, Goal, Reached};
 
@@ -119,27 +117,22 @@ fn clear() -> Result<()> {
 /// Writes a record; fails if a case is slower.
 pub(crate) fn record(wish: &BeforeAfter) -> Result<()> {
     let (before, after) = (Build::of(&wish.before)?, Build::of(&wish.after)?);
-    let rounds = bench::rounds(wish.rounds, 1);
-    let head = String::from("# Before and after\n\n");
-    let mut folder = Folder::named(absolute(&wish.out)?, head, rounds.seed)?;
-    let data = Hidden::make(&absolute(&wish.data)?, ".swath-before-after")?;
-    env::set_current_dir(data.path())?;
+    let rounds = bench::rounds(wish.place.rounds, 1);
+    let (mut folder, _data) = Folder::of_commands(&wish.place, "Before and after")?;
     MADE.iter().try_for_each(|line| after.run(line).map(drop))?;
     let mut slower = Vec::new();
-    let only = wish.only.as_deref().unwrap_or_default();
-    for (name, line) in CASES.into_iter().filter(|(name, _)| name.contains(only)) {
-        eprintln!("{name}");
+    for (name, line) in CASES.into_iter().filter(|(name, _)| wish.place.wants(name)) {
         let here = [(BEFORE, &before), (AFTER, &after), (AGAIN, &before)]
             .into_iter()
             .map(|(series, build)| Ok(build.copied(series)?.entrant(series, line)))
             .collect::<Result<Vec<_>>>()?;
         let goals = [AFTER, AGAIN].map(|series| Goal::time(series, 1.02, &[BEFORE]));
-        let ran = measured(Entrants::new(here, goals), rounds)?;
-        if is_slower(&ran) {
+        let ran = folder.run(name, || measured(Entrants::new(here, goals), rounds))?;
+        if ran.is_some_and(is_slower) {
             slower.push(name);
         }
-        folder.add(name.to_owned(), Outcome::Ran(ran))?;
     }
+    folder.end()?;
     ensure!(slower.is_empty(), "slower: {}", slower.join("; "));
     Ok(())
 }

@@ -1,13 +1,15 @@
 //! Shared by all cases: the inputs, the peers, and the amount of work.
 
 use crate::args::Args;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use std::cell::RefCell;
 use std::fs;
 use std::rc::Rc;
 use swath_os::machine;
-use swath_study::measure::{Counting, Extent, Input, Rounds, Stage};
+use swath_study::fields::file::FileField;
+use swath_study::measure::{Counting, Extent, Rounds, Stage, memory_for};
 use swath_study::peers::{Absent, Python, Ripgrep};
+use swath_study::results::State;
 use swath_study::workload::FileContent;
 
 /// Times the size of the largest file that its cases hold in memory together: two
@@ -76,24 +78,21 @@ impl Bench {
     }
 
     /// Makes a file of random bytes.
-    pub(crate) fn bytes(&self, size: Size) -> Result<Rc<Input>> {
-        self.input(FileContent::Bytes, size)
+    pub(crate) fn bytes(&self, size: Size, state: State) -> Result<FileField> {
+        let file = self.input(FileContent::Bytes, size)?.at(0.0, state);
+        Ok(file.times(size.repeats()))
     }
 
     /// Makes a file of lines of numbers.
-    pub(crate) fn numbers(&self, size: Size) -> Result<Rc<Input>> {
+    pub(crate) fn numbers(&self, size: Size) -> Result<FileField> {
         self.input(FileContent::CsvNumbers, size)
     }
 
-    fn input(&self, kind: FileContent, size: Size) -> Result<Rc<Input>> {
+    fn input(&self, kind: FileContent, size: Size) -> Result<FileField> {
         let (bytes, label) = size.bytes(self.quick);
-        let (needed, total) = (bytes * MEMORY_FACTOR, machine::memory_total()?);
-        ensure!(
-            total >= needed,
-            "this needs {needed} bytes of memory, and the machine has {total}"
-        );
+        memory_for(bytes * MEMORY_FACTOR)?;
         eprintln!("making {kind:?} of {label}");
-        self.stage.file(kind, bytes)
+        Ok(FileField::of(&self.stage, &self.stage.file(kind, bytes)?))
     }
 
     /// Bytes that the control sums.

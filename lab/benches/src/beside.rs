@@ -6,15 +6,13 @@
 
 use crate::args::Beside;
 use crate::bench;
-use crate::case::{Outcome, measured};
+use crate::case::measured;
 use crate::child::{self, Told};
 use crate::record::Folder;
-use anyhow::{Context, Result, ensure};
-use std::env;
+use anyhow::{Context, Result};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, absolute};
-use swath_os::hidden::Hidden;
 use swath_study::measure::{self, Absent, Entrant, Entrants, Goal, Meter};
 
 /// How ours is compared with the others.
@@ -39,186 +37,50 @@ struct CommandCase {
     aim: Aim,
 }
 
+const fn case(
+    name: &'static str,
+    ours: &'static str,
+    others: &'static [(&'static str, &'static str)],
+) -> CommandCase {
+    CommandCase { name, times: 1, ours, others, aim: Aim::Speed(1.0) }
+}
+
 const CASES: [CommandCase; 24] = [
-    CommandCase {
-        name: "start",
-        times: 50,
-        ours: "swath --version",
-        others: &[("cat", "cat --version"), ("rg", "rg --version")],
-        aim: Aim::Time(1.5),
-    },
-    CommandCase {
-        name: "cat 8 KiB",
-        times: 50,
-        ours: "swath cat small",
-        others: &[("cat", "cat small")],
-        aim: Aim::Time(1.5),
-    },
-    CommandCase {
-        name: "sum 8 KiB",
-        times: 50,
-        ours: "swath sum --hash xxh3 small",
-        others: &[("xxhsum", "xxhsum -H3 small"), ("cat", "cat small")],
-        aim: Aim::Time(1.5),
-    },
-    CommandCase {
-        name: "cp 8 KiB",
-        times: 50,
-        ours: "swath cp --durability none small out",
-        others: &[("cp", "cp small out")],
-        aim: Aim::Time(1.5),
-    },
-    CommandCase {
-        name: "cat 64 MiB",
-        times: 10,
-        ours: "swath cat middle.0",
-        others: &[("cat", "cat middle.0")],
-        aim: Aim::Speed(1.0),
-    },
-    CommandCase {
-        name: "xxh3 of 64 MiB",
-        times: 10,
-        ours: "swath sum --hash xxh3 middle.0",
-        others: &[("xxhsum", "xxhsum -H3 middle.0")],
-        aim: Aim::Speed(1.0),
-    },
-    CommandCase {
-        name: "xxh3 of 8 files of 64 MiB",
-        times: 2,
-        ours: "swath sum --hash xxh3 middle.0 middle.1 middle.2 middle.3 middle.4 middle.5 middle.6 middle.7",
-        others: &[("xargs -P2 xxhsum", "ls middle.? | xargs -P2 -n4 xxhsum -H3")],
-        aim: Aim::Speed(1.0),
-    },
-    CommandCase {
-        name: "xxh3 of 1,000 files of 10 KB, by name",
-        times: 10,
-        ours: "ls few/*/* | xargs swath sum --hash xxh3",
-        others: &[("xargs -P2 xxhsum", "ls few/*/* | xargs -P2 -n500 xxhsum -H3")],
-        aim: Aim::Speed(1.0),
-    },
-    CommandCase {
-        name: "blake3 of 2 GiB",
-        times: 1,
-        ours: "swath sum --hash blake3 bytes",
-        others: &[("b3sum", "b3sum bytes")],
-        aim: Aim::Speed(1.1),
-    },
-    CommandCase {
-        name: "ingest 100,000 files of 10 KB",
-        times: 1,
-        ours: "swath ingest tree",
-        others: &[("rg", "rg -uuu -c no-such-word-in-any-file tree || true")],
-        aim: Aim::Speed(1.0),
-    },
-    CommandCase {
-        name: "count lines of 512 MiB",
-        times: 2,
-        ours: "swath scan letters",
-        others: &[("rg", "rg -c ^ letters"), ("wc", "wc -l letters")],
-        aim: Aim::Speed(1.3),
-    },
-    CommandCase {
-        name: "zstd, one frame, to standard output",
-        times: 1,
-        ours: "swath decompress letters.zst -",
-        others: &[("zstd", "zstd -dcq letters.zst")],
-        aim: Aim::Speed(1.0),
-    },
-    CommandCase {
-        name: "zstd, one frame, to a file",
-        times: 1,
-        ours: "swath decompress --durability none letters.zst out",
-        others: &[("zstd", "zstd -dqf -o out letters.zst")],
-        aim: Aim::Speed(1.0),
-    },
-    CommandCase {
-        name: "gzip, one member, to a file",
-        times: 1,
-        ours: "swath decompress --durability none part.gz out",
-        others: &[
+    case("start", "swath --version", &[("cat", "cat --version"), ("rg", "rg --version")]).times(50).aim(Aim::Time(1.5)),
+    case("cat 8 KiB", "swath cat small", &[("cat", "cat small")]).times(50).aim(Aim::Time(1.5)),
+    case("sum 8 KiB", "swath sum --hash xxh3 small", &[("xxhsum", "xxhsum -H3 small"), ("cat", "cat small")]).times(50).aim(Aim::Time(1.5)),
+    case("cp 8 KiB", "swath cp --durability none small out", &[("cp", "cp small out")]).times(50).aim(Aim::Time(1.5)),
+    case("cat 64 MiB", "swath cat middle.0", &[("cat", "cat middle.0")]).times(10),
+    case("xxh3 of 64 MiB", "swath sum --hash xxh3 middle.0", &[("xxhsum", "xxhsum -H3 middle.0")]).times(10),
+    case("xxh3 of 8 files of 64 MiB", "swath sum --hash xxh3 middle.0 middle.1 middle.2 middle.3 middle.4 middle.5 middle.6 middle.7", &[("xargs -P2 xxhsum", "ls middle.? | xargs -P2 -n4 xxhsum -H3")]).times(2),
+    case("xxh3 of 1,000 files of 10 KB, by name", "ls few/*/* | xargs swath sum --hash xxh3", &[("xargs -P2 xxhsum", "ls few/*/* | xargs -P2 -n500 xxhsum -H3")]).times(10),
+    case("blake3 of 2 GiB", "swath sum --hash blake3 bytes", &[("b3sum", "b3sum bytes")]).aim(Aim::Speed(1.1)),
+    case("ingest 100,000 files of 10 KB", "swath ingest tree", &[("rg", "rg -uuu -c no-such-word-in-any-file tree || true")]),
+    case("count lines of 512 MiB", "swath scan letters", &[("rg", "rg -c ^ letters"), ("wc", "wc -l letters")]).times(2).aim(Aim::Speed(1.3)),
+    case("zstd, one frame, to standard output", "swath decompress letters.zst -", &[("zstd", "zstd -dcq letters.zst")]),
+    case("zstd, one frame, to a file", "swath decompress --durability none letters.zst out", &[("zstd", "zstd -dqf -o out letters.zst")]),
+    case("gzip, one member, to a file", "swath decompress --durability none part.gz out", &[
             ("libdeflate-gunzip", "libdeflate-gunzip -kc part.gz > out"),
             ("pigz", "pigz -dc part.gz > out"),
             ("gzip", "gzip -dc part.gz > out"),
-        ],
-        aim: Aim::Speed(1.0),
-    },
-    CommandCase {
-        name: "bzip2, to a file",
-        times: 1,
-        ours: "swath decompress --durability none part.bz2 out",
-        others: &[
+        ]),
+    case("bzip2, to a file", "swath decompress --durability none part.bz2 out", &[
             ("lbzip2", "lbzip2 -dc part.bz2 > out"),
             ("bzip2", "bzip2 -dc part.bz2 > out"),
-        ],
-        aim: Aim::Speed(1.0),
-    },
-    CommandCase {
-        name: "compress to gzip, level 6",
-        times: 1,
-        ours: "swath compress --durability none --format gzip --level 6 part out",
-        others: &[("pigz", "pigz -6c part > out")],
-        aim: Aim::Size(1.005),
-    },
-    CommandCase {
-        name: "compress to bgzf, level 6",
-        times: 1,
-        ours: "swath compress --durability none --format bgzf --level 6 part out",
-        others: &[("bgzip", "bgzip -@2 -l6 -c part > out")],
-        aim: Aim::Size(1.005),
-    },
-    CommandCase {
-        name: "compress to bzip2",
-        times: 1,
-        ours: "swath compress --durability none --format bzip2 part out",
-        others: &[("lbzip2", "lbzip2 -n2 -c part > out")],
-        aim: Aim::Speed(1.0),
-    },
-    CommandCase {
-        name: "2 GiB into a pipe",
-        times: 1,
-        ours: "swath cat bytes | wc -c",
-        others: &[("cat", "cat bytes | wc -c"), ("pv, which splices", "pv -q bytes | wc -c")],
-        aim: Aim::Speed(1.0),
-    },
-    CommandCase {
-        name: "2 GiB out of a pipe",
-        times: 1,
-        ours: "cat bytes | swath cat -",
-        others: &[("cat", "cat bytes | cat"), ("pv, which splices", "cat bytes | pv -q")],
-        aim: Aim::Speed(1.0),
-    },
-    CommandCase {
-        name: "2 GiB out of one pipe into another",
-        times: 1,
-        ours: "cat bytes | swath cat - | wc -c",
-        others: &[
+        ]),
+    case("compress to gzip, level 6", "swath compress --durability none --format gzip --level 6 part out", &[("pigz", "pigz -6c part > out")]).aim(Aim::Size(1.005)),
+    case("compress to bgzf, level 6", "swath compress --durability none --format bgzf --level 6 part out", &[("bgzip", "bgzip -@2 -l6 -c part > out")]).aim(Aim::Size(1.005)),
+    case("compress to bzip2", "swath compress --durability none --format bzip2 part out", &[("lbzip2", "lbzip2 -n2 -c part > out")]),
+    case("2 GiB into a pipe", "swath cat bytes | wc -c", &[("cat", "cat bytes | wc -c"), ("pv, which splices", "pv -q bytes | wc -c")]),
+    case("2 GiB out of a pipe", "cat bytes | swath cat -", &[("cat", "cat bytes | cat"), ("pv, which splices", "cat bytes | pv -q")]),
+    case("2 GiB out of one pipe into another", "cat bytes | swath cat - | wc -c", &[
             ("cat", "cat bytes | cat | wc -c"),
             ("pv, which splices", "cat bytes | pv -q | wc -c"),
-        ],
-        aim: Aim::Speed(1.0),
-    },
-    CommandCase {
-        name: "ingest 300,000 files of 1 KB",
-        times: 1,
-        ours: "swath ingest many",
-        others: &[("rg", "rg -uuu -c no-such-word-in-any-file many || true")],
-        aim: Aim::Speed(1.0),
-    },
-    CommandCase {
-        name: "xxh3 of 8 GiB",
-        times: 1,
-        ours: "swath sum --hash xxh3 large",
-        others: &[("xxhsum", "xxhsum -H3 large")],
-        aim: Aim::Speed(1.0),
-    },
+        ]),
+    case("ingest 300,000 files of 1 KB", "swath ingest many", &[("rg", "rg -uuu -c no-such-word-in-any-file many || true")]),
+    case("xxh3 of 8 GiB", "swath sum --hash xxh3 large", &[("xxhsum", "xxhsum -H3 large")]),
     // Last: where it has no room in the page cache, it leaves none for the other inputs.
-    CommandCase {
-        name: "xxh3 of 32 GiB, a hole",
-        times: 1,
-        ours: "swath sum --hash xxh3 hole",
-        others: &[("xxhsum", "xxhsum -H3 hole")],
-        aim: Aim::Speed(1.0),
-    },
+    case("xxh3 of 32 GiB, a hole", "swath sum --hash xxh3 hole", &[("xxhsum", "xxhsum -H3 hole")]),
 ];
 
 /// The commands that make the inputs, and those that make tiny ones.
@@ -309,6 +171,14 @@ fn program_of(line: &str) -> &str {
 }
 
 impl CommandCase {
+    const fn times(self, times: u32) -> Self {
+        Self { times, ..self }
+    }
+
+    const fn aim(self, aim: Aim) -> Self {
+        Self { aim, ..self }
+    }
+
     fn entrants(&self, program: &Path) -> Entrants {
         let mut here = vec![entrant(OURS, self.ours, self.times, program)];
         let mut absent = Vec::new();
@@ -335,29 +205,13 @@ impl CommandCase {
 /// Writes a record.
 pub(crate) fn record(wish: &Beside) -> Result<()> {
     let program = absolute(&wish.program)?;
-    let rounds = bench::rounds(if wish.quick { 2 } else { wish.rounds }, 1);
-    let head = String::from("# Whole commands beside others\n\n");
-    let mut folder = Folder::named(absolute(&wish.out)?, head, rounds.seed)?;
-    let data = Hidden::make(&absolute(&wish.data)?, ".swath-beside")?;
-    env::set_current_dir(data.path())?;
+    let rounds = bench::rounds(if wish.quick { 2 } else { wish.place.rounds }, 1);
+    let (mut folder, _data) = Folder::of_commands(&wish.place, "Whole commands beside others")?;
     make(&program, wish.quick)?;
-    let wanted =
-        |case: &&CommandCase| wish.only.as_ref().is_none_or(|word| case.name.contains(&**word));
-    let mut failed = Vec::new();
-    for case in CASES.iter().filter(wanted) {
-        eprintln!("{}", case.name);
-        let outcome = match measured(case.entrants(&program), rounds) {
-            Ok(ran) => Outcome::Ran(ran),
-            Err(error) => {
-                eprintln!("{} failed: {error:#}", case.name);
-                failed.push(case.name);
-                Outcome::Failed(format!("{error:#}"))
-            }
-        };
-        folder.add(case.name.to_owned(), outcome)?;
+    for case in CASES.iter().filter(|case| wish.place.wants(case.name)) {
+        folder.run(case.name, || measured(case.entrants(&program), rounds))?;
     }
-    ensure!(failed.is_empty(), "these cases failed: {}", failed.join("; "));
-    Ok(())
+    folder.end()
 }
 
 /// Makes the inputs in the current folder.

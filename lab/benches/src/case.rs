@@ -8,12 +8,6 @@ use swath_study::measure::{Entrants, Goal, Reached, Rounds, control, run};
 use swath_study::peers::Absent;
 use swath_study::results::{Run, Selected};
 
-/// All rounds of a case, or the reason why it did not run.
-pub(crate) enum Outcome {
-    Ran(Ran),
-    Failed(String),
-}
-
 /// Every timed run of one case.
 pub(crate) struct Ran {
     /// The series whose speed is 1 in the table.

@@ -24,19 +24,18 @@ mod workers;
 
 use crate::args::Args;
 use crate::bench::{Bench, Size};
-use crate::case::Outcome;
+use crate::case::Ran;
 use crate::contestants::compress::Packing;
-use crate::contestants::file::Residency;
 use crate::contestants::files::FilesSetting;
-use crate::contestants::text;
 use crate::contestants::waits::Answering;
 use anyhow::{Result, ensure};
 use files::Shape;
+use swath_study::fields::text::TextField;
 use swath_study::measure::Entrants;
 use swath_study::results::State;
 use texts::Recipes;
 
-use What::{Appends, Archive, File, Files, Forks, Text, Waits};
+use What::{File, Files, Own, Text};
 
 /// Many files in a state.
 type OfFiles = fn(&FilesSetting<'_>) -> Result<Entrants>;
@@ -46,14 +45,10 @@ type OfFiles = fn(&FilesSetting<'_>) -> Result<Entrants>;
 enum What {
     /// One file.
     File(Size, fn(&Bench, Size) -> Result<Entrants>),
-    /// No file, but this many threads that fork.
-    Forks(usize, fn(&Bench, usize) -> Result<Entrants>),
-    /// No file, but this many records to append.
-    Appends(usize),
-    Archive(Packing),
-    Text(Recipes, fn(&Bench, &text::Text) -> Result<Entrants>),
+    Text(Recipes, fn(&Bench, &TextField) -> Result<Entrants>),
     Files(Shape, State, OfFiles),
-    Waits(Answering),
+    /// Its own, with a label.
+    Own(&'static str, fn(&Bench) -> Result<Entrants>),
 }
 
 /// One case: a group's name and what it measures.
@@ -75,10 +70,10 @@ const ALL: &[Entry] = &[
     case("cold", File(Size::Large, cold::build)),
     case("three-reads", File(Size::Medium, cold::build_three_reads)),
     case("three-reads", File(Size::Large, cold::build_three_reads)),
-    case("reader-warm", File(Size::Medium, |b, s| reader::build(b, s, Residency::Warm))),
-    case("reader-warm", File(Size::Large, |b, s| reader::build(b, s, Residency::Warm))),
-    case("reader-cold", File(Size::Medium, |b, s| reader::build(b, s, Residency::Cold))),
-    case("reader-cold", File(Size::Large, |b, s| reader::build(b, s, Residency::Cold))),
+    case("reader-warm", File(Size::Medium, |b, s| reader::build(b, s, State::Warm))),
+    case("reader-warm", File(Size::Large, |b, s| reader::build(b, s, State::Warm))),
+    case("reader-cold", File(Size::Medium, |b, s| reader::build(b, s, State::Cold))),
+    case("reader-cold", File(Size::Large, |b, s| reader::build(b, s, State::Cold))),
     case("sum", File(Size::Medium, sum::build)),
     case("sum", File(Size::Large, sum::build)),
     case("newlines", File(Size::Large, sum::build_newlines)),
@@ -87,8 +82,8 @@ const ALL: &[Entry] = &[
     case("cp", File(Size::Large, copy::build)),
     case("mirrors", File(Size::Medium, mirrors::build)),
     case("mirrors-one-device", File(Size::Study, mirrors::build_device)),
-    case("tuned-warm", File(Size::Large, |b, s| tuned::build(b, s, Residency::Warm))),
-    case("tuned-cold", File(Size::Large, |b, s| tuned::build(b, s, Residency::Cold))),
+    case("tuned-warm", File(Size::Large, |b, s| tuned::build(b, s, State::Warm))),
+    case("tuned-cold", File(Size::Large, |b, s| tuned::build(b, s, State::Cold))),
     case("timeline", File(Size::Large, timeline::build)),
     case("memory", File(Size::Medium, memory::build)),
     case("memory", File(Size::Large, memory::build)),
@@ -98,11 +93,11 @@ const ALL: &[Entry] = &[
     case("tuned-files", Files(Shape::COLD, State::Warm, tuned::build_files)),
     case("tuned-files-cold", Files(Shape::COLD, State::Cold, tuned::build_files)),
     case("timeline-files", Files(Shape::WARM, State::Warm, timeline::build_files)),
-    case("waits", Waits(Answering::FAR)),
-    case("waits", Waits(Answering::FAR_AND_NARROW)),
-    case("waits", Waits(Answering::AT_ONCE)),
-    case("waits", Waits(Answering::ONE_LANE)),
-    case("waits", Waits(Answering::BUSY)),
+    case("waits", Own("20ms", |b| waits::build(b, Answering::FAR))),
+    case("waits", Own("20ms-and-1ms-a-MiB", |b| waits::build(b, Answering::FAR_AND_NARROW))),
+    case("waits", Own("0ms", |b| waits::build(b, Answering::AT_ONCE))),
+    case("waits", Own("one-lane", |b| waits::build(b, Answering::ONE_LANE))),
+    case("waits", Own("busy", |b| waits::build(b, Answering::BUSY))),
     case("workers-read", File(Size::Medium, workers::build_read)),
     case("workers-read", File(Size::Large, workers::build_read)),
     case("workers-scan", File(Size::Medium, workers::build_scan)),
@@ -114,16 +109,16 @@ const ALL: &[Entry] = &[
     case("workers-ordered", File(Size::Large, workers::build_tickets)),
     case("workers-append", File(Size::Medium, workers::build_append)),
     case("workers-append", File(Size::Large, workers::build_append)),
-    case("appends", Appends(10)),
-    case("appends", Appends(1_000)),
-    case("appends", Appends(100_000)),
-    case("appends", Appends(10_000_000)),
-    case("compress", Archive(Packing::Zstd)),
-    case("compress", Archive(Packing::Gzip)),
-    case("compress", Archive(Packing::Bzip2)),
-    case("join", Forks(1, fork::build_join)),
-    case("join", Forks(2, fork::build_join)),
-    case("stitch", Forks(2, fork::build_stitch)),
+    case("appends", Own("10", |b| appends::build(b, 10))),
+    case("appends", Own("1000", |b| appends::build(b, 1_000))),
+    case("appends", Own("100000", |b| appends::build(b, 100_000))),
+    case("appends", Own("10000000", |b| appends::build(b, 10_000_000))),
+    case("compress", Own("zstd", |b| compress::build(b, Packing::Zstd))),
+    case("compress", Own("gzip", |b| compress::build(b, Packing::Gzip))),
+    case("compress", Own("bzip2", |b| compress::build(b, Packing::Bzip2))),
+    case("join", Own("1-thread", |b| fork::build_join(b, 1))),
+    case("join", Own("2-threads", |b| fork::build_join(b, 2))),
+    case("stitch", Own("2-threads", |b| fork::build_stitch(b, 2))),
     case("coo", Text(Recipes::Pattern, graph::build_coo)),
     case("csr", Text(Recipes::Pattern, graph::build_csr)),
     case("mtx-write", Text(Recipes::Pattern, graph::build_write)),
@@ -142,7 +137,7 @@ const ALL: &[Entry] = &[
     case("levels-table", Text(Recipes::Integers, levels::build_table)),
     case("levels-table", Text(Recipes::Doubles, levels::build_table)),
     case("levels-table", Text(Recipes::Fixed, levels::build_table)),
-    case("levels-price", Text(Recipes::Contracts, levels::build_price)),
+    case("levels-price", Own("contracts", levels::build_price)),
 ];
 
 impl Entry {
@@ -154,43 +149,29 @@ impl Entry {
     fn id_of(&self, quick: bool) -> String {
         let label = match self.what {
             What::File(size, _) => size.label(quick),
-            What::Appends(count) => return format!("{}-{count}", self.group),
-            What::Archive(packing) => packing.word(),
             What::Text(recipe, _) => recipe.word(),
             What::Files(shape, _, _) => shape.label(),
-            What::Waits(answering) => answering.word,
-            What::Forks(threads, _) => {
-                let noun = if threads == 1 { "thread" } else { "threads" };
-                return format!("{}-{threads}-{noun}", self.group);
-            }
+            What::Own(label, _) => label,
         };
         format!("{}-{label}", self.group)
     }
 
-    /// Makes the input, runs the case and returns its outcome.
-    pub(crate) fn run(&self, bench: &Bench) -> Outcome {
+    /// Makes the input and runs the case.
+    pub(crate) fn run(&self, bench: &Bench) -> Result<Ran> {
         let ran = self.entrants(bench).and_then(|entrants| bench.run(entrants));
         bench.stage.clear();
-        match ran {
-            Ok(ran) => Outcome::Ran(ran),
-            Err(error) => Outcome::Failed(format!("{error:#}")),
-        }
+        ran
     }
 
     fn entrants(&self, bench: &Bench) -> Result<Entrants> {
         match self.what {
             What::File(size, build) => build(bench, size),
-            What::Forks(threads, build) => build(bench, threads),
-            What::Appends(count) => {
-                appends::build(bench, if bench.quick { 100 } else { count })
-            }
-            What::Archive(packing) => compress::build(bench, packing),
+            What::Own(_, build) => build(bench),
             What::Text(recipe, build) => build(bench, &recipe.make(bench)?),
             What::Files(shape, state, build) => {
                 let files = shape.make(bench)?;
                 build(&FilesSetting { bench, files, state })
             }
-            What::Waits(answering) => waits::build(bench, answering),
         }
     }
 }

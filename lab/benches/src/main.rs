@@ -23,10 +23,9 @@ mod record;
 
 use crate::args::{Args, Other};
 use crate::bench::Bench;
-use crate::case::Outcome;
 use crate::contestants::consumer;
 use crate::record::Folder;
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use clap::Parser;
 use std::time::Instant;
 
@@ -48,24 +47,16 @@ fn main() -> Result<()> {
     }
 }
 
-/// Runs every chosen case and rewrites the record after each, so that no case is lost.
+/// Runs every chosen case.
 fn record_all(args: &Args) -> Result<()> {
     let chosen = cases::chosen(args)?;
     let start = Instant::now();
     let bench = Bench::prepare(args)?;
     let mut folder = Folder::create(args, &bench)?;
-    let mut failed = Vec::new();
     for (index, entry) in chosen.iter().enumerate() {
-        let elapsed = start.elapsed().as_secs();
-        eprintln!("[{}/{}] {} ({elapsed} s so far)", index + 1, chosen.len(), entry.id(&bench));
-        let outcome = entry.run(&bench);
-        if let Outcome::Failed(error) = &outcome {
-            eprintln!("{} failed: {error}", entry.id(&bench));
-            failed.push(entry.id(&bench));
-        }
-        folder.add(entry.id(&bench), outcome)?;
+        let (id, elapsed) = (entry.id(&bench), start.elapsed().as_secs());
+        eprintln!("[{}/{}] {id} ({elapsed} s so far)", index + 1, chosen.len());
+        folder.run(&id, || entry.run(&bench))?;
     }
-    println!("{}", folder.path().display());
-    ensure!(failed.is_empty(), "these cases failed: {}", failed.join(", "));
-    Ok(())
+    folder.end()
 }

@@ -9,7 +9,7 @@
 //! ```
 
 use crate::bench;
-use crate::case::{Outcome, measured};
+use crate::case::measured;
 use crate::record::Folder;
 use anyhow::{Context, Result};
 use serde::Deserialize;
@@ -61,8 +61,8 @@ pub(crate) fn record(out: &Path, rounds: usize) -> Result<()> {
             serde_json::from_str(&line).with_context(|| format!("no case: {line:?}"))?;
         let absent = absent.iter().map(|(name, why)| Absent::new(name, why.as_str()));
         let here = entrants.into_iter().map(entrant).collect();
-        let ran = measured(Entrants { here, absent: absent.collect(), goals }, rounds)?;
-        folder.add(id, Outcome::Ran(ran))?;
+        let entrants = Entrants { here, absent: absent.collect(), goals };
+        folder.run(&id, || measured(entrants, rounds))?;
         say(None)?;
     }
     Ok(())

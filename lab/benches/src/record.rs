@@ -3,13 +3,14 @@
 mod readme;
 mod summary;
 
-use crate::args::Args;
+use crate::args::{Args, CommandPlace};
 use crate::bench::Bench;
-use crate::case::{Outcome, Ran};
-use anyhow::{Context, Result};
+use crate::case::Ran;
+use anyhow::{Context, Result, ensure};
 use std::fmt::Write;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
+use std::{env, fs};
+use swath_os::hidden::Hidden;
 use swath_study::facts::Facts;
 
 /// A record that grows with every case.
@@ -19,6 +20,9 @@ pub(crate) struct Folder {
     seed: u64,
     outcomes: Vec<(String, Outcome)>,
 }
+
+/// All rounds of a case, or the reason why it did not run.
+type Outcome = Result<Ran, String>;
 
 impl Folder {
     /// Makes the folder and describes machine, inputs and method in its README.md.
@@ -37,17 +41,39 @@ impl Folder {
         Ok(Self { path, head, seed, outcomes: Vec::new() })
     }
 
-    /// Returns where it is.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    /// Makes the folder for whole commands; their inputs are made in a new one, which is the current one
+    /// from now on.
+    pub(crate) fn of_commands(place: &CommandPlace, title: &str) -> Result<(Self, Hidden)> {
+        let folder = Self::named(absolute(&place.out)?, format!("# {title}\n\n"), 1)?;
+        let data = Hidden::make(&absolute(&place.data)?, ".swath-commands")?;
+        env::set_current_dir(data.path())?;
+        Ok((folder, data))
     }
 
-    /// Adds a case and rewrites the tables.
-    pub(crate) fn add(&mut self, id: String, outcome: Outcome) -> Result<()> {
-        self.outcomes.push((id, outcome));
+    /// Runs a case and rewrites the tables, so that no case is lost, also if one fails. Returns its rounds.
+    pub(crate) fn run(
+        &mut self,
+        id: &str,
+        case: impl FnOnce() -> Result<Ran>,
+    ) -> Result<Option<&Ran>> {
+        let outcome = case().map_err(|error| format!("{error:#}"));
+        if let Err(error) = &outcome {
+            eprintln!("{id} failed: {error}");
+        }
+        self.outcomes.push((id.to_owned(), outcome));
         self.write("raw.csv", &raw(&self.outcomes)?)?;
         let tables = summary::text(&self.outcomes, self.seed)?;
-        self.write("summary.md", &format!("{}{tables}", self.head))
+        self.write("summary.md", &format!("{}{tables}", self.head))?;
+        Ok(self.outcomes.last().and_then(|(_, outcome)| outcome.as_ref().ok()))
+    }
+
+    /// Says where it is; fails if a case has failed.
+    pub(crate) fn end(self) -> Result<()> {
+        println!("{}", self.path.display());
+        let failed = self.outcomes.iter().filter(|(_, outcome)| outcome.is_err());
+        let failed: Vec<&str> = failed.map(|(id, _)| &**id).collect();
+        ensure!(failed.is_empty(), "these cases failed: {}", failed.join("; "));
+        Ok(())
     }
 
     fn write(&self, name: &str, text: &str) -> Result<()> {
@@ -76,7 +102,7 @@ fn raw(outcomes: &[(String, Outcome)]) -> Result<String> {
         "case,round,order,contestant,bytes,seconds,cpu_seconds,peak_bytes,checksum,left_bytes,calls_per_file\n"
             .to_owned();
     for (id, outcome) in outcomes {
-        let Outcome::Ran(Ran { runs, checksums, .. }) = outcome else { continue };
+        let Ok(Ran { runs, checksums, .. }) = outcome else { continue };
         let case = if id.contains(',') { format!("\"{id}\"") } else { id.clone() };
         for run in runs {
             let metric = |name: &str| or_empty(run.metrics.get(name).copied());

@@ -1,9 +1,8 @@
 //! Puts the page cache and the memory into a known state before a timed run.
 //!
 //! ```text
-//! make_warm           |##########|   all of the file is in the page cache
-//! make_cold           |          |   none of it
-//! make_half_resident  |## ## ## #|   the even windows are
+//! make_warm   |##########|   all of the file is in the page cache
+//! make_cold   |          |   none of it
 //! ```
 //!
 //! Asking the kernel is not enough: it may refuse silently (another process maps the file, a page is
@@ -11,13 +10,11 @@
 //! reached is an error.
 
 use std::fs::File;
-use std::io;
-use std::os::unix::fs::FileExt;
+use std::io::{self, Read};
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use swath::Extent;
 use swath_os::advise::{FileAdvice, advise_file};
 use swath_os::residency::residency;
 
@@ -26,9 +23,6 @@ use crate::threads::available;
 
 /// The share of pages that may be on the wrong side.
 const TOLERANCE: f64 = 0.01;
-
-/// The window of [`make_half_resident`] that measurements use: what `auto` decides about.
-pub const WINDOW_SIZE: u64 = 16 << 20;
 
 /// How files leave the page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,21 +51,30 @@ impl ColdBy {
 
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
-/// Brings the whole file at `path` into the page cache by reading it once.
+/// Brings the whole file at `path` into the page cache by reading it.
 ///
 /// # Errors
 ///
 /// If it cannot be read, or more than 1 % of it is not resident afterwards.
 pub fn make_warm(path: &Path) -> Result<()> {
-    let file = open(path)?;
-    let len = file.metadata()?.len();
-    // More than once: a machine that gives memory back also takes pages that were not used for long.
+    make_all_warm(&[path])
+}
+
+/// Brings all of `paths` into the page cache.
+///
+/// # Errors
+///
+/// If one cannot be read, or more than 1 % of all pages are not resident afterwards.
+pub fn make_all_warm<P: AsRef<Path>>(paths: &[P]) -> Result<()> {
+    // More than once: a machine that gives memory back also takes pages that were not used for long, and
+    // another process may drop the page cache.
     settle(|| {
-        if resident_share(&file, 0, len)? < 1.0 {
-            read_through(&file, 0, len)
-                .with_context(|| format!("cannot read {}", path.display()))?;
+        if !resident(paths)?.is_at_least(1.0) {
+            paths.iter().try_for_each(|path| read_through(path.as_ref()))?;
         }
-        check(&file, path, Extent::between(0, len), CacheState::Warm)
+        let found = resident(paths)?;
+        ensure!(found.is_at_least(1.0 - TOLERANCE), "{}", unsettled(paths, "warm", found));
+        Ok(())
     })
 }
 
@@ -81,26 +84,61 @@ pub fn make_warm(path: &Path) -> Result<()> {
 ///
 /// If the kernel refuses, or more than 1 % of the file remains.
 pub fn make_cold(path: &Path, by: ColdBy) -> Result<()> {
-    let file = open(path)?;
-    let len = file.metadata()?.len();
-    file.sync_all().with_context(|| format!("cannot sync {}", path.display()))?;
+    // Dirty pages cannot leave.
+    open(path)?.sync_all().with_context(|| format!("cannot sync {}", path.display()))?;
+    make_written_cold(&[path], by)
+}
+
+/// Takes all of `paths` out of the page cache; [`ColdBy::DropCaches`] also drops their names and
+/// places.
+///
+/// # Errors
+///
+/// If the kernel refuses, or more than 1 % of all pages remain.
+pub fn make_all_cold<P: AsRef<Path>>(paths: &[P], by: ColdBy) -> Result<()> {
+    rustix::fs::sync();
+    make_written_cold(paths, by)
+}
+
+/// Makes files cold that are on the device, or on their way to it.
+pub(crate) fn make_written_cold<P: AsRef<Path>>(paths: &[P], by: ColdBy) -> Result<()> {
     settle(|| {
         match by {
             ColdBy::DropCaches => drop_caches()?,
-            ColdBy::DontNeed => advise_file(&file, 0, len, FileAdvice::DontNeed)?,
+            ColdBy::DontNeed => {
+                for path in paths {
+                    advise_file(&open(path.as_ref())?, 0, 0, FileAdvice::DontNeed)?;
+                }
+            }
         }
-        check(&file, path, Extent::between(0, len), CacheState::Cold)
+        let found = resident(paths)?;
+        ensure!(found.is_at_most(TOLERANCE), "{}", unsettled(paths, "cold", found));
+        if by == ColdBy::DropCaches && paths.len() > 1 {
+            // Checking opened every file: drop the pages that this has brought, too.
+            drop_caches()?;
+        }
+        Ok(())
     })
 }
 
-pub(crate) fn drop_caches() -> Result<()> {
+fn unsettled<P: AsRef<Path>>(paths: &[P], state: &str, found: Resident) -> String {
+    let first =
+        paths.first().map_or_else(String::new, |path| path.as_ref().display().to_string());
+    let others = if paths.len() > 1 { ", and the others," } else { "" };
+    format!(
+        "cannot make {first}{others} {state}: {:.1} % of it is resident",
+        found.cached / found.all * 100.0
+    )
+}
+
+fn drop_caches() -> Result<()> {
     rustix::fs::sync();
     std::fs::write(DROP_CACHES, "3").with_context(|| format!("cannot write {DROP_CACHES}"))
 }
 
 /// Tries again for a moment: pages that readahead has just requested from the device cannot leave
 /// before they have arrived.
-pub(crate) fn settle(mut attempt: impl FnMut() -> Result<()>) -> Result<()> {
+fn settle(mut attempt: impl FnMut() -> Result<()>) -> Result<()> {
     const ATTEMPTS: u32 = 50;
     for _ in 1..ATTEMPTS {
         if attempt().is_ok() {
@@ -109,42 +147,6 @@ pub(crate) fn settle(mut attempt: impl FnMut() -> Result<()>) -> Result<()> {
         std::thread::sleep(Duration::from_millis(10));
     }
     attempt()
-}
-
-/// Makes windows 0, 2, 4 … of `window_size` bytes resident, and no other.
-///
-/// Below about 4 MiB a window may share a page-cache folio with its neighbour, and the
-/// check fails.
-///
-/// # Errors
-///
-/// If the file cannot be read, or a window is not as it should be afterwards.
-pub fn make_half_resident(path: &Path, window_size: u64) -> Result<()> {
-    let file = open(path)?;
-    file.sync_all().with_context(|| format!("cannot sync {}", path.display()))?;
-    let len = file.metadata()?.len();
-    let windows = || (0..len).step_by(usize::try_from(window_size).unwrap_or(usize::MAX));
-    let window = |offset: u64| (offset, window_size.min(len - offset));
-    for offset in windows().step_by(2) {
-        let (offset, len) = window(offset);
-        if resident_share(&file, offset, len)? < 1.0 {
-            read_through(&file, offset, len)?;
-        }
-    }
-    // Reading ahead went past the ends of the even windows, so the odd ones leave last.
-    for offset in windows().skip(1).step_by(2) {
-        let (offset, len) = window(offset);
-        settle(|| {
-            advise_file(&file, offset, len, FileAdvice::DontNeed)?;
-            check(&file, path, Extent::between(offset, offset + len), CacheState::Cold)
-        })?;
-    }
-    for (index, offset) in windows().enumerate() {
-        let state = if index % 2 == 0 { CacheState::Warm } else { CacheState::Cold };
-        let (offset, len) = window(offset);
-        check(&file, path, Extent::between(offset, offset + len), state)?;
-    }
-    Ok(())
 }
 
 /// Maps `len` bytes of memory advised to use huge pages, makes every page exist, and unmaps it.
@@ -160,58 +162,42 @@ pub fn touch_memory(len: usize) -> io::Result<()> {
     limits::touched_pages(len, available(cores)).map(drop)
 }
 
-/// Returns the share of pages of `len` bytes from `offset` that are in the page cache.
-///
-/// # Errors
-///
-/// If the kernel cannot report it.
-pub fn resident_share(file: &File, offset: u64, len: u64) -> io::Result<f64> {
-    let pages = residency(file, offset, len)?;
-    Ok(if pages.total_pages == 0 {
-        1.0
-    } else {
-        pages.cached_pages as f64 / pages.total_pages as f64
-    })
-}
-
+/// Pages of files, and how many of them are in the page cache. Where there are none, both shares are reached.
 #[derive(Clone, Copy, Debug)]
-enum CacheState {
-    Warm,
-    Cold,
+struct Resident {
+    cached: f64,
+    all: f64,
 }
 
-/// Fails unless the extent is in `state`.
-fn check(file: &File, path: &Path, extent: Extent, state: CacheState) -> Result<()> {
-    if extent.is_empty() {
-        return Ok(());
+impl Resident {
+    fn is_at_least(self, share: f64) -> bool {
+        self.cached >= share * self.all
     }
-    let share = resident_share(file, extent.offset(), extent.len())?;
-    let kept = match state {
-        CacheState::Warm => share >= 1.0 - TOLERANCE,
-        CacheState::Cold => share <= TOLERANCE,
-    };
-    ensure!(
-        kept,
-        "cannot make {} {state:?} at bytes {extent}: {:.1} % of it is resident",
-        path.display(),
-        share * 100.0
-    );
-    Ok(())
+
+    fn is_at_most(self, share: f64) -> bool {
+        self.cached <= share * self.all
+    }
+}
+
+fn resident<P: AsRef<Path>>(paths: &[P]) -> Result<Resident> {
+    let mut found = Resident { cached: 0.0, all: 0.0 };
+    for path in paths {
+        let pages = residency(&open(path.as_ref())?, 0, 0)?;
+        found.cached += pages.cached_pages as f64;
+        found.all += pages.total_pages as f64;
+    }
+    Ok(found)
 }
 
 fn open(path: &Path) -> Result<File> {
     File::open(path).with_context(|| format!("cannot open {}", path.display()))
 }
 
-/// Reads an extent once, [`CHUNK_SIZE`] at a time.
-fn read_through(file: &File, offset: u64, len: u64) -> io::Result<()> {
-    let mut chunk = vec![0; CHUNK_SIZE];
-    let end = offset + len;
-    let mut position = offset;
-    while position < end {
-        let wanted = usize::try_from(end - position).unwrap_or(CHUNK_SIZE).min(CHUNK_SIZE);
-        file.read_exact_at(&mut chunk[..wanted], position)?;
-        position += wanted as u64;
+/// Reads a file once, [`CHUNK_SIZE`] at a time.
+fn read_through(path: &Path) -> Result<()> {
+    let (mut file, mut chunk) = (open(path)?, vec![0; CHUNK_SIZE]);
+    while file.read(&mut chunk).with_context(|| format!("cannot read {}", path.display()))? > 0
+    {
     }
     Ok(())
 }
@@ -219,6 +205,7 @@ fn read_through(file: &File, offset: u64, len: u64) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::many::tree::{Spread, Tree, make};
 
     /// A file of `len` bytes beside the test program; `/tmp` may be memory.
     fn file_of(len: usize) -> tempfile::NamedTempFile {
@@ -236,20 +223,9 @@ mod tests {
             return swath_reference::skip("evictable-files", error);
         }
         make_warm(file.path()).expect("it becomes warm");
-        let share = resident_share(file.as_file(), 0, 3 << 20).expect("residency is known");
-        assert!(share >= 0.99);
+        let found = resident(&[file.path()]).expect("residency is known");
+        assert!(found.is_at_least(0.99));
         make_cold(file.path(), ColdBy::DontNeed).expect("it becomes cold again");
-    }
-
-    #[test]
-    fn every_second_window_can_be_resident() {
-        let file = file_of(14 << 20);
-        if let Err(error) = make_cold(file.path(), ColdBy::DontNeed) {
-            return swath_reference::skip("evictable-files", error);
-        }
-        make_half_resident(file.path(), 4 << 20).expect("half of it becomes resident");
-        make_warm(file.path()).expect("it becomes warm");
-        make_half_resident(file.path(), 4 << 20).expect("from warm, too");
     }
 
     #[test]
@@ -257,11 +233,27 @@ mod tests {
         let file = file_of(0);
         make_warm(file.path()).expect("nothing to do");
         make_cold(file.path(), ColdBy::DontNeed).expect("nothing to do");
-        make_half_resident(file.path(), WINDOW_SIZE).expect("nothing to do");
     }
 
     #[test]
     fn memory_can_be_touched() {
         touch_memory(3 << 20).expect("there are three mebibytes");
+    }
+
+    #[test]
+    fn a_tree_becomes_cold_warm_and_cold_again() {
+        let program = std::env::current_exe().expect("a test has a program");
+        let parent = program.parent().expect("which is in a folder");
+        let folder = tempfile::tempdir_in(parent).expect("a folder");
+        let tree = Tree { files: 100, size: 10_000, spread: Spread::Even, seed: 1 };
+        make(&tree, folder.path(), 1).expect("made");
+        let paths = tree.paths(folder.path());
+        if let Err(error) = make_all_cold(&paths, ColdBy::DontNeed) {
+            return swath_reference::skip("evictable-files", error);
+        }
+        make_all_warm(&paths).expect("it becomes warm");
+        assert!(resident(&paths).expect("it is known").is_at_least(0.99));
+        make_all_cold(&paths, ColdBy::DontNeed).expect("it becomes cold again");
+        assert!(resident(&paths).expect("it is known").is_at_most(0.01));
     }
 }

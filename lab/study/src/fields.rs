@@ -1,9 +1,11 @@
-//! Inputs that several entrants share, and these entrants: each defined once, for the studies' [`experiments`](crate::experiments), the recorded measurements and the command's `demo`.
+//! Inputs that several entrants share, and these entrants: each defined once, for the studies'
+//! [`experiments`](crate::experiments), the recorded measurements and the command's `demo`.
 
 pub mod classes;
 pub mod contracts;
+pub mod file;
 pub mod forked;
-pub mod graph;
 pub mod grove;
 pub mod orders;
 pub mod sums;
+pub mod text;

@@ -5,7 +5,7 @@
 //! ([`measure`], [`swath_profile::stats`]).
 //!
 //! ```text
-//! workload → file ─┬─ cache: warm, cold, half ─┐
+//! workload → file ─┬─ cache: warm, cold ───────┐
 //!                  │                           ├→ measure → runs → stats → verdict
 //!                  └─ limits, peers, swath ────┘
 //! ```

@@ -12,7 +12,9 @@
 //! bare_read    five calls            the limit of small files
 //! ```
 
+use rustix::fd::AsFd;
 use rustix::fs::{Mode, OFlags};
+use rustix::path::Arg;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -176,7 +178,17 @@ pub fn direct(file: &File, target: &mut [u8], depth: usize) -> io::Result<()> {
 ///
 /// If a call fails, or the two `fstat` differ in length.
 pub fn bare_read(path: &Path, target: &mut [u8]) -> io::Result<usize> {
-    let file = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    bare_read_in(rustix::fs::CWD, path, target)
+}
+
+/// The same of a file in an open folder.
+pub(crate) fn bare_read_in(
+    folder: impl AsFd,
+    name: impl Arg,
+    target: &mut [u8],
+) -> io::Result<usize> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(folder, name, flags, Mode::empty())?;
     let before = rustix::fs::fstat(&file)?;
     let read = rustix::io::pread(&file, target, 0)?;
     let after = rustix::fs::fstat(&file)?;

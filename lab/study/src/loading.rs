@@ -106,12 +106,12 @@ pub fn map_without_reading(path: &Path, len: usize, how: Load) -> io::Result<()>
 }
 
 /// Gives each thread an equal share, and `read` one chunk of it after the other.
-fn in_shares(
+pub(crate) fn in_shares(
     target: &mut [u8],
     how: Load,
     read: impl Fn(usize, usize, &mut [u8]) -> io::Result<()> + Sync,
 ) -> io::Result<()> {
-    let share_len = target.len().div_ceil(how.threads.max(1));
+    let share_len = target.len().div_ceil(how.threads.max(1)).max(1);
     let work = &|thread: usize, share: &mut [u8]| {
         let mut offset = thread * share_len;
         for chunk in share.chunks_mut(how.chunk_size.max(1)) {

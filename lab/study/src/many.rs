@@ -5,7 +5,7 @@
 //! [`device`] for those that are not).
 //!
 //! ```text
-//! tree → paths ─┬─ residency: warm, cold ─┐
+//! tree → paths ─┬─ cache: warm, cold ─────┐
 //!               └─ manager, lines, plain, bare, device → bytes, or a Glance at them
 //! ```
 
@@ -14,7 +14,6 @@ pub mod device;
 pub mod lines;
 pub mod manager;
 pub mod plain;
-pub mod residency;
 pub mod tree;
 
 use crate::threads::each;

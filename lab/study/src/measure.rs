@@ -49,4 +49,4 @@ pub use entrant::{Absent, Entrant, Entrants, Outcome};
 pub use goal::{Goal, Reached};
 pub use meter::{Counting, Meter, hardware};
 pub use rounds::{Rounds, Stopped, Turn, Turns, interleave, run};
-pub use stage::{Extent, Input, SharedPages, Stage, UNREAD};
+pub use stage::{Extent, Input, SharedPages, Stage, UNREAD, memory_for};

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use swath::{ReadAt, SourceFacts};
 use swath_os::locks::Mutex;
 
-use crate::threads::each;
+use crate::loading::{Load, in_shares};
 
 /// Bytes of one read of study A's threads here.
 const READ_SIZE: usize = 1 << 20;
@@ -96,25 +96,18 @@ impl ReadAt for Throttled {
 ///
 /// If a copy does.
 pub fn even_split(copies: &[impl ReadAt], target: &mut [u8]) -> io::Result<()> {
-    let part_size = target.len().div_ceil(copies.len().max(1)).max(1);
-    let parts = target.chunks_mut(part_size).zip(copies).enumerate().collect();
-    let read = |(index, (part, copy))| read_all(copy, part, (index * part_size) as u64);
-    each(parts, read).all()?.into_iter().collect()
+    let how = Load { threads: copies.len(), chunk_size: READ_SIZE, mapped: false };
+    in_shares(target, how, |thread, offset, chunk| read_all(&copies[thread], chunk, offset))
 }
 
-fn read_all(copy: &impl ReadAt, target: &mut [u8], mut offset: u64) -> io::Result<()> {
-    for part in target.chunks_mut(READ_SIZE) {
-        let mut filled = 0;
-        while filled < part.len() {
-            match copy.read_at(&mut part[filled..], offset) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(more) => {
-                    filled += more;
-                    offset += more as u64;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
+fn read_all(copy: &impl ReadAt, target: &mut [u8], offset: usize) -> io::Result<()> {
+    let mut filled = 0;
+    while filled < target.len() {
+        match copy.read_at(&mut target[filled..], (offset + filled) as u64) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(more) => filled += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
     }
     Ok(())

@@ -15,19 +15,17 @@ pub use crate::measure::Absent;
 use crate::measure::{Meter, Outcome};
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
+use std::cell::RefCell;
 use std::env;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::rc::Rc;
 use std::time::Instant;
 use swath_os::ending;
 
 /// The environment variable that names the Python with NumPy in it.
 pub const PYTHON_VARIABLE: &str = "SWATH_VENV_PYTHON";
-
-/// The buffer of the [`BufReader`] that Swath's reader is compared with.
-pub const BUFFER_SIZE: usize = 1 << 20;
 
 /// The result of a Python peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
@@ -86,6 +84,9 @@ impl PythonWay {
     /// `open(path, "rb", buffering=0).readinto(...)` into an array that is used again
     pub const READ_INTO: Self = Self { name: "python readinto()", word: "readinto" };
 }
+
+/// One Python for all entrants: one of them runs at a time.
+pub type SharedPython = Rc<RefCell<Python>>;
 
 /// A Python that waits for files to load. Ends when it is dropped.
 pub struct Python {
@@ -237,31 +238,21 @@ impl Ripgrep {
     }
 }
 
-/// Reads a file to its end through a standard [`BufReader`] and sums it.
-/// Returns the bytes read and their sum.
-///
-/// # Errors
-///
-/// If the file cannot be read.
-pub fn sum_buffered(path: &Path) -> io::Result<(u64, u64)> {
-    sum_reader(BufReader::with_capacity(BUFFER_SIZE, File::open(path)?))
-}
-
-/// Sums the bytes of `reader`, in its own buffer. Returns their number and their sum.
+/// Sums the bytes of `reader`, in its own buffer.
 ///
 /// # Errors
 ///
 /// If `reader` fails.
-pub fn sum_reader(mut reader: impl BufRead) -> io::Result<(u64, u64)> {
-    let (mut bytes, mut sum) = (0, 0);
+pub fn sum_reader(mut reader: impl BufRead) -> io::Result<Outcome> {
+    let mut outcome = Outcome::default();
     loop {
         let buffer = reader.fill_buf()?;
         let len = buffer.len();
         if len == 0 {
-            return Ok((bytes, sum));
+            return Ok(outcome);
         }
-        bytes += len as u64;
-        sum += swath_simd::sum(buffer);
+        outcome.bytes += len as u64;
+        outcome.checksum += swath_simd::sum(buffer);
         reader.consume(len);
     }
 }
@@ -344,10 +335,9 @@ mod tests {
     }
 
     #[test]
-    fn the_buffered_reader_sums_the_whole_file() {
-        let bytes = vec![3; BUFFER_SIZE * 2 + 1];
-        let len = bytes.len() as u64;
-        let file = file_of(&bytes);
-        assert_eq!(sum_buffered(file.path()).expect("it can be read"), (len, len * 3));
+    fn a_reader_is_summed_to_its_end() {
+        let bytes = vec![3; 2001];
+        let sum = sum_reader(BufReader::with_capacity(1000, &bytes[..])).expect("memory");
+        assert_eq!(sum, Outcome { bytes: 2001, checksum: 6003 });
     }
 }

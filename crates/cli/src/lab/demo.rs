@@ -41,7 +41,6 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use swath_study::cache::{self, ColdBy};
 use swath_study::facts::Facts;
 use swath_study::measure::Budget;
 use swath_study::results::State;
@@ -116,7 +115,7 @@ pub(crate) fn measure(wanted: Wanted<'_>) -> Result<Findings> {
     let (stage, mut notes) = Stage::set(wanted)?;
     let stage = Rc::new(stage);
     let mut rows = rows(&stage, wanted.all)?;
-    if let Err(error) = cache::make_cold(&stage.path, ColdBy::DontNeed) {
+    if let Err(error) = stage.file.input.bring(State::Cold) {
         notes
             .push(format!("no cold reads: {error:#}; try: pass --dir with a folder on a disk"));
         rows.retain(|row| row.about.state != State::Cold);
@@ -126,7 +125,7 @@ pub(crate) fn measure(wanted: Wanted<'_>) -> Result<Findings> {
         notes.push(format!("WRONG BYTES: {}", row.name()));
     }
     rows.iter_mut().for_each(DemoRow::let_go);
-    let (size, facts) = (stage.made.bytes, stage.facts.clone());
+    let (size, facts) = (stage.size(), stage.facts.clone());
     let stage = Rc::into_inner(stage).context("a row still uses the input")?;
     stage.clear().context("cannot remove what the demo made")?;
     Ok(Findings { size, all: wanted.all, facts, rows, notes })

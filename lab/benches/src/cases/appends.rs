@@ -5,15 +5,12 @@
 //! global pool take part from the first join on.
 
 use crate::bench::Bench;
-use crate::contestants::write::into_folder;
+use crate::contestants::write::{into_folder, output, tree};
 use anyhow::Result;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::ops::Range;
+use std::io::{BufWriter, Write};
 use std::path::Path;
-use swath::OutputOptions;
 use swath::append::{AppendOptions, Writer};
-use swath::sink::Durability;
 use swath_study::limits::memory_sum;
 use swath_study::measure::{Entrants, Goal, Outcome};
 
@@ -40,20 +37,10 @@ fn expected(count: usize) -> Outcome {
     Outcome { bytes: bytes.len() as u64, checksum: memory_sum(&bytes, 1) }
 }
 
-fn tree(w: &mut Writer<'_>, range: Range<usize>) -> io::Result<()> {
-    if range.len() <= LEAF {
-        return range.into_iter().try_for_each(|number| w.write_all(&record(number)));
-    }
-    let middle = range.start + range.len() / 2;
-    let (left, right) = (range.start..middle, middle..range.end);
-    w.join(|w| tree(w, left), |w| tree(w, right))?;
-    Ok(())
-}
-
 fn ours(count: usize, folder: &Path) -> Result<()> {
-    let output = OutputOptions::new().with_durability(Durability::None);
-    let out = AppendOptions::new().with_output(output).create(folder.join("out"))?;
-    out.scope(|w| tree(w, 0..count))?;
+    let out = AppendOptions::new().with_output(output()).create(folder.join("out"))?;
+    let write = |w: &mut Writer<'_>, number| w.write_all(&record(number));
+    out.scope(|w| tree(w, 0..count, LEAF, &write))?;
     out.commit()?;
     Ok(())
 }
@@ -73,6 +60,7 @@ fn plain(count: usize, folder: &Path) -> Result<()> {
 
 /// `count` records.
 pub(super) fn build(bench: &Bench, count: usize) -> Result<Entrants> {
+    let count = bench.pick(count, 100);
     let (expected, room) = (expected(count), count * RECORD);
     // Its threads are started here, not in the first round.
     rayon::join(|| (), || ());

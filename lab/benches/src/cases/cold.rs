@@ -1,13 +1,13 @@
 //! Reading a file that is not in the page cache, once and three times in a row.
 
 use crate::bench::{Bench, Size};
-use crate::contestants::file::{
-    DEPTHS, FileSetting, Residency, THREADS, direct_name, pread_name,
-};
+use crate::contestants::file::{DEPTHS, THREADS, direct_name, pread_name};
 use anyhow::Result;
 use swath::{PageCache, ReadOptions};
+use swath_study::fields::file::Memory;
 use swath_study::limits::Schedule::Dynamic;
 use swath_study::measure::{Entrant, Entrants, Goal};
+use swath_study::results::State;
 
 const BYPASS_REUSED: &str = "swath bypass, reused buffer";
 const BYPASS_FRESH: &str = "swath bypass, fresh buffer";
@@ -24,15 +24,16 @@ fn with(page_cache: PageCache) -> ReadOptions {
 /// Compares with the best direct and the best buffered limit; one thread through the page cache comes
 /// first, as the others' reference.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
-    let cold = FileSetting::bytes(bench, size, Residency::Cold)?;
-    let buffered = THREADS.map(|threads| cold.pread(threads, Dynamic));
-    let direct = DEPTHS.map(|depth| cold.direct(depth));
-    let mut here = buffered.into_iter().chain(direct).collect::<Result<Vec<Entrant>>>()?;
+    let cold = bench.bytes(size, State::Cold)?;
+    let buffered =
+        THREADS.map(|threads| cold.pread(&pread_name(threads, Dynamic), threads, Dynamic));
+    let direct = DEPTHS.map(|depth| cold.direct(&direct_name(depth), depth));
+    let mut here: Vec<Entrant> = buffered.into_iter().chain(direct).collect();
     here.extend([
         cold.read_into(BYPASS_REUSED, with(PageCache::Bypass)),
-        cold.unpooled(BYPASS_FRESH, with(PageCache::Bypass)),
+        cold.read(BYPASS_FRESH, Memory::Fresh, with(PageCache::Bypass)),
         cold.read_into(KEEP_REUSED, with(PageCache::Keep)),
-        cold.unpooled(KEEP_FRESH, with(PageCache::Keep)),
+        cold.read(KEEP_FRESH, Memory::Fresh, with(PageCache::Keep)),
     ]);
     let direct = DEPTHS.map(direct_name);
     let mut goals = vec![
@@ -51,7 +52,7 @@ pub(super) fn build_three_reads(bench: &Bench, size: Size) -> Result<Entrants> {
     const AUTO: &str = "three times auto";
     const KEEP: &str = "three times keep";
     const BYPASS: &str = "three times bypass";
-    let cold = FileSetting::bytes(bench, size, Residency::Cold)?.times(3);
+    let cold = bench.bytes(size, State::Cold)?.times(3);
     let here = [(AUTO, PageCache::Auto), (KEEP, PageCache::Keep), (BYPASS, PageCache::Bypass)];
     let here = here.map(|(name, page_cache)| cold.read_into(name, with(page_cache)));
     Ok(Entrants::new(here, [Goal::time(AUTO, 1.05, &[KEEP, BYPASS])]))

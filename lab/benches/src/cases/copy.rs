@@ -1,10 +1,11 @@
 //! Copying a warm file, against cp(1): until the kernel has it, and until the device has it.
 
 use crate::bench::{Bench, Size};
+use crate::child;
 use crate::contestants::write::into_folder;
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::rc::Rc;
 use swath::OutputOptions;
 use swath::copy::{CopyOptions, Reflink};
@@ -23,7 +24,7 @@ const SHARE: f64 = 1.0;
 
 /// Compares copies that share no blocks.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
-    let input = bench.bytes(size)?;
+    let input = bench.bytes(size, State::Warm)?.input;
     let swath = |name, durability| {
         let output = OutputOptions::new().with_durability(durability);
         let options = CopyOptions::new().with_output(output).with_reflink(Reflink::Never);
@@ -36,14 +37,13 @@ pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
         (CP, r#"exec cp --reflink=never "$0" "$1""#),
         (CP_SYNC, r#"cp --reflink=never "$0" "$1" && exec sync "$1""#),
     ] {
-        let there = Command::new("cp").arg("--version").stdout(Stdio::null()).status();
         let by_shell = move |from: &Path, to: &Path| {
             let status = Command::new("sh").args(["-c", line]).arg(from).arg(to).status();
             ensure!(status.context("no shell")?.success(), "{line} failed");
             Ok(())
         };
-        let absent = |error: std::io::Error| Absent::new(name, error.to_string());
-        entrants.add(there.map_err(absent).map(|_| entrant(bench, &input, name, by_shell)));
+        let there = child::find("cp").map_err(|reason| Absent::new(name, reason));
+        entrants.add(there.map(|()| entrant(bench, &input, name, by_shell)));
     }
     Ok(entrants)
 }

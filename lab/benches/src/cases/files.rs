@@ -9,7 +9,6 @@ use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
 use std::ffi::OsStr;
 use std::fs;
-use std::process::{Command, Stdio};
 use std::rc::Rc;
 use swath_study::fields::grove::Grove;
 use swath_study::many::manager::THREADS;
@@ -117,9 +116,7 @@ fn counted(
     reader: FilesReader,
     state: State,
 ) -> Result<Entrant, Absent> {
-    let mut strace = Command::new("strace");
-    let strace = strace.arg("-V").stdin(Stdio::null()).stdout(Stdio::null()).status();
-    strace.map_err(|error| Absent::new(name, format!("strace: {error}")))?;
+    child::find("strace").map_err(|error| Absent::new(name, format!("strace: {error}")))?;
     let trace = setting.bench.stage.output("trace");
     Ok(setting.files.entrant(name, state, 0, move |files: &Grove, meter: &mut Meter| {
         let word = reader.to_possible_value().context("every reader has a word")?;

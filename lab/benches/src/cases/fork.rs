@@ -2,14 +2,13 @@
 //! parallel strands with separate files and with the serial program.
 
 use crate::bench::Bench;
+use crate::contestants::write::output;
 use anyhow::{Context, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
-use swath::OutputOptions;
 use swath::append::{self, AppendOptions, Writer};
-use swath::sink::Durability;
 use swath_os::file_system::{FileSystem, file_system};
 use swath_study::cache;
 use swath_study::measure::{Entrant, Entrants, Goal, Meter, Outcome};
@@ -24,8 +23,7 @@ fn pool(threads: usize) -> Result<ThreadPool> {
 
 /// Nothing is synced.
 fn options() -> AppendOptions {
-    let output = OutputOptions::new().with_durability(Durability::None);
-    AppendOptions::new().with_output(output)
+    AppendOptions::new().with_output(output())
 }
 
 /// Touches as much memory as the page cache will take for `len` bytes, twice.

@@ -1,14 +1,12 @@
 //! Processors with narrower vectors: the same work with a limit on the level.
 
 use crate::bench::Bench;
-use crate::contestants::text::{self, Text};
+use crate::contestants::text::ours;
 use anyhow::Result;
-use std::path::Path;
-use std::rc::Rc;
 use swath_simd::{Level, limit_level};
 use swath_study::fields::contracts::Contracts;
-use swath_study::fields::graph::{self, GraphContent};
-use swath_study::measure::{Entrant, Entrants, Goal, Meter};
+use swath_study::fields::text::{TextField, coordinates, rows, table};
+use swath_study::measure::{Entrant, Entrants, Goal};
 use swath_study::peers::Absent;
 use swath_study::pricing::Form;
 use swath_study::results::State;
@@ -16,28 +14,20 @@ use swath_study::results::State;
 /// The share of the speed with AVX-512.
 const SHARE: f64 = 0.70;
 
-type Parse = fn(&Path, usize, &mut Meter) -> Result<GraphContent>;
-
-pub(super) fn build_coo(bench: &Bench, text: &Text) -> Result<Entrants> {
-    Ok(parsed(bench, text, graph::coordinates))
+pub(super) fn build_coo(bench: &Bench, text: &TextField) -> Result<Entrants> {
+    Ok(levels(|name| ours(bench, text, name, coordinates)))
 }
 
-pub(super) fn build_csr(bench: &Bench, text: &Text) -> Result<Entrants> {
-    Ok(parsed(bench, text, graph::rows))
+pub(super) fn build_csr(bench: &Bench, text: &TextField) -> Result<Entrants> {
+    Ok(levels(|name| ours(bench, text, name, rows)))
 }
 
-pub(super) fn build_table(bench: &Bench, text: &Text) -> Result<Entrants> {
-    Ok(parsed(bench, text, text::table))
+pub(super) fn build_table(bench: &Bench, text: &TextField) -> Result<Entrants> {
+    Ok(levels(|name| ours(bench, text, name, table)))
 }
 
-fn parsed(bench: &Bench, text: &Text, parse: Parse) -> Entrants {
-    let workers = bench.workers;
-    levels(|name| text.entrant(name, move |path, meter| parse(path, workers, meter)))
-}
-
-pub(super) fn build_price(bench: &Bench, text: &Text) -> Result<Entrants> {
-    let input = Rc::clone(&text.input);
-    let contracts = Contracts::of(&bench.stage, input, text.found.values)?;
+pub(super) fn build_price(bench: &Bench) -> Result<Entrants> {
+    let contracts = Contracts::new(&bench.stage, bench.pick(2_500_000, 10_000))?;
     Ok(levels(|name| contracts.entrant(name, Form::Swath, bench.workers, State::Warm)))
 }
 

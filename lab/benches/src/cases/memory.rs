@@ -3,9 +3,9 @@
 use crate::args::Consumer;
 use crate::bench::{Bench, Size};
 use crate::contestants::consumer;
-use crate::contestants::text::Text;
 use anyhow::Result;
 use std::rc::Rc;
+use swath_study::fields::text::TextField;
 use swath_study::measure::{Entrant, Entrants, Goal, Input};
 use swath_study::results::State;
 
@@ -32,7 +32,7 @@ pub(super) fn peak(bench: &Bench, input: &Rc<Input>, name: &str, what: Consumer)
 /// Compares peaks with the file's size. A map's pages belong to the page cache, so its scan
 /// is listed but not judged.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
-    let input = bench.bytes(size)?;
+    let input = bench.bytes(size, State::Warm)?.input;
     let here = [(READ, Consumer::Read), (SCAN, Consumer::Scan), (SCAN_MAP, Consumer::ScanMap)]
         .map(|(name, what)| peak(bench, &input, name, what));
     let goals = [
@@ -52,12 +52,12 @@ fn beside(bytes: u64) -> f64 {
 }
 
 /// An entrant that parses the text.
-fn parser(bench: &Bench, text: &Text, name: &str, what: Consumer) -> Entrant {
+fn parser(bench: &Bench, text: &TextField, name: &str, what: Consumer) -> Entrant {
     peak(bench, &text.input, name, what).giving(text.found.sum)
 }
 
 /// Compares the peak of parsing edges with the size of the arrays that they become.
-pub(super) fn build_graph(bench: &Bench, text: &Text) -> Result<Entrants> {
+pub(super) fn build_graph(bench: &Bench, text: &TextField) -> Result<Entrants> {
     let here = [(COORDINATES, Consumer::Coordinates), (ROWS, Consumer::Rows)]
         .map(|(name, what)| parser(bench, text, name, what));
     let values = text.found.values;
@@ -70,7 +70,7 @@ pub(super) fn build_graph(bench: &Bench, text: &Text) -> Result<Entrants> {
 }
 
 /// Compares the peak of parsing a table with the size of its numbers.
-pub(super) fn build_table(bench: &Bench, text: &Text) -> Result<Entrants> {
+pub(super) fn build_table(bench: &Bench, text: &TextField) -> Result<Entrants> {
     let goals = [Goal::peak_mib(TABLE, beside(8 * text.found.values))];
     Ok(Entrants::new([parser(bench, text, TABLE, Consumer::Table)], goals))
 }

@@ -5,14 +5,15 @@
 //! division of the work can beat.
 
 use crate::bench::{Bench, Size};
-use crate::contestants::file::{FileSetting, Residency};
 use anyhow::Result;
 use std::fs;
 use std::rc::Rc;
 use std::sync::Arc;
 use swath::{ReadAt, ReadOptions, Source};
+use swath_study::fields::file::FileField;
 use swath_study::measure::{Entrant, Entrants, Goal};
 use swath_study::mirror::{Throttled, even_split};
+use swath_study::results::State;
 
 const ONE: &str = "one copy";
 const FOUR: &str = "swath, four copies";
@@ -42,7 +43,7 @@ enum Reader {
 
 /// Compares copies on devices of their own.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
-    let warm = FileSetting::bytes(bench, size, Residency::Warm)?;
+    let warm = bench.bytes(size, State::Warm)?;
     let rate = bench.pick(RATE, QUICK_RATE);
     let (even, slow) = ([rate; 4], [rate, rate, rate / SLOWER, rate]);
     let together: u64 = slow.iter().sum();
@@ -60,7 +61,7 @@ pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
     Ok(Entrants::new(here, goals))
 }
 
-fn throttled(warm: &FileSetting<'_>, name: &str, rates: &[u64], reader: Reader) -> Entrant {
+fn throttled(warm: &FileField, name: &str, rates: &[u64], reader: Reader) -> Entrant {
     let (path, rates) = (warm.input.path.clone(), rates.to_vec());
     warm.reusing(name, move |target| {
         let open = |&rate: &u64| Throttled::open(&path, rate);
@@ -88,7 +89,7 @@ const REPEATS: u64 = 4;
 
 /// Compares copies on one device with one of them.
 pub(super) fn build_device(bench: &Bench, size: Size) -> Result<Entrants> {
-    let warm = FileSetting::bytes(bench, size, Residency::Warm)?.times(REPEATS);
+    let warm = bench.bytes(size, State::Warm)?.times(REPEATS);
     let copy = |name: &str| {
         bench.stage.made(name, |path| {
             fs::copy(&warm.input.path, path)?;

@@ -7,6 +7,7 @@ use crate::contestants::write::{Chunks, Writer};
 use anyhow::Result;
 use std::rc::Rc;
 use swath_study::measure::{Entrants, Goal};
+use swath_study::results::State;
 
 /// How many times as fast one file is to be as a file for each thread.
 const SHARE: f64 = 1.1;
@@ -19,7 +20,7 @@ const PROCESS_MIB: f64 = 1.0;
 
 /// Compares one file in ordered mode, through and past the page cache, with the alternatives.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
-    let chunks = Rc::new(Chunks::of(bench.bytes(size)?.made.bytes));
+    let chunks = Rc::new(Chunks::of(bench.bytes(size, State::None)?.input.made.bytes));
     let expected = chunks.expected();
     let rival = [Writer::OwnFiles.name()];
     let goals = [Writer::OrderedDirect, Writer::Ordered]
@@ -30,7 +31,7 @@ pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
 
 /// Its memory, in a process of its own.
 pub(super) fn build_memory(bench: &Bench, size: Size) -> Result<Entrants> {
-    let input = bench.bytes(size)?;
+    let input = bench.bytes(size, State::Warm)?.input;
     let expected = Chunks::of(input.made.bytes).expected();
     let ways = [
         (Writer::Ordered, Consumer::WriteOrdered),

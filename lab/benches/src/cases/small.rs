@@ -1,23 +1,25 @@
 //! Reading a file that is so small that the calls around the read cost more than the read.
 
 use crate::bench::{Bench, Size};
-use crate::contestants::file::{BARE, FileSetting, PLAIN_READ, Residency, STD};
+use crate::contestants::file::{BARE, PLAIN_READ, STD};
 use anyhow::Result;
 use swath::ReadOptions;
+use swath_study::fields::file::Memory;
 use swath_study::measure::{Entrants, Goal};
+use swath_study::results::State;
 
 const INTO: &str = "swath, read_into";
 const POOLED: &str = "swath, buffer from a pool";
 
 /// Compares with the five calls that cannot be left out, and with the standard library.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
-    let warm = FileSetting::bytes(bench, size, Residency::Warm)?;
+    let warm = bench.bytes(size, State::Warm)?;
     let here = [
-        warm.bare(),
+        warm.bare(BARE),
         warm.read_into(INTO, ReadOptions::new()),
-        warm.pooled(POOLED),
-        warm.plain_read(),
-        warm.std_read(),
+        warm.read(POOLED, Memory::Reused, ReadOptions::new()),
+        warm.read(PLAIN_READ, Memory::Default, ReadOptions::new()),
+        warm.std_read(STD),
     ];
     let goals = [
         Goal::time(INTO, 1.15, &[BARE]),

@@ -1,11 +1,12 @@
 //! Summing a warm file without keeping it.
 
 use crate::bench::{Bench, Size};
-use crate::contestants::file::{FileSetting, RIPGREP, Residency, Scan};
+use crate::contestants::file::RIPGREP;
 use anyhow::Result;
 use swath::ReadOptions;
-use swath_study::fields::sums::{loaded, of_memory};
-use swath_study::limits::{memory_newlines, memory_sum};
+use swath_study::fields::file::Scan;
+use swath_study::fields::sums::{loaded, of_memory, summed};
+use swath_study::limits::memory_newlines;
 use swath_study::measure::{Entrants, Goal};
 
 const MEMORY_SUM: &str = "limit: sum of memory";
@@ -16,11 +17,10 @@ const NEWLINES: &str = "swath newlines, guarded map";
 
 /// Compares with summing memory and with ripgrep's scan.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
-    let warm = FileSetting::of(bench, bench.numbers(size)?, Residency::Warm)?;
-    let (input, made) = (&warm.input, warm.input.made);
-    let pages = loaded(&bench.stage, input)?;
+    let warm = bench.numbers(size)?;
+    let pages = loaded(&bench.stage, &warm.input)?;
     let here = [
-        of_memory(&pages, input, MEMORY_SUM, made.sum, memory_sum),
+        summed(&pages, &warm.input, MEMORY_SUM),
         warm.scanned(MAP, Scan::SumMapped, ReadOptions::new()),
         warm.scanned(PREAD, Scan::Sum, ReadOptions::new()),
         warm.scanned(NEWLINES, Scan::NewlinesMapped, ReadOptions::new()),
@@ -32,7 +32,7 @@ pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
         Goal::speed(NEWLINES, 1.6, &[RIPGREP]),
     ];
     let mut entrants = Entrants::new(here, goals);
-    entrants.add(warm.ripgrep());
+    entrants.add(bench.ripgrep(RIPGREP).map(|rg| warm.ripgrep(RIPGREP, rg)));
     Ok(entrants)
 }
 
@@ -40,11 +40,11 @@ const RECORDS: &str = "swath records, pread";
 
 /// Compares counting newlines with counting those of memory.
 pub(super) fn build_newlines(bench: &Bench, size: Size) -> Result<Entrants> {
-    let warm = FileSetting::of(bench, bench.numbers(size)?, Residency::Warm)?;
-    let (input, made) = (&warm.input, warm.input.made);
+    let warm = bench.numbers(size)?;
+    let input = &warm.input;
     let pages = loaded(&bench.stage, input)?;
     let here = [
-        of_memory(&pages, input, MEMORY_NEWLINES, made.lines, memory_newlines),
+        of_memory(&pages, input, MEMORY_NEWLINES, input.made.lines, memory_newlines),
         warm.scanned(NEWLINES, Scan::NewlinesMapped, ReadOptions::new()),
         warm.scanned(RECORDS, Scan::Records, ReadOptions::new()),
     ];

@@ -2,8 +2,9 @@
 
 use crate::bench::Bench;
 use crate::cases::graph::python;
-use crate::contestants::text::{Text, table};
+use crate::contestants::text::beside;
 use anyhow::Result;
+use swath_study::fields::text::{TextField, table};
 use swath_study::measure::{Entrants, Goal};
 use swath_study::peers::PythonWay;
 
@@ -22,18 +23,12 @@ const SLOW_PEERS: [PythonWay; 2] = [
 ];
 
 /// How many times as fast as polars.
-pub(super) fn build(bench: &Bench, text: &Text, times: f64) -> Result<Entrants> {
-    let goals = vec![Goal::speed(SWATH, times, &[POLARS.name])];
-    Ok(Entrants { goals, ..beside(bench, text, &PEERS) })
+pub(super) fn build(bench: &Bench, text: &TextField, times: f64) -> Result<Entrants> {
+    let goals = [Goal::speed(SWATH, times, &[POLARS.name])];
+    Ok(beside(bench, text, SWATH, table, &PEERS, goals))
 }
 
 /// Repeats beside slow entrants.
-pub(super) fn build_slow(bench: &Bench, text: &Text) -> Result<Entrants> {
-    Ok(beside(bench, text, &SLOW_PEERS))
-}
-
-fn beside(bench: &Bench, text: &Text, peers: &[PythonWay]) -> Entrants {
-    let workers = bench.workers;
-    let ours = text.entrant(SWATH, move |path, meter| table(path, workers, meter));
-    text.beside(bench, Entrants::new([ours], []), peers)
+pub(super) fn build_slow(bench: &Bench, text: &TextField) -> Result<Entrants> {
+    Ok(beside(bench, text, SWATH, table, &SLOW_PEERS, []))
 }

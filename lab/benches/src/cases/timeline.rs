@@ -1,12 +1,13 @@
 //! The cost of recording a timeline.
 
 use crate::bench::{Bench, Size};
-use crate::contestants::file::{FileSetting, Residency, Scan};
 use crate::contestants::files;
 use anyhow::Result;
 use swath::ingest::IngestOptions;
 use swath::{ReadOptions, Timeline};
+use swath_study::fields::file::Scan;
 use swath_study::measure::{Entrants, Goal};
+use swath_study::results::State;
 
 const OFF: &str = "without a timeline";
 const ON: &str = "with a timeline";
@@ -20,7 +21,7 @@ const COST: f64 = 1.02;
 
 /// A file in the page cache: there is nothing but memory to wait for, so the cost shows.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
-    let warm = FileSetting::bytes(bench, size, Residency::Warm)?;
+    let warm = bench.bytes(size, State::Warm)?;
     let plain = ReadOptions::new;
     let small = || ReadOptions::new().with_chunk_size(64 << 10);
     // One for all runs: it keeps a bounded number of spans, and recording goes on.

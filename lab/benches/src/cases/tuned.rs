@@ -4,13 +4,14 @@
 //! profiles. One that holds no setting leaves `auto` as it is.
 
 use crate::bench::{Bench, Size};
-use crate::contestants::file::{FileSetting, Residency, Scan};
 use crate::contestants::files;
 use anyhow::Result;
 use std::time::Duration;
 use swath::ingest::IngestOptions;
 use swath::{CancelToken, Profile, ReadOptions};
+use swath_study::fields::file::Scan;
 use swath_study::measure::{Entrants, Goal};
+use swath_study::results::State;
 use swath_study::tune::{TuneSettings, run};
 
 const AUTO: &str = "auto";
@@ -41,9 +42,9 @@ fn profile(bench: &Bench) -> Result<Profile> {
 }
 
 /// One file.
-pub(super) fn build(bench: &Bench, size: Size, residency: Residency) -> Result<Entrants> {
+pub(super) fn build(bench: &Bench, size: Size, state: State) -> Result<Entrants> {
     // Reused: the cost of fresh memory differs more from run to run than any tuned setting changes.
-    let file = FileSetting::bytes(bench, size, residency)?;
+    let file = bench.bytes(size, state)?;
     let tuned = ReadOptions::new().with_profile(profile(bench)?);
     let here = [
         file.read_into(AUTO, ReadOptions::new()),

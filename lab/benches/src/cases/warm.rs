@@ -1,12 +1,14 @@
 //! Reading a file that is in the page cache.
 
 use crate::bench::{Bench, Size};
-use crate::contestants::file::{FileSetting, PLAIN_READ, Residency, STD, pread_name};
+use crate::contestants::file::{PLAIN_READ, STD, pread_name};
 use anyhow::Result;
 use swath::ReadOptions;
+use swath_study::fields::file::Memory;
 use swath_study::limits::Schedule::{Dynamic, Static};
 use swath_study::measure::{Entrants, Goal};
 use swath_study::peers::PythonWay;
+use swath_study::results::State;
 
 const POOLED: &str = "swath, buffer from a pool";
 const INTO: &str = "swath, read_into";
@@ -14,23 +16,24 @@ const FRESH: &str = "swath, fresh buffer";
 
 /// Compares reused and fresh buffers with the limit, with one thread, and with peers.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
-    let warm = FileSetting::bytes(bench, size, Residency::Warm)?;
+    let warm = bench.bytes(size, State::Warm)?;
     let workers = bench.workers;
-    let mut here = vec![warm.pread(1, Static)?, warm.pread(workers, Dynamic)?];
+    let pread = |workers, how| warm.pread(&pread_name(workers, how), workers, how);
+    let mut here = vec![pread(1, Static), pread(workers, Dynamic)];
     if workers > 1 {
-        here.push(warm.pread(workers, Static)?);
+        here.push(pread(workers, Static));
     }
     here.extend([
-        warm.pooled(POOLED),
+        warm.read(POOLED, Memory::Reused, ReadOptions::new()),
         warm.read_into(INTO, ReadOptions::new()),
-        warm.unpooled(FRESH, ReadOptions::new()),
+        warm.read(FRESH, Memory::Fresh, ReadOptions::new()),
         // The pool that it shares by default may keep a buffer of 64 MiB.
-        warm.plain_read(),
-        warm.std_read(),
+        warm.read(PLAIN_READ, Memory::Default, ReadOptions::new()),
+        warm.std_read(STD),
     ]);
     let mut entrants = Entrants::new(here, goals(workers));
     for load in [PythonWay::FROM_FILE, PythonWay::OPEN_READ, PythonWay::READ_INTO] {
-        entrants.add(warm.python(load));
+        entrants.add(bench.python(load.name).map(|python| warm.python(python, load)));
     }
     Ok(entrants)
 }

@@ -4,20 +4,19 @@
 //! wake-up of all for each piece. What more cores gain it does not show.
 
 use crate::bench::{Bench, Size};
-use crate::contestants::file::{self, Residency, Scan};
 use crate::contestants::files;
-use crate::contestants::write::{CHUNK, Chunks, into_folder};
+use crate::contestants::write::{CHUNK, Chunks, into_folder, output, tree};
 use anyhow::Result;
 use rayon::ThreadPoolBuilder;
-use std::io::{self, Write};
-use std::ops::Range;
+use std::io::Write;
 use std::path::Path;
 use std::rc::Rc;
+use swath::ReadOptions;
 use swath::append::{AppendOptions, OrderedOptions, Writer};
 use swath::ingest::IngestOptions;
-use swath::sink::Durability;
-use swath::{OutputOptions, ReadOptions};
+use swath_study::fields::file::Scan;
 use swath_study::measure::{Entrant, Entrants, Goal};
+use swath_study::results::State;
 
 const WORKERS: [usize; 4] = [2, 8, 64, 256];
 /// The share of the best that each must reach.
@@ -47,19 +46,19 @@ fn options(workers: usize) -> ReadOptions {
 
 /// Reads into pages that exist.
 pub(super) fn build_read(bench: &Bench, size: Size) -> Result<Entrants> {
-    let warm = file::FileSetting::bytes(bench, size, Residency::Warm)?;
+    let warm = bench.bytes(size, State::Warm)?;
     beside("read", |name, workers| Ok(warm.read_into(name, options(workers))))
 }
 
 /// Sums.
 pub(super) fn build_scan(bench: &Bench, size: Size) -> Result<Entrants> {
-    let warm = file::FileSetting::of(bench, bench.numbers(size)?, Residency::Warm)?;
+    let warm = bench.numbers(size)?;
     beside("scan", |name, workers| Ok(warm.scanned(name, Scan::Sum, options(workers))))
 }
 
 /// Counts lines in blocks of whole records.
 pub(super) fn build_records(bench: &Bench, size: Size) -> Result<Entrants> {
-    let warm = file::FileSetting::of(bench, bench.numbers(size)?, Residency::Warm)?;
+    let warm = bench.numbers(size)?;
     beside("records", |name, workers| Ok(warm.scanned(name, Scan::Records, options(workers))))
 }
 
@@ -68,11 +67,6 @@ pub(super) fn build_ingest(warm: &files::FilesSetting<'_>) -> Result<Entrants> {
     beside("ingest", |name, workers| {
         Ok(warm.with(name, IngestOptions::new().with_read(options(workers))))
     })
-}
-
-/// Not durably: what the disk does is another question.
-fn output() -> OutputOptions {
-    OutputOptions::new().with_durability(Durability::None)
 }
 
 /// Writes chunks in their order, each in a ticket.
@@ -98,21 +92,12 @@ pub(super) fn build_append(bench: &Bench, size: Size) -> Result<Entrants> {
         let pool = ThreadPoolBuilder::new().num_threads(workers).build()?;
         Ok(move |chunks: &Chunks, folder: &Path| {
             let out = AppendOptions::new().with_output(output()).create(folder.join("out"))?;
-            pool.install(|| out.scope(|w| tree(w, chunks, 0..chunks.count())))?;
+            let write = |w: &mut Writer<'_>, index| w.write_all(chunks.chunk(index));
+            pool.install(|| out.scope(|w| tree(w, 0..chunks.count(), 1, &write)))?;
             out.commit()?;
             Ok(())
         })
     })
-}
-
-fn tree(w: &mut Writer<'_>, chunks: &Chunks, range: Range<usize>) -> io::Result<()> {
-    if range.len() == 1 {
-        return w.write_all(chunks.chunk(range.start));
-    }
-    let middle = range.start + range.len() / 2;
-    let (left, right) = (range.start..middle, middle..range.end);
-    w.join(|w| tree(w, chunks, left), |w| tree(w, chunks, right))?;
-    Ok(())
 }
 
 fn written<W>(
@@ -124,7 +109,7 @@ fn written<W>(
 where
     W: Fn(&Chunks, &Path) -> Result<()> + 'static,
 {
-    let chunks = Rc::new(Chunks::of(bench.bytes(size)?.made.bytes));
+    let chunks = Rc::new(Chunks::of(bench.bytes(size, State::None)?.input.made.bytes));
     let expected = chunks.expected();
     let room = usize::try_from(chunks.bytes()).unwrap_or(usize::MAX);
     beside(verb, |name, workers| {

@@ -2,8 +2,6 @@
 
 use crate::args::{Consumer, FilesReader};
 use crate::child::{self, Told};
-use crate::contestants::file::Scan;
-use crate::contestants::text;
 use crate::contestants::write::{self, Chunks, Writer};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
@@ -14,8 +12,9 @@ use std::time::Instant;
 use swath::ReadOptions;
 use swath::ingest::{Files, IngestOptions, OpenedBy};
 use swath_os::usage::{Usage, reset_peak_rss, usage};
-use swath_study::fields::graph::{self, GraphContent};
+use swath_study::fields::file::Scan;
 use swath_study::fields::grove::{of_files, of_ingested};
+use swath_study::fields::text::{self, TextContent};
 use swath_study::many::plain;
 use swath_study::measure::{Meter, Outcome};
 
@@ -46,8 +45,8 @@ pub(crate) fn measure(what: Consumer, path: &Path, workers: usize) -> Result<()>
         Consumer::ScanMap => scanned(Scan::SumMapped, &options, path)?,
         Consumer::WriteOrdered => written(Writer::Ordered, &chunks, path, workers)?,
         Consumer::WriteOrderedDirect => written(Writer::OrderedDirect, &chunks, path, workers)?,
-        Consumer::Coordinates => parsed(path, graph::coordinates(path, workers, &mut meter)?)?,
-        Consumer::Rows => parsed(path, graph::rows(path, workers, &mut meter)?)?,
+        Consumer::Coordinates => parsed(path, text::coordinates(path, workers, &mut meter)?)?,
+        Consumer::Rows => parsed(path, text::rows(path, workers, &mut meter)?)?,
         Consumer::Table => parsed(path, text::table(path, workers, &mut meter)?)?,
     };
     let seconds = start.elapsed().as_secs_f64();
@@ -63,7 +62,7 @@ fn scanned(scan: Scan, options: &ReadOptions, path: &Path) -> Result<(Outcome, U
 }
 
 /// The parsed values are gone by now; the peak remains.
-fn parsed(path: &Path, found: GraphContent) -> Result<(Outcome, Usage)> {
+fn parsed(path: &Path, found: TextContent) -> Result<(Outcome, Usage)> {
     Ok((Outcome { bytes: fs::metadata(path)?.len(), checksum: found.sum }, usage()?))
 }
 

@@ -38,24 +38,14 @@ impl Large {
     }
 }
 
-/// The engine that keeps the reads in flight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum By {
-    Ring,
-    Threads,
-}
+/// An engine that keeps the reads in flight.
+type Engine = fn(&File, Reads) -> io::Result<u64>;
+
+const ENGINES: [(&str, Engine); 2] = [("ring", by_ring), ("threads", by_threads)];
 
 /// Returns the names of the floor at a depth, one for each engine.
 pub(crate) fn names(depth: u32) -> [String; 2] {
-    [By::Ring, By::Threads].map(|by| name(by, depth))
-}
-
-fn name(by: By, depth: u32) -> String {
-    let by = match by {
-        By::Ring => "ring",
-        By::Threads => "threads",
-    };
-    format!("limit: random O_DIRECT reads, {by}, {depth}")
+    ENGINES.map(|(by, _)| format!("limit: random O_DIRECT reads, {by}, {depth}"))
 }
 
 /// Adds the floor at each of `depths` to the entrants, or says why it is absent.
@@ -67,26 +57,21 @@ pub(crate) fn add(
 ) -> Result<()> {
     let large = Large::make(bench, files)?;
     for &depth in depths {
-        for by in [By::Ring, By::Threads] {
-            let entrant = entrant(&large, by, depth);
-            entrants
-                .add(entrant.map_err(|error| Absent::new(&name(by, depth), error.to_string())));
+        for (name, (_, engine)) in names(depth).into_iter().zip(ENGINES) {
+            let entrant = entrant(&large, &name, engine, depth);
+            entrants.add(entrant.map_err(|error| Absent::new(&name, error.to_string())));
         }
     }
     Ok(())
 }
 
-fn entrant(large: &Large, by: By, depth: u32) -> io::Result<Entrant> {
+fn entrant(large: &Large, name: &str, engine: Engine, depth: u32) -> io::Result<Entrant> {
     let file = File::open(&large.input.path)?;
     let reads = Reads { size: large.size, depth, seed: 1 };
-    let read = move || match by {
-        By::Ring => by_ring(&file, reads),
-        By::Threads => by_threads(&file, reads),
-    };
     // If it is refused, that shows now.
-    read()?;
+    engine(&file, reads)?;
     let work = move |input: &Input, meter: &mut Meter| {
-        Ok(Outcome { checksum: meter.measure(&read)??, ..input.expected() })
+        Ok(Outcome { checksum: meter.measure(|| engine(&file, reads))??, ..input.expected() })
     };
-    Ok(large.input.entrant(name(by, depth), State::Cold, work).giving(large.first))
+    Ok(large.input.entrant(name, State::Cold, work).giving(large.first))
 }

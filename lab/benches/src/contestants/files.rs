@@ -2,14 +2,13 @@
 
 use crate::bench::Bench;
 use anyhow::{Context, Result};
-use std::io;
+use std::path::Path;
 use std::rc::Rc;
 use swath::ingest::{Arena, Files, IngestOptions, OpenedBy};
 use swath::{Error, ReadOptions};
 use swath_os::memory::Pages;
 use swath_study::fields::grove::{Grove, of_files};
 use swath_study::many::bare::Bare;
-use swath_study::many::manager::manage;
 use swath_study::many::{Glance, plain};
 use swath_study::measure::{Entrant, Outcome};
 use swath_study::peers::Absent;
@@ -41,41 +40,6 @@ pub(crate) fn manager_name(threads: usize) -> String {
 }
 
 impl FilesSetting<'_> {
-    /// Times reads whose bytes are not kept.
-    fn dropped(
-        &self,
-        name: &str,
-        read: impl Fn(&Grove) -> Result<Glance> + 'static,
-    ) -> Entrant {
-        let entrant = self.files.entrant(name, self.state, 0, move |files, meter| {
-            let Glance { bytes, sum, .. } = meter.measure(|| read(files))??;
-            Ok(Outcome { bytes, checksum: sum })
-        });
-        entrant.giving(self.files.glance.sum)
-    }
-
-    /// Times reads that bring their own memory for all bytes; `look` sums them afterwards.
-    fn kept<M>(
-        &self,
-        name: &str,
-        read: impl Fn(&Grove) -> Result<M> + 'static,
-        look: impl Fn(&M) -> Outcome + 'static,
-    ) -> Entrant {
-        // Dropping what was read is not timed.
-        self.files.entrant(name, self.state, self.files.len(), move |files, meter| {
-            Ok(look(&meter.measure(|| read(files))??))
-        })
-    }
-
-    /// An entrant that reads every file into memory of its own.
-    fn vectors(
-        &self,
-        name: &str,
-        read: impl Fn(&Grove) -> io::Result<Vec<Vec<u8>>> + 'static,
-    ) -> Entrant {
-        self.kept(name, move |files| Ok(read(files)?), |files| of_files(files))
-    }
-
     /// See [`BARE`], [`BARE_REUSED`] and [`BARE_FRESH`].
     pub(crate) fn bare(&self) -> Result<[Entrant; 3]> {
         let (workers, len) = (self.bench.workers, self.files.len());
@@ -89,29 +53,34 @@ impl FilesSetting<'_> {
             Ok(pages)
         };
         Ok([
-            self.dropped(BARE, move |_| Ok(calls.through_buffers(workers)?)),
+            self.files.dropped(BARE, self.state, move |_| Ok(calls.through_buffers(workers)?)),
             self.files.bare(&self.bench.stage, BARE_REUSED, self.state, workers)?,
-            self.kept(BARE_FRESH, fresh, move |pages| Outcome::of(&pages[..len], workers)),
+            self.files.kept(BARE_FRESH, self.state, len, fresh, move |pages| {
+                Outcome::of(&pages[..len], workers)
+            }),
         ])
     }
 
     /// See [`STD_DROPPED`].
     pub(crate) fn std_dropped(&self) -> Entrant {
         let workers = self.bench.workers;
-        self.dropped(STD_DROPPED, move |files| Ok(plain::read_and_drop(&files.paths, workers)?))
+        self.files.dropped(STD_DROPPED, self.state, move |files| {
+            Ok(plain::read_and_drop(&files.paths, workers)?)
+        })
     }
 
     /// See [`STD_KEPT`].
     pub(crate) fn std_kept(&self) -> Entrant {
         let workers = self.bench.workers;
-        self.vectors(STD_KEPT, move |files| plain::read_all(&files.paths, workers))
+        let read = move |files: &Grove| Ok(plain::read_all(&files.paths, workers)?);
+        let own = self.files.len();
+        self.files.kept(STD_KEPT, self.state, own, read, |files| of_files(files))
     }
 
     /// See [`manager_name`].
     pub(crate) fn manager(&self, threads: usize) -> Entrant {
-        let read =
-            move |files: &Grove| manage(&files.paths, threads, |path| std::fs::read(path));
-        self.vectors(&manager_name(threads), read)
+        let read = |path: &Path| std::fs::read(path);
+        self.files.managed(&manager_name(threads), self.state, threads, read)
     }
 
     /// See [`RIPGREP`].
@@ -144,7 +113,7 @@ pub(crate) fn depth_name(depth: u32) -> String {
 impl FilesSetting<'_> {
     /// See [`STREAMED`].
     pub(crate) fn streamed(&self) -> Entrant {
-        self.dropped(STREAMED, |files| {
+        self.files.dropped(STREAMED, self.state, |files| {
             let mut glance = Glance::default();
             IngestOptions::new().stream(Files::paths(&files.paths), |part| {
                 glance.add(part.bytes);
@@ -168,8 +137,7 @@ impl FilesSetting<'_> {
 
     /// See [`FRESH`].
     pub(crate) fn fresh(&self) -> Entrant {
-        let read = |files: &Grove| Ok(IngestOptions::new().ingest(Files::paths(&files.paths))?);
-        self.kept(FRESH, read, swath_study::fields::grove::of_ingested)
+        self.files.ingested(FRESH, self.state, self.files.len(), IngestOptions::new())
     }
 
     /// With two threads at most, this many files waiting for the device.

@@ -19,7 +19,6 @@ const BYTE: u8 = 7;
 /// How a source answers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answering {
-    pub(crate) word: &'static str,
     /// The latency of each request.
     latency: Duration,
     per_mib: Duration,
@@ -37,18 +36,16 @@ enum Lanes {
 }
 
 impl Answering {
-    pub(crate) const FAR: Self = Self::waiting("20ms", 20_000, 0);
-    pub(crate) const FAR_AND_NARROW: Self = Self::waiting("20ms-and-1ms-a-MiB", 20_000, 1000);
-    pub(crate) const AT_ONCE: Self = Self::waiting("0ms", 0, 0);
-    pub(crate) const ONE_LANE: Self =
-        Self { lanes: Lanes::One, ..Self::waiting("one-lane", 2000, 1000) };
-    pub(crate) const BUSY: Self =
-        Self { lanes: Lanes::Busy, ..Self::waiting("busy", 100, 1000) };
+    pub(crate) const FAR: Self = Self::waiting(20_000, 0);
+    pub(crate) const FAR_AND_NARROW: Self = Self::waiting(20_000, 1000);
+    pub(crate) const AT_ONCE: Self = Self::waiting(0, 0);
+    pub(crate) const ONE_LANE: Self = Self { lanes: Lanes::One, ..Self::waiting(2000, 1000) };
+    pub(crate) const BUSY: Self = Self { lanes: Lanes::Busy, ..Self::waiting(100, 1000) };
 
-    const fn waiting(word: &'static str, latency_us: u64, per_mib_us: u64) -> Self {
+    const fn waiting(latency_us: u64, per_mib_us: u64) -> Self {
         let latency = Duration::from_micros(latency_us);
         let per_mib = Duration::from_micros(per_mib_us);
-        Self { word, latency, per_mib, lanes: Lanes::Many }
+        Self { latency, per_mib, lanes: Lanes::Many }
     }
 
     /// Whether a few requests at a time may be as good as many.

@@ -3,11 +3,14 @@
 use crate::bench::Bench;
 use anyhow::{Context, Result};
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Write};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::rc::Rc;
-use swath::append::{Direct, OrderedOptions};
+use swath::OutputOptions;
+use swath::append::{self, Direct, OrderedOptions};
+use swath::sink::Durability;
 use swath_os::direct::reopen_direct_to_write;
 use swath_os::memory::Pages;
 use swath_plan::random::SplitMix64;
@@ -157,7 +160,28 @@ pub(crate) fn take(folder: &Path) -> Result<Outcome> {
     Ok(all)
 }
 
-type Share = fn(&Chunks, &Path, std::ops::Range<usize>) -> Result<()>;
+/// Writes a range in order in the strands of a tree of joins, `leaf` of them without a join.
+pub(crate) fn tree(
+    w: &mut append::Writer<'_>,
+    range: Range<usize>,
+    leaf: usize,
+    write: &(impl Fn(&mut append::Writer<'_>, usize) -> io::Result<()> + Sync),
+) -> io::Result<()> {
+    if range.len() <= leaf {
+        return range.into_iter().try_for_each(|index| write(w, index));
+    }
+    let middle = range.start + range.len() / 2;
+    let (left, right) = (range.start..middle, middle..range.end);
+    w.join(|w| tree(w, left, leaf, write), |w| tree(w, right, leaf, write))?;
+    Ok(())
+}
+
+/// An output that is not synced: what the disk does is another question.
+pub(crate) fn output() -> OutputOptions {
+    OutputOptions::new().with_durability(Durability::None)
+}
+
+type Share = fn(&Chunks, &Path, Range<usize>) -> Result<()>;
 
 fn own_files(chunks: &Chunks, folder: &Path, workers: usize, write: Share) -> Result<()> {
     let share = chunks.count.div_ceil(workers);
@@ -173,7 +197,7 @@ fn own_files(chunks: &Chunks, folder: &Path, workers: usize, write: Share) -> Re
     })
 }
 
-fn write_share(chunks: &Chunks, path: &Path, range: std::ops::Range<usize>) -> Result<()> {
+fn write_share(chunks: &Chunks, path: &Path, range: Range<usize>) -> Result<()> {
     let mut file = File::create(path)?;
     let mut buffer = Vec::with_capacity(CHUNK);
     for index in range {
@@ -185,11 +209,7 @@ fn write_share(chunks: &Chunks, path: &Path, range: std::ops::Range<usize>) -> R
 }
 
 /// The rest that `O_DIRECT` does not take goes through the page cache at the end.
-fn write_share_direct(
-    chunks: &Chunks,
-    path: &Path,
-    range: std::ops::Range<usize>,
-) -> Result<()> {
+fn write_share_direct(chunks: &Chunks, path: &Path, range: Range<usize>) -> Result<()> {
     let file = File::create(path)?;
     let direct = reopen_direct_to_write(&file)?;
     let size = 1 << 20;

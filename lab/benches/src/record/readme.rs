@@ -85,8 +85,7 @@ fn method(bench: &Bench) -> String {
         "- Every case: one round that does not count, then {} rounds, the order of the \
          contestants shuffled anew in each (seed {}).\n\
          - Warm: the file is read once, then residency is checked. Cold: `{}`, then residency \
-         is checked; on a virtual machine the host may still have the file in its memory. \
-         Half: every second window of 16 MiB is resident, each checked.\n\
+         is checked; on a virtual machine the host may still have the file in its memory.\n\
          - Before a contestant that takes fresh memory, as much memory is mapped, populated \
          and given back, so that it is not the first to get it from the host. What is reused \
          is overwritten before each run. Neither is timed.\n\

@@ -1,6 +1,7 @@
 //! The tables of a record: goals first, then every case.
 
-use crate::case::{Outcome, Ran};
+use super::Outcome;
+use crate::case::Ran;
 use anyhow::Result;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -25,8 +26,8 @@ pub(super) fn text(outcomes: &[(String, Outcome)], seed: u64) -> Result<String> 
 
 fn goals(text: &mut String, id: &str, outcome: &Outcome) -> Result<()> {
     let ran = match outcome {
-        Outcome::Ran(ran) => ran,
-        Outcome::Failed(_) => {
+        Ok(ran) => ran,
+        Err(_) => {
             writeln!(text, "| {id} | all | – | **failed** |")?;
             return Ok(());
         }
@@ -48,8 +49,8 @@ fn goals(text: &mut String, id: &str, outcome: &Outcome) -> Result<()> {
 
 fn case(text: &mut String, outcome: &Outcome, seed: u64) -> Result<()> {
     let ran = match outcome {
-        Outcome::Ran(ran) => ran,
-        Outcome::Failed(error) => {
+        Ok(ran) => ran,
+        Err(error) => {
             writeln!(text, "Failed: {error}")?;
             return Ok(());
         }

@@ -1,12 +1,12 @@
 //! The cost of the choice of `auto`: each engine fixed by hand beside it, on the same file.
 
 use anyhow::Result;
-use swath::{BufferPool, Engine, PageCache, ReadOptions};
+use swath::{Engine, PageCache, ReadOptions};
 
 use super::shape::{named_charts, states};
 use crate::experiment::{Claim, Experiment, Point, Scale, Study, told};
-use crate::fields::sums::mapped;
-use crate::measure::{Entrants, Outcome, Stage};
+use crate::fields::file::{FileField, Memory, Scan};
+use crate::measure::{Entrants, Stage};
 use crate::results::{Finding, Key, Measure, Selected, State};
 use crate::workload::FileContent;
 
@@ -38,29 +38,20 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
     let mut entrants = Entrants::default();
     let settings = [(AUTO, Engine::Auto)].into_iter().chain(FIXED);
     for (x, &len) in (0_u8..).step_by(2).zip(lens) {
-        let file = stage.file(FileContent::Bytes, len)?;
         // Memory that each read finds again, as a program has it that reads file after file.
-        let pool = BufferPool::new(usize::try_from(len)?);
+        let file = FileField::of(stage, &stage.file(FileContent::Bytes, len)?);
         for &state in states(stage) {
             for (series, engine) in settings.clone() {
                 let keeping = ReadOptions::new().with_page_cache(PageCache::Keep);
                 let options = keeping.with_engine(engine);
-                let reading = options.clone().with_pool(pool.clone());
-                let sum = file.entrant(series, state, move |input, meter| {
-                    let scanned = meter.count(|| mapped(&options, &input.path))??;
-                    Ok(Outcome { bytes: scanned.report.bytes, checksum: scanned.value })
-                });
-                entrants.here.push(sum.at(f64::from(x), state));
+                let (sum, read) =
+                    (file.at(f64::from(x), state), file.at(f64::from(x + 1), state));
+                let summed = sum.scanned(series, Scan::SumMapped, options.clone());
+                entrants.here.push(summed);
                 // A map is not read into memory, and 4 GiB may be more than there is.
-                if engine == Engine::Map || usize::from(x) + 1 >= PLACES.len() {
-                    continue;
+                if engine != Engine::Map && usize::from(x) + 1 < PLACES.len() {
+                    entrants.here.push(read.read(series, Memory::Reused, options));
                 }
-                let read = file.entrant(series, state, move |input, meter| {
-                    let loaded = meter.count(|| reading.read(input.path.as_path()))??;
-                    let checksum = swath_simd::sum(&loaded.buffer);
-                    Ok(Outcome { bytes: loaded.report.bytes, checksum })
-                });
-                entrants.here.push(read.at(f64::from(x + 1), state));
             }
         }
     }

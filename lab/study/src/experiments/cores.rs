@@ -60,7 +60,7 @@ fn by_cores(stage: &Stage) -> Result<Entrants> {
     }
     for &state in states(stage) {
         for cores in powers_of_two(stage.workers) {
-            let ways = loading.ways(cores as f64, state);
+            let ways = loading.at(cores as f64, state).ways();
             entrants.here.extend(ways.into_iter().map(|way| pinned(way, cores)));
         }
     }

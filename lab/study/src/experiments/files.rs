@@ -11,9 +11,8 @@ use swath::ingest::{Arena, IngestOptions};
 
 use super::shape::{busy, chart, charts, metric, states};
 use crate::experiment::{Experiment, Scale, Study};
-use crate::fields::grove::{Grove, ReadOne, of_files};
+use crate::fields::grove::Grove;
 use crate::many::lines::read_by_lines;
-use crate::many::manager::manage;
 use crate::many::tree::{Spread, Tree};
 use crate::measure::{Entrant, Entrants, Stage};
 use crate::results::{Chart, Measure, State};
@@ -117,20 +116,6 @@ fn grove(stage: &Stage, files: u64, size: u64) -> Result<Rc<Grove>> {
     Grove::new(stage, &format!("tree-{files}-{size}"), &tree)
 }
 
-/// Reads with this many threads, one file a task.
-fn managed(
-    grove: &Rc<Grove>,
-    series: &str,
-    state: State,
-    threads: usize,
-    read: ReadOne,
-) -> Entrant {
-    grove.entrant(series, state, 0, move |grove, meter| {
-        let files = meter.watch(|| manage(&grove.paths, threads, read))??;
-        Ok(of_files(&files))
-    })
-}
-
 fn swath(grove: &Rc<Grove>, x: f64, state: State) -> Entrant {
     let options = IngestOptions::new().with_arena(Arena::new());
     grove.ingested(SWATH, state, 0, options).at(x, state)
@@ -150,7 +135,7 @@ fn by_threads(stage: &Stage, files: u64, size: u64) -> Result<Entrants> {
         for &count in &threads {
             let x = f64::from(count);
             let read = |path: &Path| fs::read(path);
-            let entrant = managed(&grove, MANAGER, state, count as usize, read);
+            let entrant = grove.managed(MANAGER, state, count as usize, read);
             entrants.here.push(entrant.at(x, state));
         }
         entrants.here.push(swath(&grove, 1.0, state));
@@ -170,8 +155,8 @@ fn by_lines(stage: &Stage) -> Result<Entrants> {
         let x = size as f64 / 1e3;
         for &state in states(stage) {
             let by_lines = |path: &Path| Ok(read_by_lines(path)?.into_bytes());
-            let lines = managed(&grove, LINES, state, 1, by_lines);
-            let whole = managed(&grove, MANAGER, state, 1, |path| fs::read(path));
+            let lines = grove.managed(LINES, state, 1, by_lines);
+            let whole = grove.managed(MANAGER, state, 1, |path| fs::read(path));
             entrants.here.extend([lines, whole].map(|entrant| entrant.at(x, state)));
             entrants.here.push(swath(&grove, x, state));
         }

@@ -1,21 +1,17 @@
 //! Study D: loading a graph, compared with reading its bytes.
 
 use std::path::Path;
-use std::rc::Rc;
 
 use anyhow::Result;
-use swath::{ReadOptions, Scanned};
+use swath::ReadOptions;
 
 use super::limit::{MEMORY, memory};
 use super::shape::{chart, over, states};
 use crate::experiment::{Claim, Experiment, Point, Scale, Study, all_of};
-use crate::fields::contracts::unsynced;
-use crate::fields::graph::rows;
-use crate::fields::sums::mapped;
-use crate::measure::{Entrant, Entrants, Input, Meter, Outcome, Stage};
+use crate::fields::file::{FileField, Scan};
+use crate::fields::text::{TextField, TextKind, rows};
+use crate::measure::{Entrants, Meter, Stage};
 use crate::results::{Finding, Key, Measure, Selected, State};
-use crate::workload::Generated;
-use crate::workload::graph::{Rmat, Text};
 use swath_profile::stats::Bound;
 
 const SUM: &str = "sum through a map, all cores";
@@ -47,73 +43,30 @@ pub(super) const LOADING: Experiment = Experiment {
     entrants,
 };
 
-/// A graph as text, and its content.
-struct Graph {
-    input: Rc<Input>,
-    /// Places in MB.
-    x: f64,
-    /// Rows and columns of all edges added up.
-    ends: u64,
-}
-
-impl Graph {
-    fn new(stage: &Stage, scale: u32, edges: u64) -> Result<Self> {
-        let rmat = Rmat::new(scale, edges).with_seed(stage.seed);
-        let input = stage.made(&format!("graph-{scale}.mtx"), |path| {
-            let bytes = rmat.write(Text::MatrixMarket, 0, unsynced(path)?)?.bytes;
-            Ok(Generated { bytes, lines: edges, sum: ReadOptions::new().sum(path)?.value })
-        })?;
-        let ends = (0..edges).map(|index| rmat.edge(index)).map(|(from, to)| from + to).sum();
-        let x = (input.made.bytes as f64 / 1e5).round() / 10.0;
-        Ok(Self { input, x, ends })
-    }
-
-    fn entrant(
-        &self,
-        series: &str,
-        state: State,
-        load: impl Fn(&Input, &mut Meter) -> Result<Outcome> + 'static,
-    ) -> Entrant {
-        self.input.entrant(series, state, load).at(self.x, state)
-    }
-
-    fn sum(
-        &self,
-        series: &str,
-        state: State,
-        sum: impl Fn(&Path) -> Result<Scanned<u64>> + 'static,
-    ) -> Entrant {
-        self.entrant(series, state, move |input, meter| {
-            let scanned = meter.measure(|| sum(&input.path))??;
-            Ok(Outcome { bytes: scanned.report.bytes, checksum: scanned.value })
-        })
-    }
-
-    fn rows(&self, series: &str, state: State, workers: usize) -> Entrant {
-        let load = move |input: &Input, meter: &mut Meter| {
-            let checksum = rows(&input.path, workers, meter)?.sum;
-            Ok(Outcome { checksum, ..input.expected() })
-        };
-        self.entrant(series, state, load).giving(self.ends)
-    }
-}
-
 fn entrants(stage: &Stage) -> Result<Entrants> {
     let scales: &[u32] = stage.pick(&[8], &[14, 17], &[14, 16, 18, 20, 22]);
     let mut entrants = Entrants::default();
     for &scale in scales {
-        let graph = Graph::new(stage, scale, 16 << scale)?;
+        let kind = TextKind::Edges { scale, count: 16 << scale };
+        let graph = TextField::new(stage, &format!("graph-{scale}.mtx"), kind)?;
+        // Places in MB.
+        let x = (graph.input.made.bytes as f64 / 1e5).round() / 10.0;
         for &state in states(stage) {
+            let file = FileField::of(stage, &graph.input).at(x, state);
+            let loaded = |series, workers| {
+                let load = move |path: &Path, meter: &mut Meter| rows(path, workers, meter);
+                graph.entrant(series, state, load).at(x, state)
+            };
             let one = ReadOptions::new().with_workers(1);
-            entrants.here.push(graph.sum(SUM_SERIAL, state, move |path| mapped(&one, path)));
-            let all = ReadOptions::new();
-            entrants.here.push(graph.sum(SUM, state, move |path| mapped(&all, path)));
-            entrants.here.push(graph.rows(ROWS_SERIAL, state, 1));
-            entrants.here.push(graph.rows(ROWS, state, 0));
-            let buffers = |path: &Path| Ok(ReadOptions::new().sum(path)?);
-            entrants.here.push(graph.sum(BUFFERS, state, buffers));
+            entrants.here.extend([
+                file.scanned(SUM_SERIAL, Scan::SumMapped, one),
+                file.scanned(SUM, Scan::SumMapped, ReadOptions::new()),
+                loaded(ROWS_SERIAL, 1),
+                loaded(ROWS, 0),
+                file.scanned(BUFFERS, Scan::Sum, ReadOptions::new()),
+            ]);
         }
-        entrants.here.push(memory(stage, &graph.input, graph.x, State::Warm)?);
+        entrants.here.push(memory(stage, &graph.input, x, State::Warm)?);
     }
     Ok(entrants)
 }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use anyhow::Result;
 
-use crate::fields::sums::{loaded, of_memory};
+use crate::fields::sums::{loaded, summed};
 use crate::limits;
 use crate::measure::{Entrant, Input, Stage};
 use crate::results::State;
@@ -20,7 +20,7 @@ pub(super) fn memory(
     state: State,
 ) -> Result<Entrant> {
     let pages = loaded(stage, input)?;
-    let sum = of_memory(&pages, input, MEMORY, input.made.sum, limits::memory_sum);
+    let sum = summed(&pages, input, MEMORY);
     let (len, workers) = (input.len(), stage.workers);
     // As warm in the processor's caches as the file is after the others have read it.
     Ok(sum.at(x, state).with_before(move || {

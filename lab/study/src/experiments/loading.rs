@@ -2,20 +2,16 @@
 
 mod claims;
 
-use std::fs::File;
-use std::path::PathBuf;
-use std::rc::Rc;
-
 use anyhow::Result;
-use swath::{Engine, ReadOptions, Source};
+use swath::{Engine, ReadOptions};
 
 use super::shape::{chart, charts, metric, named_charts, over, states};
 use crate::experiment::{Experiment, Scale, Study};
+use crate::fields::file::FileField;
 use crate::limits;
 use crate::loading::{Load, load, map_without_reading};
-use crate::measure::{Entrant, Entrants, Input, Meter, SharedPages, Stage};
+use crate::measure::{Entrant, Entrants, Stage};
 use crate::results::{Chart, Measure, State};
-use crate::workload::FileContent;
 
 const SEQUENTIAL: &str = "sequential";
 pub(super) const PARALLEL: &str = "parallel chunks";
@@ -151,116 +147,68 @@ pub(super) fn charts_by_workers(x: &str) -> Vec<Chart> {
     charts(x, all)
 }
 
-/// The input, and its destination.
-pub(super) struct Loading {
-    input: Rc<Input>,
-    copies: Vec<Rc<Input>>,
-    pages: SharedPages,
-}
+/// A file of letters, and its copies, at a place.
+#[derive(Clone)]
+pub(super) struct Loading(FileField);
 
 impl Loading {
-    pub(super) fn new(stage: &Stage, size: u64, copies: usize) -> Result<Rc<Self>> {
-        let input = stage.file(FileContent::Letters, size)?;
-        let copies = (1..copies)
-            .map(|number| stage.copy(FileContent::Letters, size, number))
-            .collect::<Result<_>>()?;
-        let pages = stage.pages(input.len())?;
-        Ok(Rc::new(Self { input, copies, pages }))
+    pub(super) fn new(stage: &Stage, size: u64, copies: usize) -> Result<Self> {
+        Ok(Self(FileField::letters(stage, size, copies)?))
     }
 
-    fn paths(&self, count: usize) -> Vec<PathBuf> {
-        let all = std::iter::once(&self.input).chain(&self.copies);
-        all.take(count).map(|input| input.path.clone()).collect()
-    }
-
-    /// An entrant that fills the pages.
-    fn entrant(
-        self: &Rc<Self>,
-        series: &str,
-        x: f64,
-        state: State,
-        copies: usize,
-        fill: impl Fn(&mut [u8]) -> Result<()> + 'static,
-    ) -> Entrant {
-        let load = move |target: &mut [u8], meter: &mut Meter| meter.count(|| fill(target))?;
-        let before = Rc::clone(self);
-        let entrant = self.input.filling(&self.pages, series, state, load).at(x, state);
-        entrant.with_before(move || {
-            before.copies[..copies - 1].iter().try_for_each(|copy| copy.bring(state))
-        })
+    pub(super) fn at(&self, x: f64, state: State) -> Self {
+        Self(self.0.at(x, state))
     }
 
     /// The limit: reads and nothing else.
-    fn limit(self: &Rc<Self>, stage: &Stage, x: f64, state: State) -> Entrant {
+    fn limit(&self, stage: &Stage, x: f64, state: State) -> Entrant {
         /// Reads in flight, past the page cache.
         const DEPTH: usize = 32;
-        let (path, workers) = (self.input.path.clone(), stage.workers);
-        self.entrant(LIMIT, x, state, 1, move |target| {
-            let file = File::open(&path)?;
-            match state {
-                State::Cold => limits::direct(&file, target, DEPTH)?,
-                _ => limits::pread(&file, target, workers, limits::Schedule::Dynamic)?,
-            }
-            Ok(())
-        })
+        let field = self.0.at(x, state);
+        match state {
+            State::Cold => field.direct(LIMIT, DEPTH),
+            _ => field.pread(LIMIT, stage.workers, limits::Schedule::Dynamic),
+        }
     }
 
     /// Maps the file and unmaps it. The timed part has read nothing, so the bytes are read and added up
     /// afterwards, untimed.
-    fn unread_map(self: &Rc<Self>, x: f64, state: State, threads: usize) -> Entrant {
-        let here = Rc::clone(self);
-        let load = move |target: &mut [u8], meter: &mut Meter| {
-            meter.count(|| {
-                map_without_reading(&here.input.path, target.len(), own(threads))
-            })??;
-            Ok(load(&here.paths(1), target, Load { chunk_size: 1 << 20, ..own(0) })?)
-        };
-        self.input.filling(&self.pages, UNREAD_MAP, state, load).at(x, state)
-    }
-
-    /// One of the study's own ways.
-    fn own(
-        self: &Rc<Self>,
-        series: &str,
-        x: f64,
-        state: State,
-        copies: usize,
-        how: Load,
-    ) -> Entrant {
-        let paths = self.paths(copies);
-        self.entrant(series, x, state, copies, move |target| Ok(load(&paths, target, how)?))
-    }
-
-    /// Swath's.
-    fn swath(self: &Rc<Self>, x: f64, state: State, options: ReadOptions) -> Entrant {
-        let path = self.input.path.clone();
-        self.entrant(SWATH, x, state, 1, move |target| {
-            options.read_into(path.as_path(), target)?;
-            Ok(())
+    fn unread_map(&self, threads: usize) -> Entrant {
+        let field = self.0.with_files(1);
+        let paths = field.paths();
+        field.filling(UNREAD_MAP, move |target, meter| {
+            meter.count(|| map_without_reading(&paths[0], target.len(), own(threads)))??;
+            Ok(load(&paths, target, Load { chunk_size: 1 << 20, ..own(0) })?)
         })
     }
 
+    /// One of the study's own ways.
+    fn own(&self, series: &str, copies: usize, how: Load) -> Entrant {
+        let field = self.0.with_files(copies);
+        let paths = field.paths();
+        field.reusing(series, move |target| Ok(load(&paths, target, how)?))
+    }
+
+    /// Swath's.
+    fn swath(&self, options: ReadOptions) -> Entrant {
+        self.0.with_files(1).read_into(SWATH, options)
+    }
+
     /// The study's ways with this many threads, and Swath's.
-    fn by(
-        self: &Rc<Self>,
-        x: f64,
-        state: State,
-        threads: usize,
-        options: ReadOptions,
-    ) -> [Entrant; 4] {
+    fn by(&self, threads: usize, options: ReadOptions) -> [Entrant; 4] {
         let (how, mapped) = (own(threads), Load { mapped: true, ..own(threads) });
         [
-            self.own(PARALLEL, x, state, 1, how),
-            self.own(MIRRORED, x, state, FOUR, how),
-            self.own(MAPPED, x, state, 1, mapped),
-            self.swath(x, state, options),
+            self.own(PARALLEL, 1, how),
+            self.own(MIRRORED, FOUR, how),
+            self.own(MAPPED, 1, mapped),
+            self.swath(options),
         ]
     }
 
     /// Sequential, with the study's eight threads, and with Swath.
-    pub(super) fn ways(self: &Rc<Self>, x: f64, state: State) -> Vec<Entrant> {
-        let mut ways = vec![self.own(SEQUENTIAL, x, state, 1, own(0))];
-        ways.extend(self.by(x, state, 8, ReadOptions::new()));
+    pub(super) fn ways(&self) -> Vec<Entrant> {
+        let mut ways = vec![self.own(SEQUENTIAL, 1, own(0))];
+        ways.extend(self.by(8, ReadOptions::new()));
         ways
     }
 }
@@ -279,11 +227,12 @@ fn by_threads(stage: &Stage, size: u64) -> Result<Entrants> {
     let threads: &[usize] = stage.pick(&[1, 2], &[1, 2, 4, 8], &[1, 2, 4, 8, 16, 32]);
     let mut entrants = Entrants::default();
     for &state in states(stage) {
-        entrants.here.push(loading.own(SEQUENTIAL, 1.0, state, 1, own(0)));
+        entrants.here.push(loading.at(1.0, state).own(SEQUENTIAL, 1, own(0)));
         for &threads in threads {
             let options = ReadOptions::new().with_workers(threads);
-            entrants.here.extend(loading.by(at(threads), state, threads, options));
-            entrants.here.push(loading.unread_map(at(threads), state, threads));
+            let loading = loading.at(at(threads), state);
+            entrants.here.extend(loading.by(threads, options));
+            entrants.here.push(loading.unread_map(threads));
         }
         entrants.here.push(loading.limit(stage, at(stage.workers), state));
     }
@@ -298,8 +247,9 @@ fn by_size(stage: &Stage) -> Result<Entrants> {
         let loading = Loading::new(stage, size, FOUR)?;
         let x = size as f64 / 1e6;
         for &state in states(stage) {
-            entrants.here.extend(loading.ways(x, state));
-            entrants.here.push(loading.own(MANY_THREADS, x, state, 1, own(32)));
+            let loading = loading.at(x, state);
+            entrants.here.extend(loading.ways());
+            entrants.here.push(loading.own(MANY_THREADS, 1, own(32)));
             entrants.here.push(loading.limit(stage, x, state));
         }
     }
@@ -313,13 +263,13 @@ fn by_chunk(stage: &Stage) -> Result<Entrants> {
     let mut entrants = Entrants::default();
     for &state in states(stage) {
         for chunk_size in shifts.iter().map(|shift| 1_usize << shift) {
-            let (x, how) = (at(chunk_size), Load { chunk_size, ..own(8) });
-            entrants.here.push(loading.own(PARALLEL, x, state, 1, how));
-            let mapped = Load { mapped: true, ..how };
-            entrants.here.push(loading.own(MAPPED, x, state, 1, mapped));
+            let loading = loading.at(at(chunk_size), state);
+            let how = Load { chunk_size, ..own(8) };
+            entrants.here.push(loading.own(PARALLEL, 1, how));
+            entrants.here.push(loading.own(MAPPED, 1, Load { mapped: true, ..how }));
             let options =
                 ReadOptions::new().with_engine(Engine::Pool).with_chunk_size(chunk_size as u64);
-            entrants.here.push(loading.swath(x, state, options));
+            entrants.here.push(loading.swath(options));
         }
         entrants.here.push(loading.limit(stage, at(1 << 20), state));
     }
@@ -332,13 +282,10 @@ fn by_copies(stage: &Stage) -> Result<Entrants> {
     let mut entrants = Entrants::default();
     for state in [State::Warm, State::Cold] {
         for count in 1..=copies {
-            let x = at(count);
-            entrants.here.push(loading.own(MIRRORED, x, state, count, own(8)));
-            let paths = loading.paths(count);
-            entrants.here.push(loading.entrant(SWATH, x, state, count, move |target| {
-                ReadOptions::new().read_into(Source::mirrored(&paths), target)?;
-                Ok(())
-            }));
+            let loading = loading.at(at(count), state);
+            entrants.here.push(loading.own(MIRRORED, count, own(8)));
+            let copies = loading.0.with_files(count);
+            entrants.here.push(copies.read_mirrored(SWATH));
         }
         entrants.here.push(loading.limit(stage, 1.0, state));
     }
@@ -349,10 +296,10 @@ fn by_way(stage: &Stage) -> Result<Entrants> {
     let loading = Loading::new(stage, stage.pick(MB / 4, 32 * MB, 500 * MB), FOUR)?;
     let mut entrants = Entrants::default();
     for state in [State::Warm, State::Cold] {
-        let ways = loading.ways(0.0, state).into_iter().enumerate();
+        let ways = loading.at(0.0, state).ways().into_iter().enumerate();
         entrants.here.extend(ways.map(|(x, way)| way.at(at(x), state)));
         entrants.here.push(loading.limit(stage, 5.0, state));
-        entrants.here.push(loading.unread_map(6.0, state, 8));
+        entrants.here.push(loading.at(6.0, state).unread_map(8));
     }
     Ok(entrants)
 }

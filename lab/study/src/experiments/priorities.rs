@@ -2,16 +2,15 @@
 
 mod claims;
 
-use std::rc::Rc;
-
 use anyhow::Result;
+use swath::ReadOptions;
 
 use super::shape::{chart, metric, states};
 use crate::experiment::{Experiment, Scale, Study};
-use crate::fields::classes::{Cut, Field};
+use crate::fields::classes::{Cut, Until, barrier, window};
+use crate::fields::file::{FileField, Memory};
 use crate::measure::{Entrants, Stage};
 use crate::results::{Chart, Measure};
-use crate::workload::FileContent;
 
 const ALONE: &str = "batch after batch, one thread";
 const BARRIER: &str = "barrier between batches";
@@ -107,8 +106,8 @@ fn family(stage: &Stage) -> Result<Entrants> {
         for &threads in &threads {
             for &classes in &classes {
                 let cut = Cut { threads, classes, ..usual(stage) };
-                let entrant = field.barrier(&curve(threads), state, cut);
-                entrants.here.push(entrant.at(f64::from(classes), state));
+                let field = field.at(f64::from(classes), state);
+                entrants.here.push(barrier(&field, &curve(threads), cut));
             }
         }
     }
@@ -122,13 +121,13 @@ fn by_chunks(stage: &Stage) -> Result<Entrants> {
     let mut entrants = Entrants::default();
     for &state in states(stage) {
         for &chunks in &chunks {
+            let field = field.at(chunks as f64, state);
             let cut = Cut { chunks, ..usual(stage) };
             for classes in stage.pick([10, 20, 50], RANGES, RANGES) {
-                let barrier = field.barrier(&range(classes), state, Cut { classes, ..cut });
-                entrants.here.push(barrier.at(chunks as f64, state));
+                let cut = Cut { classes, ..cut };
+                entrants.here.push(barrier(&field, &range(classes), cut));
             }
-            let window = field.window(WINDOW, state, cut);
-            entrants.here.push(window.at(chunks as f64, state));
+            entrants.here.push(window(&field, WINDOW, Until::Whole, cut));
         }
     }
     Ok(entrants)
@@ -156,9 +155,8 @@ fn charts_by(x: &str) -> Vec<Chart> {
     ]
 }
 
-fn field(stage: &Stage) -> Result<Rc<Field>> {
-    let input = stage.file(FileContent::Letters, stage.pick(MB / 2, 32 * MB, 1300 * MB))?;
-    Field::new(stage, &input)
+fn field(stage: &Stage) -> Result<FileField> {
+    FileField::letters(stage, stage.pick(MB / 2, 32 * MB, 1300 * MB), 1)
 }
 
 fn by(stage: &Stage, cuts: impl Iterator<Item = (usize, Cut)>) -> Result<Entrants> {
@@ -167,13 +165,14 @@ fn by(stage: &Stage, cuts: impl Iterator<Item = (usize, Cut)>) -> Result<Entrant
     let mut entrants = Entrants::default();
     for &state in states(stage) {
         for &(x, cut) in &cuts {
-            let all = [
-                field.barrier(ALONE, state, Cut { threads: 1, ..cut }),
-                field.barrier(BARRIER, state, cut),
-                field.window(WINDOW, state, cut),
-                field.plain(PLAIN, state, cut.threads),
-            ];
-            entrants.here.extend(all.map(|entrant| entrant.at(x as f64, state)));
+            let field = field.at(x as f64, state);
+            let plain = ReadOptions::new().with_workers(cut.threads);
+            entrants.here.extend([
+                barrier(&field, ALONE, Cut { threads: 1, ..cut }),
+                barrier(&field, BARRIER, cut),
+                window(&field, WINDOW, Until::Whole, cut),
+                field.read(PLAIN, Memory::Reused, plain),
+            ]);
         }
     }
     Ok(entrants)

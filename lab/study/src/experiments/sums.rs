@@ -1,18 +1,14 @@
 //! Study D: summing the bytes of a mapped file, by advice, flags and blocks.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::rc::Rc;
-
 use anyhow::Result;
+use swath::ReadOptions;
 use swath::reading::{Advice, MapPages, PageSize, Schedule};
-use swath::{ReadOptions, Scanned};
 
 use super::limit::{MEMORY, memory};
 use super::shape::{charts, fastest, metric, named_charts, states};
 use crate::experiment::{Claim, Experiment, Point, Scale, Study, all_of};
-use crate::fields::sums::mapped;
-use crate::measure::{Entrant, Entrants, Input, Outcome, Stage};
+use crate::fields::file::{FileField, Scan};
+use crate::measure::{Entrants, Stage};
 use crate::page::size;
 use crate::results::{Finding, Key, Measure, Selected, State};
 use crate::workload::FileContent;
@@ -91,71 +87,29 @@ pub(super) const BY_BLOCK: Experiment = Experiment {
     ..BY_ADVICE
 };
 
-/// A file, and an entrant that sums it.
-struct Summing(Rc<Input>);
-
-impl Summing {
-    fn new(stage: &Stage) -> Result<Self> {
-        let size = stage.pick(1 << 18, 64 << 20, 1_000_000_000);
-        Ok(Self(stage.file(FileContent::Bytes, size)?))
-    }
-
-    fn entrant(
-        &self,
-        series: &str,
-        x: f64,
-        state: State,
-        sum: impl Fn(&Input) -> Result<Scanned<u64>> + 'static,
-    ) -> Entrant {
-        let entrant = self.0.entrant(series, state, move |input, meter| {
-            let scanned = meter.count(|| sum(input))??;
-            Ok(Outcome { bytes: scanned.report.bytes, checksum: scanned.value })
-        });
-        entrant.at(x, state)
-    }
-
-    /// Through the standard library's buffer, as a program reads a stream.
-    fn streamed(&self, state: State) -> Entrant {
-        let entrant = self.0.entrant(STREAM, state, move |input, meter| {
-            meter.count(|| {
-                let mut stream = BufReader::new(File::open(&input.path)?);
-                let mut outcome = Outcome::default();
-                loop {
-                    let bytes = stream.fill_buf()?;
-                    let len = bytes.len();
-                    if len == 0 {
-                        return Ok(outcome);
-                    }
-                    outcome.bytes += len as u64;
-                    outcome.checksum += bytes.iter().map(|&byte| u64::from(byte)).sum::<u64>();
-                    stream.consume(len);
-                }
-            })?
-        });
-        entrant.at(0.0, state)
-    }
-
-    fn mapped(&self, series: &str, x: f64, state: State, options: ReadOptions) -> Entrant {
-        self.entrant(series, x, state, move |input| mapped(&options, &input.path))
-    }
+fn file(stage: &Stage) -> Result<FileField> {
+    let size = stage.pick(1 << 18, 64 << 20, 1_000_000_000);
+    Ok(FileField::of(stage, &stage.file(FileContent::Bytes, size)?))
 }
 
+/// The buffer that the standard library gives to a program that reads a stream.
+const STREAM_BUFFER: usize = 8 << 10;
+
 fn by_advice(stage: &Stage) -> Result<Entrants> {
-    let summing = Summing::new(stage)?;
+    let file = file(stage)?;
     let mut entrants = Entrants::default();
     for &state in states(stage) {
         for (x, (_, way)) in (0_u8..).zip(ADVICE) {
-            let x = f64::from(x);
             let options = way(ReadOptions::new());
-            let one = options.clone().with_workers(1);
-            entrants.here.push(summing.mapped(SERIAL, x, state, one));
-            entrants.here.push(summing.mapped(PARALLEL, x, state, options));
+            let (file, one) = (file.at(f64::from(x), state), options.clone().with_workers(1));
+            entrants.here.push(file.scanned(SERIAL, Scan::SumMapped, one));
+            entrants.here.push(file.scanned(PARALLEL, Scan::SumMapped, options));
         }
-        let sum = |input: &Input| Ok(ReadOptions::new().sum(input.path.as_path())?);
-        entrants.here.push(summing.entrant(BUFFERS, 0.0, state, sum));
-        entrants.here.push(summing.streamed(state));
+        let file = file.at(0.0, state);
+        entrants.here.push(file.scanned(BUFFERS, Scan::Sum, ReadOptions::new()));
+        entrants.here.push(file.buf_reader(STREAM, STREAM_BUFFER));
     }
-    entrants.here.push(memory(stage, &summing.0, 0.0, State::Warm)?);
+    entrants.here.push(memory(stage, &file.input, 0.0, State::Warm)?);
     Ok(entrants)
 }
 
@@ -201,28 +155,29 @@ fn of_memory(runs: &Selected<'_>, state: State) -> Option<Interval> {
 }
 
 fn by_block(stage: &Stage) -> Result<Entrants> {
-    let summing = Summing::new(stage)?;
+    let file = file(stage)?;
     let shifts: Vec<u32> =
         stage.pick(vec![14, 18], vec![14, 16, 18, 20, 22], (12..=26).step_by(2).collect());
     let mut entrants = Entrants::default();
     let schedules = [(DYNAMIC, Schedule::Dynamic), (STATIC, Schedule::Static)];
     for &state in states(stage) {
         for &shift in &shifts {
-            let (size, x) = (1_u64 << shift, f64::from(1_u32 << shift));
+            let (size, file) = (1_u64 << shift, file.at(f64::from(1_u32 << shift), state));
             for (name, schedule) in schedules {
                 let options = ReadOptions::new()
                     .with_chunk_size(size)
                     .with_schedule(schedule)
                     .with_advice(Advice::WillNeed);
-                entrants.here.push(summing.mapped(name, x, state, options));
+                entrants.here.push(file.scanned(name, Scan::SumMapped, options));
             }
         }
     }
     for &state in states(stage) {
         let bare = ReadOptions::new().with_chunk_size(4096).with_advice(Advice::None);
-        entrants.here.push(summing.mapped(BARE, 4096.0, state, bare));
+        let file = file.at(4096.0, state);
+        entrants.here.push(file.scanned(BARE, Scan::SumMapped, bare));
     }
-    entrants.here.push(memory(stage, &summing.0, f64::from(1 << 18), State::Warm)?);
+    entrants.here.push(memory(stage, &file.input, f64::from(1 << 18), State::Warm)?);
     Ok(entrants)
 }
 

@@ -1,16 +1,15 @@
 //! Reads by priority, and the reads that they are compared with: all into existing memory.
 
 use std::fs::File;
-use std::rc::Rc;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, ensure};
+use swath::ReadOptions;
 use swath::classes::{ClassPlan, LoadedPlan};
-use swath::{BufferPool, ReadOptions};
+use swath_os::machine;
 
+use super::file::FileField;
 use crate::barrier::{self, Batches};
-use crate::limits;
-use crate::measure::{Entrant, Input, Meter, Outcome, SharedPages, Stage, UNREAD};
-use crate::results::State;
+use crate::measure::{Entrant, Input, Outcome};
 
 /// How a file is cut, and how many threads read it; its classes are needed from the middle on, then
 /// from the front.
@@ -38,96 +37,53 @@ impl Cut {
     }
 }
 
-/// Shared by all entrants.
-pub struct Field {
-    input: Rc<Input>,
-    pages: SharedPages,
-    pool: BufferPool,
-    workers: usize,
+/// Study A's way.
+pub fn barrier(file: &FileField, series: &str, cut: Cut) -> Entrant {
+    let path = file.input.path.clone();
+    file.filling(series, move |target, meter| {
+        let file = File::open(&path)?;
+        let batches = Batches {
+            chunks: cut.chunks,
+            classes: cut.classes as usize,
+            first: cut.middle() as usize,
+            workers: cut.threads,
+        };
+        let loaded = meter.measure(|| barrier::load(&file, target, batches))??;
+        // Cutting and sharing out is not part of the study's time.
+        meter.took(loaded.total.as_secs_f64());
+        let first = loaded.classes.first().context("there is a class")?;
+        meter.note("first_seconds", first.as_secs_f64());
+        Ok(())
+    })
 }
 
-impl Field {
-    /// Reads of one file.
-    ///
-    /// # Errors
-    ///
-    /// If there is no memory for it.
-    pub fn new(stage: &Stage, input: &Rc<Input>) -> Result<Rc<Self>> {
-        let pages = stage.pages(input.len())?;
-        // The pool keeps whole huge pages.
-        let pool = BufferPool::new(input.len() + (4 << 20));
-        Ok(Rc::new(Self { input: Rc::clone(input), pages, pool, workers: stage.workers }))
-    }
+/// The end of the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// The first class is there.
+    First,
+    /// The whole file is.
+    Whole,
+}
 
-    fn options(&self, threads: usize) -> ReadOptions {
-        ReadOptions::new().with_pool(self.pool.clone()).with_workers(threads)
-    }
-
-    fn entrant(
-        self: &Rc<Self>,
-        series: &str,
-        state: State,
-        work: impl FnMut(&Input, &mut Meter) -> Result<Outcome> + 'static,
-    ) -> Entrant {
-        let before = Rc::clone(self);
-        self.input.entrant(series, State::None, work).at(0.0, state).with_before(move || {
-            limits::fill(
-                &mut before.pages.borrow_mut()[..before.input.len()],
-                UNREAD,
-                before.workers,
-            );
-            // The memory that Swath will get is touched, and holds nothing of the file.
-            let mut buffer = before.options(0).read(before.input.path.as_path())?.buffer;
-            limits::fill(&mut buffer, UNREAD, before.workers);
-            drop(buffer);
-            before.input.bring(state)
-        })
-    }
-
-    /// Study A's way.
-    pub fn barrier(self: &Rc<Self>, series: &str, state: State, cut: Cut) -> Entrant {
-        let here = Rc::clone(self);
-        self.entrant(series, state, move |input, meter| {
-            let file = File::open(&input.path)?;
-            let mut pages = here.pages.borrow_mut();
-            let target = &mut pages[..input.len()];
-            let batches = Batches {
-                chunks: cut.chunks,
-                classes: cut.classes as usize,
-                first: cut.middle() as usize,
-                workers: cut.threads,
-            };
-            let loaded = meter.measure(|| barrier::load(&file, target, batches))??;
-            // Cutting and sharing out is not part of the study's time.
-            meter.took(loaded.total.as_secs_f64());
-            let first = loaded.classes.first().context("there is a class")?;
-            meter.note("first_seconds", first.as_secs_f64());
-            Ok(Outcome::of(target, here.workers))
-        })
-    }
-
-    /// Swath's.
-    pub fn window(self: &Rc<Self>, series: &str, state: State, cut: Cut) -> Entrant {
-        let (options, workers) = (self.options(cut.threads), self.workers);
-        self.entrant(series, state, move |input, meter| {
-            let path = input.path.as_path();
-            let read = || Ok(options.read_prioritised(path, cut.plan(input))?.finish()?);
-            let loaded: Result<LoadedPlan> = meter.measure(read)?;
-            let loaded = loaded?;
-            let report = &loaded.report;
-            ensure!(report.max_skew <= report.window, "the window did not hold: {report:?}");
-            let first = report.elapsed(0).context("the plan has this class")?;
-            meter.note("first_seconds", first.as_secs_f64());
-            Ok(Outcome::of(loaded.buffer(), workers))
-        })
-    }
-
-    /// Without classes.
-    pub fn plain(self: &Rc<Self>, series: &str, state: State, threads: usize) -> Entrant {
-        let (options, workers) = (self.options(threads), self.workers);
-        self.entrant(series, state, move |input, meter| {
-            let loaded = meter.measure(|| options.read(input.path.as_path()))??;
-            Ok(Outcome::of(&loaded.buffer, workers))
-        })
-    }
+/// Swath's.
+pub fn window(file: &FileField, series: &str, until: Until, cut: Cut) -> Entrant {
+    let options = file.reading(ReadOptions::new().with_workers(cut.threads));
+    file.pooling(series, move |input, meter| {
+        let path = input.path.as_path();
+        let reading = meter.measure(|| options.read_prioritised(path, cut.plan(input)))??;
+        let loaded: LoadedPlan = match until {
+            Until::First => {
+                meter.measure(|| reading.wait(0).map(drop))??;
+                reading.finish()?
+            }
+            Until::Whole => meter.measure(|| reading.finish())??,
+        };
+        let report = &loaded.report;
+        ensure!(report.max_skew <= report.window, "the window did not hold: {report:?}");
+        let first = report.elapsed(0).context("the plan has this class")?;
+        meter.note("first_seconds", first.as_secs_f64());
+        meter.fell_back(report.read.fallbacks.clone());
+        Ok(Outcome::of(loaded.buffer(), machine::usable_cpus()))
+    })
 }

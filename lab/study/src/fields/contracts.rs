@@ -48,15 +48,6 @@ impl Contracts {
             let sum = ReadOptions::new().sum(path)?.value;
             Ok(Generated { bytes, lines: contracts + 1, sum })
         })?;
-        Self::of(stage, input, contracts)
-    }
-
-    /// Those of a text that is there.
-    ///
-    /// # Errors
-    ///
-    /// If they cannot be priced once.
-    pub fn of(stage: &Stage, input: Rc<Input>, contracts: u64) -> Result<Rc<Self>> {
         let output = stage.output("prices");
         // The slow, obvious way says what is right.
         let pricing = Pricing::new(Form::Lines).with_workers(1);
@@ -103,6 +94,7 @@ fn price(
 ) -> Result<(Outcome, Priced)> {
     let to = unsynced(output)?;
     let priced = meter.watch(|| pricing.price(&input.path, to))??;
+    meter.fell_back(priced.fallbacks.clone());
     let checksum = ReadOptions::new().sum(output)?.value;
     fs::remove_file(output)?;
     Ok((Outcome { bytes: priced.bytes_out, checksum }, priced))

@@ -4,12 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use anyhow::{Context, Result, ensure};
-use swath_os::machine;
+use anyhow::{Context, Result};
 
 use crate::cache;
 use crate::forks::{Leave, Trees};
-use crate::measure::{Entrant, Meter, Outcome, Stage};
+use crate::measure::{Entrant, Meter, Outcome, Stage, memory_for};
 
 /// Each call writes study E's 10 KB.
 const CALL: usize = 10 << 10;
@@ -29,11 +28,7 @@ impl Forked {
     pub fn new(stage: &Stage, n: u32, threads: usize) -> Result<Rc<Self>> {
         let trees = Trees::new(n, CALL, threads)?;
         // The output stays in memory, and as much again was touched before.
-        let (needed, total) = (3 * trees.expected().0, machine::memory_total()?);
-        ensure!(
-            total >= needed,
-            "this needs {needed} bytes of memory, and the machine has {total}"
-        );
+        memory_for(3 * trees.expected().0)?;
         Ok(Rc::new(Self { trees, folder: stage.output("tree") }))
     }
 

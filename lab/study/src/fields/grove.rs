@@ -10,8 +10,9 @@ use swath::ingest::{Files, IngestOptions, Ingested};
 use crate::cache::{self, ColdBy};
 use crate::limits;
 use crate::many::bare::Bare;
+use crate::many::manager::manage;
 use crate::many::tree::{Tree, TreeFiles, make};
-use crate::many::{Glance, plain, residency};
+use crate::many::{Glance, plain};
 use crate::measure::{Entrant, Meter, Outcome, Stage, UNREAD};
 use crate::results::State;
 
@@ -44,7 +45,7 @@ impl Grove {
         let glance = plain::read_and_drop(&paths, 1).context("cannot read the files back")?;
         // Writing back must not run during a measurement, and warm files have been read once. Where files
         // do not leave the page cache, cold runs say so.
-        let _ = residency::make_all_cold(&paths, stage.cold_by);
+        let _ = cache::make_all_cold(&paths, stage.cold_by);
         Ok(Rc::new(Self { folder, paths, made, glance, cold_by: stage.cold_by }))
     }
 
@@ -66,9 +67,9 @@ impl Grove {
     /// `own`, and the page cache will take.
     fn prepare(&self, state: State, own: usize) -> Result<()> {
         let cached = match state {
-            State::Warm => residency::make_all_warm(&self.paths).map(|()| 0)?,
+            State::Warm => cache::make_all_warm(&self.paths).map(|()| 0)?,
             State::Cold => {
-                residency::make_all_cold(&self.paths, self.cold_by).map(|()| self.len())?
+                cache::make_all_cold(&self.paths, self.cold_by).map(|()| self.len())?
             }
             State::None => 0,
         };
@@ -93,18 +94,57 @@ impl Grove {
             .with_before(move || before.prepare(state, own))
     }
 
+    /// Times reads whose bytes are not kept.
+    pub fn dropped(
+        self: &Rc<Self>,
+        series: &str,
+        state: State,
+        read: impl Fn(&Self) -> Result<Glance> + 'static,
+    ) -> Entrant {
+        let entrant = self.entrant(series, state, 0, move |grove, meter| {
+            let Glance { bytes, sum, .. } = meter.measure(|| read(grove))??;
+            Ok(Outcome { bytes, checksum: sum })
+        });
+        entrant.giving(self.glance.sum)
+    }
+
+    /// Times reads that bring `own` bytes of memory; `look` sums them afterwards. Dropping what was read is
+    /// not timed.
+    pub fn kept<M>(
+        self: &Rc<Self>,
+        series: &str,
+        state: State,
+        own: usize,
+        read: impl Fn(&Self) -> Result<M> + 'static,
+        look: impl Fn(&M) -> Outcome + 'static,
+    ) -> Entrant {
+        self.entrant(series, state, own, move |grove, meter| {
+            Ok(look(&meter.watch(|| read(grove))??))
+        })
+    }
+
+    /// Study B's task manager with this many threads, one file a task.
+    pub fn managed(
+        self: &Rc<Self>,
+        series: &str,
+        state: State,
+        threads: usize,
+        read: ReadOne,
+    ) -> Entrant {
+        let read = move |grove: &Self| Ok(manage(&grove.paths, threads, read)?);
+        self.kept(series, state, self.len(), read, |files| of_files(files))
+    }
+
     /// Swath, with options that bring an arena or take memory of their own.
     pub fn ingested(
         self: &Rc<Self>,
-        series: impl Into<String>,
+        series: &str,
         state: State,
         own: usize,
         options: IngestOptions,
     ) -> Entrant {
-        self.entrant(series, state, own, move |grove, meter| {
-            let ingested = meter.watch(|| options.ingest(Files::paths(&grove.paths)))??;
-            Ok(of_ingested(&ingested))
-        })
+        let read = move |grove: &Self| Ok(options.ingest(Files::paths(&grove.paths))?);
+        self.kept(series, state, own, read, of_ingested)
     }
 
     /// The bare calls with this many threads, into existing memory; names were looked up before.

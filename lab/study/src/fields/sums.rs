@@ -1,4 +1,4 @@
-//! Sums of a file, and of memory that has its bytes.
+//! Sums of a file, and of memory that has its bytes: limits that no read of it can beat.
 
 use std::fs::File;
 use std::path::Path;
@@ -59,5 +59,19 @@ pub fn of_memory(
         let pages = here.borrow();
         let checksum = meter.measure(|| look(&pages[..len], workers))?;
         Ok(Outcome { checksum, ..expected })
+    })
+}
+
+/// Sums the bytes of `input`, already in memory, with all cores.
+pub fn summed(pages: &SharedPages, input: &Input, series: &str) -> Entrant {
+    of_memory(pages, input, series, input.made.sum, limits::memory_sum)
+}
+
+/// Makes the pages of `len` bytes of new memory exist.
+pub fn populated(series: &str, len: usize, workers: usize) -> Entrant {
+    let expected = Outcome { bytes: len as u64, checksum: 0 };
+    Entrant::new(series, expected, move |meter| {
+        let pages = meter.measure(|| limits::touched_pages(len, workers))??;
+        Ok(Outcome::of(&pages[..len], workers))
     })
 }

@@ -18,6 +18,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::{Glance, fork};
+use crate::limits::bare_read_in;
 use crate::threads::one_by_one;
 
 /// Files that a thread takes at one time: few enough that no thread waits long at the end.
@@ -149,18 +150,8 @@ impl Bare {
     }
 
     fn read(&self, known: &Known, target: &mut [u8]) -> io::Result<()> {
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(
-            &self.folders[known.folder],
-            known.name.as_c_str(),
-            flags,
-            Mode::empty(),
-        )?;
-        let before = rustix::fs::fstat(&file)?;
-        let len = rustix::io::pread(&file, &mut *target, 0)?;
-        let after = rustix::fs::fstat(&file)?;
-        drop(file);
-        if before.st_size == after.st_size && len == target.len() {
+        let len = bare_read_in(&self.folders[known.folder], known.name.as_c_str(), target)?;
+        if len == target.len() {
             Ok(())
         } else {
             Err(io::Error::other(format!("{:?} changed while it was read", known.name)))

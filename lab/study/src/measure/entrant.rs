@@ -85,6 +85,17 @@ impl Entrant {
         Self { repeats, ..self }
     }
 
+    /// Adds to what was measured after each run.
+    pub fn noting(self, note: impl Fn(&mut Meter) + 'static) -> Self {
+        let mut work = self.work;
+        let work = move |meter: &mut Meter| {
+            let outcome = work(meter)?;
+            note(meter);
+            Ok(outcome)
+        };
+        Self { work: Box::new(work), ..self }
+    }
+
     /// Runs `after` after each run, even a failed one.
     pub fn with_after(self, after: impl FnMut() -> Result<()> + 'static) -> Self {
         Self { after: Box::new(after), ..self }

@@ -145,6 +145,20 @@ pub struct Stage {
 /// Memory that an experiment may take for each byte of its largest file.
 const MEMORY_FACTOR: u64 = 4;
 
+/// Checks that the machine has this much memory.
+///
+/// # Errors
+///
+/// If it has less.
+pub fn memory_for(needed: u64) -> Result<()> {
+    let total = machine::memory_total()?;
+    ensure!(
+        total >= needed,
+        "this needs {needed} bytes of memory, and the machine has {total}"
+    );
+    Ok(())
+}
+
 impl Stage {
     /// Everything is made in `folder`, which exists.
     pub fn new(folder: &Path, extent: Extent, seed: u64) -> Self {
@@ -227,11 +241,7 @@ impl Stage {
     fn named(&self, end: &str, kind: FileContent, size: u64) -> Result<Rc<Input>> {
         let name = format!("{kind:?}-{size}{end}");
         let name = name.replace(|sign: char| !sign.is_ascii_alphanumeric(), "-");
-        let (needed, total) = (size.saturating_mul(MEMORY_FACTOR), machine::memory_total()?);
-        ensure!(
-            total >= needed,
-            "this needs {needed} bytes of memory, and the machine has {total}"
-        );
+        memory_for(size.saturating_mul(MEMORY_FACTOR))?;
         self.made(&name, |path| Ok(generate(Recipe { kind, size, seed: self.seed }, path, 0)?))
     }
 

@@ -64,11 +64,6 @@ impl Commit {
     pub fn seconds(&self) -> f64 {
         self.look_s + self.list_s + self.place_s + self.remove_s
     }
-
-    /// Until the output is there.
-    pub fn durable_s(&self) -> f64 {
-        self.seconds() - self.remove_s
-    }
 }
 
 /// Computes the commit of a job.

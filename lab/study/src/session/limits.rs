@@ -3,16 +3,15 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
-use std::rc::Rc;
 
 use anyhow::{Result, bail};
 use swath::CancelToken;
 
-use crate::limits;
+use crate::fields::file::FileField;
+use crate::fields::sums::{loaded, populated, summed};
+use crate::limits::Schedule;
 use crate::many::device::{Reads, by_ring};
-use crate::measure::{
-    Counting, Entrant, Input, Meter, Outcome, Rounds, SharedPages, Stage, run,
-};
+use crate::measure::{Counting, Entrant, Meter, Outcome, Rounds, Stage, run};
 use crate::results::{Limit, Run, State};
 use crate::workload::FileContent;
 use swath_profile::stats::median_interval;
@@ -45,29 +44,19 @@ enum Rate {
 }
 
 impl LimitRuns {
-    fn new(
-        name: &'static str,
-        of: LimitScope,
-        unit: &'static str,
-        rate: Rate,
-        mut work: impl FnMut(&mut Meter) -> Result<()> + 'static,
-    ) -> Self {
-        let entrant = Entrant::new(name, Outcome::default(), move |meter| {
-            work(meter)?;
-            Ok(Outcome::default())
-        });
-        Self { entrant, of, unit, rate }
-    }
-
     /// Makes a limit of work with this many bytes.
-    fn gb_per_s(
-        name: &'static str,
-        of: LimitScope,
-        bytes: usize,
-        work: impl FnMut(&mut Meter) -> Result<()> + 'static,
-    ) -> Self {
-        Self::new(name, of, "GB/s", Rate::PerSecond(float(bytes) / 1e9), work)
+    fn gb_per_s(of: LimitScope, bytes: usize, entrant: Entrant) -> Self {
+        let rate = Rate::PerSecond(float(bytes) / 1e9);
+        Self { entrant, of, unit: "GB/s", rate }
     }
+}
+
+/// Work that is not verified.
+fn entrant(name: &str, mut work: impl FnMut(&mut Meter) -> Result<()> + 'static) -> Entrant {
+    Entrant::new(name, Outcome::default(), move |meter| {
+        work(meter)?;
+        Ok(Outcome::default())
+    })
 }
 
 /// Measures those of a folder, and of the machine in the first one; those that the machine refuses are left out.
@@ -79,10 +68,9 @@ pub(super) fn measure(
 ) -> Result<Vec<Limit>> {
     told((0, 0));
     let size: u64 = stage.pick(1 << 20, 64 << 20, 1 << 30);
-    let input = stage.file(FileContent::Bytes, size)?;
-    let target = stage.pages(input.len())?;
-    let mut made: Vec<LimitRuns> = memory(stage, &input, &target)?.into();
-    made.extend(device(stage, &input, &target)?);
+    let file = FileField::of(stage, &stage.file(FileContent::Bytes, size)?);
+    let mut made: Vec<LimitRuns> = memory(stage, &file)?.into();
+    made.extend(device(stage, &file)?);
     made.extend(kernel(stage));
     // The machine is the same in every folder.
     made.retain(|it| folder == 0 || it.of == LimitScope::Folder);
@@ -143,65 +131,43 @@ fn float(count: usize) -> f64 {
     count as f64
 }
 
-fn memory(stage: &Stage, input: &Rc<Input>, target: &SharedPages) -> Result<[LimitRuns; 4]> {
-    let (len, workers) = (input.len(), stage.workers);
-    let source = stage.pages(len)?;
-    let here = Rc::clone(&source);
-    let sum = LimitRuns::gb_per_s("memory sum", LimitScope::Machine, len, move |meter| {
-        let source = here.borrow();
-        std::hint::black_box(meter.measure(|| limits::memory_sum(&source[..len], workers))?);
-        Ok(())
-    });
-    let here = Rc::clone(target);
-    let copy = LimitRuns::gb_per_s("memory copy", LimitScope::Machine, len, move |meter| {
-        let (source, mut target) = (source.borrow(), here.borrow_mut());
-        meter.measure(|| limits::copy(&source[..len], &mut target[..len], workers))
-    });
-    let populate =
-        LimitRuns::gb_per_s("memory populate", LimitScope::Machine, len, move |meter| {
-            drop(meter.measure(|| limits::touched_pages(len, workers))??);
-            Ok(())
-        });
-    let (here, file) = (Rc::clone(target), Rc::clone(input));
-    let read = LimitRuns::gb_per_s(
-        "read from the page cache",
-        LimitScope::Folder,
-        len,
-        move |meter| {
-            file.bring(State::Warm)?;
-            let (open, mut target) = (File::open(&file.path)?, here.borrow_mut());
-            let schedule = limits::Schedule::Dynamic;
-            Ok(meter
-                .measure(|| limits::pread(&open, &mut target[..len], workers, schedule))??)
-        },
-    );
-    Ok([sum, copy, populate, read])
+fn memory(stage: &Stage, file: &FileField) -> Result<[LimitRuns; 4]> {
+    use LimitScope::{Folder, Machine};
+    let (len, workers) = (file.input.len(), stage.workers);
+    let source = loaded(stage, &file.input)?;
+    let sum = summed(&source, &file.input, "memory sum");
+    let read = file.pread("read from the page cache", workers, Schedule::Dynamic);
+    let file = file.at(0.0, State::None);
+    let copy = file.copied("memory copy", &source);
+    let populate = populated("memory populate", len, workers);
+    Ok([(sum, Machine), (copy, Machine), (populate, Machine), (read, Folder)]
+        .map(|(entrant, of)| LimitRuns::gb_per_s(of, len, entrant)))
 }
 
-fn device(stage: &Stage, input: &Rc<Input>, target: &SharedPages) -> Result<[LimitRuns; 3]> {
-    let len = input.len();
-    let (here, file) = (Rc::clone(target), Rc::clone(input));
-    let read = LimitRuns::gb_per_s("direct read", LimitScope::Folder, len, move |meter| {
-        let (open, mut target) = (File::open(&file.path)?, here.borrow_mut());
-        Ok(meter.measure(|| limits::direct(&open, &mut target[..len], DEPTH as usize))??)
-    });
-    let (here, path) = (Rc::clone(target), stage.output("direct-write"));
-    let write = LimitRuns::gb_per_s("direct write", LimitScope::Folder, len, move |meter| {
-        let target = here.borrow();
-        let written = meter.measure(|| write_direct(&path, &target[..len / 4096 * 4096]))?;
+fn device(stage: &Stage, file: &FileField) -> Result<[LimitRuns; 3]> {
+    let len = file.input.len();
+    let file = file.at(0.0, State::None);
+    let read = file.direct("direct read", DEPTH as usize);
+    let (path, source) = (stage.output("direct-write"), loaded(stage, &file.input)?);
+    let write = entrant("direct write", move |meter| {
+        let source = source.borrow();
+        let written = meter.measure(|| write_direct(&path, &source[..len / 4096 * 4096]))?;
         fs::remove_file(&path)?;
         Ok(written?)
     });
+    let [read, write] =
+        [read, write].map(|entrant| LimitRuns::gb_per_s(LimitScope::Folder, len, entrant));
     // As many as take about as long as the others.
     let file = stage.file(FileContent::Bytes, stage.pick(1 << 20, 16 << 20, 128 << 20))?;
-    let (name, seed) = ("random direct reads of 4 KiB", stage.seed);
-    let count = Rate::PerSecond(float(file.len() / RANDOM_LEN) / 1e3);
-    let random = LimitRuns::new(name, LimitScope::Folder, "1,000/s", count, move |meter| {
+    let seed = stage.seed;
+    let rate = Rate::PerSecond(float(file.len() / RANDOM_LEN) / 1e3);
+    let entrant = entrant("random direct reads of 4 KiB", move |meter| {
         let open = File::open(&file.path)?;
         let reads = Reads { size: RANDOM_LEN, depth: DEPTH, seed };
         meter.measure(|| by_ring(&open, reads))??;
         Ok(())
     });
+    let random = LimitRuns { entrant, of: LimitScope::Folder, unit: "1,000/s", rate };
     Ok([read, write, random])
 }
 
@@ -218,24 +184,24 @@ fn write_direct(path: &std::path::Path, bytes: &[u8]) -> io::Result<()> {
 
 fn kernel(stage: &Stage) -> [LimitRuns; 2] {
     let (files, folder) = (stage.pick(10, 500, 5000), stage.output("created"));
-    let each = Rate::SecondsEach(float(files) / 1e6);
-    let create =
-        LimitRuns::new("create an empty file", LimitScope::Folder, "µs", each, move |meter| {
-            fs::create_dir_all(&folder)?;
-            let names: Vec<_> = (0..files).map(|name| folder.join(name.to_string())).collect();
-            let created = meter
-                .measure(|| names.iter().try_for_each(|name| File::create(name).map(drop)))?;
-            fs::remove_dir_all(&folder)?;
-            Ok(created?)
-        });
+    let rate = Rate::SecondsEach(float(files) / 1e6);
+    let create = entrant("create an empty file", move |meter| {
+        fs::create_dir_all(&folder)?;
+        let names: Vec<_> = (0..files).map(|name| folder.join(name.to_string())).collect();
+        let created =
+            meter.measure(|| names.iter().try_for_each(|name| File::create(name).map(drop)))?;
+        fs::remove_dir_all(&folder)?;
+        Ok(created?)
+    });
+    let create = LimitRuns { entrant: create, of: LimitScope::Folder, unit: "µs", rate };
     let calls = stage.pick(100, 100_000, 1_000_000);
-    let each = Rate::SecondsEach(float(calls) / 1e9);
-    let call = LimitRuns::new("system call", LimitScope::Machine, "ns", each, move |meter| {
+    let rate = Rate::SecondsEach(float(calls) / 1e9);
+    let call = entrant("system call", move |meter| {
         meter.measure(|| {
             for _ in 0..calls {
                 std::hint::black_box(rustix::process::getppid());
             }
         })
     });
-    [create, call]
+    [create, LimitRuns { entrant: call, of: LimitScope::Machine, unit: "ns", rate }]
 }

@@ -13,10 +13,9 @@ use swath::{Buffer, CancelToken, PageCache, Profile, ReadOptions};
 
 use super::case::{SHORT, TuneCase};
 use super::place::{COPY, PlacedFile, TunePlace, Wish, write};
-use crate::cache::{self, ColdBy};
+use crate::cache::{self, ColdBy, make_all_warm, make_written_cold};
 use crate::facts::room;
 use crate::fields::sums::mapped;
-use crate::many::residency::{make_all_warm, make_written_cold};
 
 /// Files that changed this recently are checked twice, which must not be measured.
 const YOUNG: Duration = Duration::from_millis(4200);

@@ -1,13 +1,14 @@
 //! Findings for programs.
 
 use serde::Serialize;
+use swath_study::fields::file::Memory;
 use swath_study::results::State;
 
 use super::Findings;
 use super::brief::Beside;
 use super::compared::Verdict;
 use super::limit::LIMITS;
-use super::row::{DemoRow, Line, TargetMemory};
+use super::row::{DemoRow, Line};
 use crate::report::object;
 
 /// Where the file was before a run.
@@ -78,10 +79,10 @@ fn row(findings: &Findings, row: &DemoRow) -> impl Serialize + use<> {
         way: row.about.way,
         file: file(row.about.state),
         memory: match row.about.memory {
-            TargetMemory::Fresh => "fresh",
-            TargetMemory::Reused => "reused",
-            TargetMemory::Default => "default",
-            TargetMemory::None => "none",
+            Some(Memory::Fresh) => "fresh",
+            Some(Memory::Reused) => "reused",
+            Some(Memory::Default) => "default",
+            None => "none",
         },
         rounds: row.rounds(),
         median_elapsed_s: row.median(),

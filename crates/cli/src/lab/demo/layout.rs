@@ -3,9 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 pub(super) use crate::grid::Align;
-
-/// Between two columns.
-const GAP: &str = "  ";
+use crate::grid::{self, Column};
 
 /// Returns a line for each row, its cells in columns; `None` if they are wider than `width`.
 pub(super) fn columns<const N: usize>(
@@ -13,19 +11,14 @@ pub(super) fn columns<const N: usize>(
     aligned: [Align; N],
     width: usize,
 ) -> Option<Vec<String>> {
-    let widest = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
-    let widths: [usize; N] = std::array::from_fn(widest);
-    let line = |row: &[String; N]| {
-        let cells: [String; N] = std::array::from_fn(|column| {
-            let space = " ".repeat(widths[column] - row[column].width());
-            match aligned[column] {
-                Align::Left => row[column].clone() + &space,
-                Align::Right => space + &row[column],
-            }
-        });
-        cells.join(GAP).trim_end().to_owned()
+    let column = |at: usize| Column {
+        head: Vec::new(),
+        cells: rows.iter().map(|row| row[at].clone()).collect(),
+        align: aligned[at],
+        uncut: usize::MAX,
     };
-    let lines: Vec<_> = rows.iter().map(line).collect();
+    let all: [Column; N] = std::array::from_fn(column);
+    let (lines, _) = grid::lines(&all, usize::MAX);
     lines.iter().all(|line| line.width() <= width).then_some(lines)
 }
 

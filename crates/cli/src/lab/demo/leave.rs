@@ -73,7 +73,7 @@ fn half(stage: &Stage) -> &[u8] {
 }
 
 fn run(stage: &Stage, leave: Leave, check: Check, meter: &mut Meter) -> Result<bool> {
-    let path = stage.path.with_file_name("output");
+    let path = stage.beside("output");
     meter.measure(|| leave(stage, &path))??;
     let is_right = check(stage, &mut append::open(&path)?)?;
     if path.is_dir() {
@@ -117,7 +117,7 @@ fn halve(bytes: &[u8], write: &mut impl FnMut(&[u8]) -> io::Result<()>) -> io::R
 
 fn tickets(stage: &Stage, path: &Path) -> Result<()> {
     let out = unsynced(path)?;
-    out.map_ordered(half(stage).chunks(1 << 20), stage.workers, |chunk, ticket| {
+    out.map_ordered(half(stage).chunks(1 << 20), stage.inputs.workers, |chunk, ticket| {
         halve(chunk, &mut |bytes| {
             ticket.buffer().extend_from_slice(bytes);
             Ok(())

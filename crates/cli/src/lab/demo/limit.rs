@@ -1,30 +1,18 @@
 //! The limits of this machine: memory and the device, with as little around them as possible.
 
-use std::cell::RefCell;
-use std::fs::File;
 use std::rc::Rc;
 
 use anyhow::Result;
-use swath_study::limits::{self, Schedule};
-use swath_study::measure::{Meter, SharedPages};
+use swath_study::fields::sums::{loaded, populated, summed};
+use swath_study::limits::Schedule;
+use swath_study::measure::{Counting, Entrant};
 use swath_study::results::State;
 
-use super::row::{About, DemoRow, Limit, TargetMemory};
+use super::row::{About, DemoRow, Limit};
 use super::stage::Stage;
 
 /// Reads in flight of a first look at the device.
 const DEPTH: usize = 8;
-
-/// Measures one limit with the input and memory of its length; returns whether the bytes are right.
-type LimitWay = fn(&Stage, &SharedPages, &mut Meter) -> Result<bool>;
-
-const WAYS: [(&str, State, LimitWay); 5] = [
-    ("memory sum", State::None, sum),
-    ("copy into existing pages", State::None, copy),
-    ("touch new pages", State::None, populate),
-    ("pread into existing pages", State::Warm, read),
-    ("O_DIRECT read", State::Cold, direct),
-];
 
 /// The capability of these rows.
 pub(super) const LIMITS: &str = "limits";
@@ -52,59 +40,26 @@ impl Limit {
 }
 
 pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
-    let pages = limits::touched_pages(stage.bytes.len(), stage.workers)?;
-    let pages: SharedPages = Rc::new(RefCell::new(pages));
-    let is_refused = direct(stage, &pages, &mut Meter::default()).is_err();
-    let row = |(way, state, run): (&'static str, State, LimitWay)| {
-        let pages = Rc::clone(&pages);
-        let (memory, limit) = (TargetMemory::None, Limit::Computing);
+    let (file, workers) = (stage.file.at(0.0, State::None), stage.inputs.workers);
+    let memory = loaded(&stage.inputs, &file.input)?;
+    let [copy, populate, read] =
+        ["copy into existing pages", "touch new pages", "pread into existing pages"];
+    let mut direct = stage.file.at(0.0, State::Cold).direct(Limit::DirectRead.name(), DEPTH);
+    let is_possible = direct.attempt(Counting::Time).is_ok();
+    let warm = stage.file.at(0.0, State::Warm);
+    let all = [
+        (State::None, summed(&memory, &file.input, Limit::MemorySum.name())),
+        (State::None, file.copied(copy, &memory)),
+        (State::None, populated(populate, file.input.len(), workers)),
+        (State::Warm, warm.pread(read, workers, Schedule::Dynamic)),
+        (State::Cold, direct),
+    ];
+    let ways = [Limit::MemorySum.name(), copy, populate, read, Limit::DirectRead.name()];
+    let row = |(way, (state, entrant)): (&'static str, (State, Entrant))| {
+        let (memory, limit) = (None, Limit::Computing);
         let about = About { state, memory, limit, ..About::warm(LIMITS, "", way) };
-        DemoRow::new(stage, about, move |stage, meter| run(stage, &pages, meter))
+        DemoRow::of(about, entrant)
     };
-    let possible =
-        |way: &(&str, State, LimitWay)| way.0 != Limit::DirectRead.name() || !is_refused;
-    Ok(WAYS.into_iter().filter(possible).map(row).collect())
-}
-
-fn sum(stage: &Stage, _: &SharedPages, meter: &mut Meter) -> Result<bool> {
-    Ok(meter.measure(|| limits::memory_sum(&stage.bytes, stage.workers))? == stage.made.sum)
-}
-
-fn copy(stage: &Stage, pages: &SharedPages, meter: &mut Meter) -> Result<bool> {
-    into(stage, pages, |target| {
-        meter.measure(|| limits::copy(&stage.bytes, target, stage.workers))
-    })
-}
-
-fn populate(stage: &Stage, _: &SharedPages, meter: &mut Meter) -> Result<bool> {
-    let pages = meter.measure(|| limits::touched_pages(stage.bytes.len(), stage.workers))??;
-    Ok(pages[..stage.bytes.len()].iter().step_by(4096).all(|&byte| byte == 0))
-}
-
-fn read(stage: &Stage, pages: &SharedPages, meter: &mut Meter) -> Result<bool> {
-    into(stage, pages, |target| {
-        let read = || {
-            limits::pread(&File::open(&stage.path)?, target, stage.workers, Schedule::Dynamic)
-        };
-        Ok(meter.measure(read)??)
-    })
-}
-
-fn direct(stage: &Stage, pages: &SharedPages, meter: &mut Meter) -> Result<bool> {
-    into(stage, pages, |target| {
-        Ok(meter.measure(|| limits::direct(&File::open(&stage.path)?, target, DEPTH))??)
-    })
-}
-
-/// Lets `work` fill memory with the input; returns whether it did.
-fn into(
-    stage: &Stage,
-    pages: &SharedPages,
-    work: impl FnOnce(&mut [u8]) -> Result<()>,
-) -> Result<bool> {
-    let mut pages = pages.borrow_mut();
-    let target = &mut pages[..stage.bytes.len()];
-    limits::fill(target, 0, stage.workers);
-    work(target)?;
-    Ok(*target == stage.bytes[..])
+    let rows = ways.into_iter().zip(all).map(row);
+    Ok(rows.filter(|row| is_possible || row.about.state != State::Cold).collect())
 }

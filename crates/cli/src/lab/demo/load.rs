@@ -1,17 +1,14 @@
 //! `read`: every engine of study A, and `auto`.
 
-use std::fs::File;
 use std::rc::Rc;
 
 use anyhow::Result;
-use swath::maps::Guard;
 use swath::reading::Schedule;
-use swath::{BufferPool, Engine, Loaded, PageCache, ReadOptions, Timeline};
-use swath_study::limits;
-use swath_study::measure::Meter;
+use swath::{Engine, PageCache, ReadOptions, Timeline};
+use swath_study::fields::file::Memory;
 use swath_study::results::State;
 
-use super::row::{About, DemoRow, Limit, Line, TargetMemory};
+use super::row::{About, DemoRow, Limit, Line};
 use super::stage::Stage;
 
 /// A way to read, and its options.
@@ -22,7 +19,7 @@ const fn warm(engine: &'static str, options: fn(ReadOptions) -> ReadOptions) -> 
 }
 
 const fn reused(way: &'static str, options: fn(ReadOptions) -> ReadOptions) -> LoadWay {
-    (About { memory: TargetMemory::Reused, ..About::warm("read", "auto", way) }, options)
+    (About { memory: Some(Memory::Reused), ..About::warm("read", "auto", way) }, options)
 }
 
 /// From the device.
@@ -33,7 +30,7 @@ const fn cold((about, options): LoadWay) -> LoadWay {
 /// As most programs call it, for one of the five lines: the process may keep the memory.
 const DEFAULT: LoadWay = (
     About {
-        memory: TargetMemory::Default,
+        memory: Some(Memory::Default),
         line: Some(Line::Warm),
         ..About::warm("read", "auto", "default pool")
     },
@@ -74,40 +71,15 @@ fn past(options: ReadOptions) -> ReadOptions {
 const MAP: &str = "map";
 
 pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
-    let reused = BufferPool::new(stage.bytes.len().saturating_mul(2));
-    // Two reads: what one of them gave back, the other takes, so its pages exist.
-    let options = ReadOptions::new().with_pool(reused.clone());
-    drop(options.read(&stage.path)?);
     let row = |(about, options): LoadWay| {
-        let new = match about.memory {
-            TargetMemory::Reused => ReadOptions::new().with_pool(reused.clone()),
-            TargetMemory::Fresh | TargetMemory::None => {
-                ReadOptions::new().with_pool(BufferPool::new(0))
-            }
-            TargetMemory::Default => ReadOptions::new(),
+        let file = stage.file.at(0.0, about.state);
+        let memory = about.memory.unwrap_or(Memory::Fresh);
+        let options = options(ReadOptions::new());
+        let entrant = match about.engine == MAP {
+            true => file.read_mapped(about.way, memory, options),
+            false => file.read(about.way, memory, options),
         };
-        let (options, is_mapped) = (options(new), about.engine == MAP);
-        DemoRow::new(stage, about, move |stage, meter| run(stage, &options, is_mapped, meter))
+        DemoRow::of(about, entrant)
     };
     Ok(WAYS.map(row).into())
-}
-
-fn run(
-    stage: &Stage,
-    options: &ReadOptions,
-    is_mapped: bool,
-    meter: &mut Meter,
-) -> Result<bool> {
-    let Loaded { mut buffer, report } = meter.measure(|| match is_mapped {
-        true => {
-            let file = File::open(&stage.path)?;
-            anyhow::Ok(options.read_mapped(Guard::install(&file, &stage.path)?, &stage.path)?)
-        }
-        false => Ok(options.read(&stage.path)?),
-    })??;
-    meter.fell_back(report.fallbacks);
-    let is_right = buffer[..] == stage.bytes[..];
-    // The next to get this memory must not find the right bytes in it.
-    limits::fill(&mut buffer, 0, stage.workers);
-    Ok(is_right)
 }

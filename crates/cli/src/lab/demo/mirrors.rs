@@ -34,15 +34,15 @@ struct Copies {
 }
 
 pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
-    let paths = ["damaged", "copy"].map(|name| stage.path.with_file_name(name));
+    let paths = ["damaged", "copy"].map(|name| stage.beside(name));
     for path in &paths {
-        fs::copy(&stage.path, path)?;
+        fs::copy(stage.path(), path)?;
     }
     let damaged = fs::OpenOptions::new().write(true).open(&paths[0])?;
     for (offset, byte) in (0..).zip(&stage.bytes).step_by(usize::try_from(STRIDE)?) {
         damaged.write_all_at(&[byte ^ 1], offset)?;
     }
-    let copies = Arc::new(Copies { sums: Arc::new(manifest::of(&stage.path)?), paths });
+    let copies = Arc::new(Copies { sums: Arc::new(manifest::of(stage.path())?), paths });
     let row = |(index, (way, against)): (usize, (&'static str, VerifyWay))| {
         let copies = Arc::clone(&copies);
         DemoRow::new(stage, About::warm("mirrors", "read", way), move |stage, meter| {
@@ -60,7 +60,7 @@ fn run(
     meter: &mut Meter,
 ) -> Result<bool> {
     let [bad, good] = &copies.paths;
-    let named = if damaged { vec![bad, good, &stage.path] } else { vec![good, &stage.path] };
+    let named = if damaged { vec![bad, good, stage.path()] } else { vec![good, stage.path()] };
     let source: Source = Mirrored::new(named).with_verify(against(&copies.sums)).into();
     // Notes on the shared device and the damage are left out: the row is about them.
     let loaded = meter.measure(|| ReadOptions::new().read(source))??;

@@ -4,27 +4,14 @@ use std::rc::Rc;
 
 use anyhow::Result;
 use swath_profile::stats;
-use swath_study::cache::{self, ColdBy};
-use swath_study::measure::{Entrant, Meter, Outcome};
+use swath_study::fields::file::Memory;
+use swath_study::measure::{Entrant, Input, Meter, Outcome};
 use swath_study::results::State;
 
 use super::stage::Stage;
 
 /// The outcome of a row whose bytes, or the results computed from them, are right.
 const RIGHT: Outcome = Outcome { bytes: 0, checksum: 1 };
-
-/// Where the bytes go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TargetMemory {
-    /// Into memory that the kernel has yet to give.
-    Fresh,
-    /// Into memory that was read into before.
-    Reused,
-    /// Into memory that the process may have kept from before.
-    Default,
-    /// They are not kept.
-    None,
-}
 
 /// A limit of this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +44,8 @@ pub(super) struct About {
     pub(super) way: &'static str,
     /// The state of the file before a run; `None` if the run writes it.
     pub(super) state: State,
-    pub(super) memory: TargetMemory,
+    /// Where the bytes go; `None` if they are not kept.
+    pub(super) memory: Option<Memory>,
     pub(super) limit: Limit,
     /// Whether others of the same state are compared with it.
     pub(super) is_peer: bool,
@@ -77,7 +65,7 @@ impl About {
         engine: &'static str,
         way: &'static str,
     ) -> Self {
-        let (state, memory, limit) = (State::Warm, TargetMemory::Fresh, Limit::Copy);
+        let (state, memory, limit) = (State::Warm, Some(Memory::Fresh), Limit::Copy);
         let (is_peer, bytes, line) = (false, None, None);
         Self { capability, engine, way, state, memory, limit, is_peer, bytes, line }
     }
@@ -115,24 +103,18 @@ impl DemoRow {
         about: About,
         mut work: impl FnMut(&Stage, &mut Meter) -> Result<bool> + 'static,
     ) -> Self {
-        let (here, before) = (Rc::clone(stage), Rc::clone(stage));
-        let entrant = Entrant::new(about.capability, RIGHT, move |meter| {
-            Ok(Outcome { bytes: 0, checksum: u64::from(work(&here, meter)?) })
-        });
-        let entrant = entrant.at(0.0, about.state).with_before(move || {
-            match about.state {
-                State::Warm => cache::make_warm(&before.path)?,
-                State::Cold => cache::make_cold(&before.path, ColdBy::DontNeed)?,
-                State::None => {}
-            }
-            if matches!(about.memory, TargetMemory::Fresh | TargetMemory::Default) {
-                // Otherwise the first run pays for memory that this machine gave back to its host.
-                let bytes = about.bytes.map_or(Ok(before.bytes.len()), usize::try_from)?;
-                cache::touch_memory(bytes)?;
-            }
-            Ok(())
-        });
-        Self::of(about, entrant)
+        let here = Rc::clone(stage);
+        // Otherwise the first run pays for memory that this machine gave back to its host.
+        let own = match about.memory {
+            Some(Memory::Fresh | Memory::Default) => about.bytes.unwrap_or(stage.size()),
+            Some(Memory::Reused) | None => 0,
+        };
+        let own = usize::try_from(own).unwrap_or(usize::MAX);
+        let work = move |_: &Input, meter: &mut Meter| {
+            Ok(Outcome { checksum: u64::from(work(&here, meter)?), ..RIGHT })
+        };
+        let file = stage.file.at(0.0, about.state);
+        Self::of(about, file.entrant(about.capability, own, work).expecting(RIGHT))
     }
 
     /// A row that an entrant runs.

@@ -12,7 +12,7 @@ use swath_study::measure::Meter;
 use swath_study::results::State;
 
 use super::leave::digits;
-use super::row::{About, DemoRow, Limit, TargetMemory};
+use super::row::{About, DemoRow, Limit};
 use super::stage::Stage;
 
 /// A way to compress: the engine's name, the way's, the format, and how many workers; 0 is one for
@@ -33,10 +33,10 @@ pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
     let row = |(index, (engine, way, format, workers)): (usize, SqueezeWay)| {
         let about = About {
             state: State::None,
-            memory: TargetMemory::None,
+            memory: None,
             limit: Limit::Computing,
             is_peer: index == 0,
-            bytes: Some(stage.made.bytes / SHARE),
+            bytes: Some(stage.size() / SHARE),
             ..About::warm("compress", engine, way)
         };
         let times_back = way == WAYS[3].1;
@@ -55,7 +55,7 @@ fn run(
     times_back: bool,
     meter: &mut Meter,
 ) -> Result<bool> {
-    let beside = |name: &str| stage.path.with_file_name(name);
+    let beside = |name: &str| stage.beside(name);
     let (text_path, packed, back) = (beside("text"), beside("packed"), beside("back"));
     // Two digits for each byte of an eighth: a quarter.
     let text = digits(&stage.bytes[..stage.bytes.len() / 8]);

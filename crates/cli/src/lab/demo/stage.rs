@@ -8,8 +8,10 @@ use anyhow::{Context, Result, ensure};
 use swath_os::hidden::Hidden;
 use swath_study::cache::{self, ColdBy};
 use swath_study::facts::{Facts, room};
+use swath_study::fields::file::FileField;
+use swath_study::measure::{self, Extent};
 use swath_study::threads::available;
-use swath_study::workload::{FileContent, Generated, Recipe, generate};
+use swath_study::workload::{FileContent, Recipe, generate};
 
 use super::Wanted;
 use crate::failure::Refused;
@@ -44,11 +46,11 @@ const ROUND: f64 = 2.5;
 /// Where everything happens. Its folder is removed when it is dropped, also by an error.
 pub(super) struct Stage {
     folder: Hidden,
-    pub(super) path: PathBuf,
-    /// The bytes of `path`.
+    /// Makes inputs in the folder.
+    pub(super) inputs: measure::Stage,
+    pub(super) file: FileField,
+    /// The bytes of the file.
     pub(super) bytes: Vec<u8>,
-    pub(super) made: Generated,
-    pub(super) workers: usize,
     pub(super) facts: Facts,
 }
 
@@ -69,23 +71,38 @@ impl Stage {
                 "pass --dir with an existing folder that you can write to",
             )
         })?;
-        let path = folder.path().join("input");
-        let size = wanted.size.unwrap_or_else(|| choose_size(cost, probe(&path), &parent));
-        let recipe = Recipe { kind: FileContent::Bytes, size, seed: 1 };
-        let made = generate(recipe, &path, 0).map_err(|error| {
-            let text = format!("cannot make an input of {}", size_text(size));
-            let hint = "pass a smaller --size, or --dir with another folder";
-            Refused::new(text, hint).with_source(error.into())
+        let probed = || probe(&folder.path().join("probe"));
+        let size = wanted.size.unwrap_or_else(|| choose_size(cost, probed(), &parent));
+        let mut inputs = measure::Stage::new(folder.path(), Extent::Quick, 1);
+        inputs.cold_by = ColdBy::DontNeed;
+        inputs.workers = available(facts.cores);
+        let input = inputs.file(FileContent::Bytes, size).map_err(|error| {
+            Refused::hinted(error, "pass a smaller --size, or --dir with another folder")
         })?;
-        let bytes = std::fs::read(&path).context("cannot read the input back")?;
-        let is_whole = bytes.len() as u64 == size && sum(&bytes) == made.sum;
+        let bytes = std::fs::read(&input.path).context("cannot read the input back")?;
+        let is_whole = bytes.len() as u64 == size && sum(&bytes) == input.made.sum;
         ensure!(is_whole, "the input was not written as it was generated");
-        let workers = available(facts.cores);
-        if workers < facts.cores {
-            let cores = facts.cores;
+        let (workers, cores) = (inputs.workers, facts.cores);
+        if workers < cores {
             notes.push(format!("no more threads can be started: {workers} of {cores}"));
         }
-        Ok((Self { folder, path, bytes, made, workers, facts }, notes))
+        let file = FileField::of(&inputs, &input);
+        Ok((Self { folder, inputs, file, bytes, facts }, notes))
+    }
+
+    /// The input.
+    pub(super) fn path(&self) -> &Path {
+        &self.file.input.path
+    }
+
+    /// Bytes of the input.
+    pub(super) fn size(&self) -> u64 {
+        self.file.input.made.bytes
+    }
+
+    /// A path beside the input.
+    pub(super) fn beside(&self, name: &str) -> PathBuf {
+        self.inputs.output(name)
     }
 
     /// Removes the folder.
@@ -187,8 +204,8 @@ mod tests {
     fn a_stage_leaves_nothing_behind() {
         let parent = tempfile::tempdir().expect("a folder");
         let (stage, _) = set(100, parent.path()).expect("it is set");
-        assert_eq!((stage.bytes.len(), stage.made.bytes), (100, 100));
-        let path = stage.path.canonicalize().expect("there");
+        assert_eq!((stage.bytes.len(), stage.size()), (100, 100));
+        let path = stage.path().canonicalize().expect("there");
         assert!(path.starts_with(parent.path().canonicalize().expect("there")));
         stage.clear().expect("it is cleared");
         let left = std::fs::read_dir(parent.path()).expect("it is there").count();

@@ -60,7 +60,7 @@ fn write(stage: &Stage) -> Result<Vec<PathBuf>> {
             shape,
             bytes,
         });
-        let path = stage.path.with_file_name(format!("model-{shard}.safetensors"));
+        let path = stage.beside(&format!("model-{shard}.safetensors"));
         let output = OutputOptions::new().with_durability(Durability::None);
         TensorWriteOptions::new().with_output(output).write(&path, tensors)?;
         paths.push(path);

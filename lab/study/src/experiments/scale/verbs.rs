@@ -7,18 +7,19 @@ use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use swath::append::OrderedOptions;
-use swath::ingest::{Files, IngestOptions};
+use swath::ingest::IngestOptions;
 use swath::sink::Durability;
-use swath::{Block as Lines, OutputOptions, ReadOptions};
+use swath::{OutputOptions, ReadOptions};
 
 use super::super::shape::{chart, metric, powers_of_two};
 use super::names::{RATIO, VERBS as NAMES, busy, measured_series, predicted_series};
 use super::{COMMON, claims};
 use crate::experiment::{Experiment, Scale};
-use crate::fields::grove::{Grove, of_ingested};
+use crate::fields::file::{FileField, Scan};
+use crate::fields::grove::Grove;
 use crate::limits;
 use crate::many::tree::{Spread, Tree};
-use crate::measure::{Entrant, Entrants, Input, Meter, Outcome, Stage};
+use crate::measure::{Entrant, Entrants, Meter, Outcome, Stage};
 use crate::results::{Measure, State};
 use crate::scale::Bandwidth;
 use crate::scale::cores::{Block, Machine, Rates, SHARED, predict};
@@ -62,7 +63,7 @@ const FILE_ROOM: usize = 1 << 16;
 
 /// The files that the verbs read and write.
 struct Inputs {
-    lines: Rc<Input>,
+    lines: FileField,
     files: Rc<Grove>,
     output: PathBuf,
 }
@@ -74,24 +75,31 @@ struct Verb {
     block: Block,
     /// Bytes that one core reads a second.
     each: f64,
-    run: fn(&Inputs, usize, &mut Meter) -> Result<Outcome>,
-    expected: Outcome,
+    /// Bytes of the whole.
+    bytes: u64,
+    run: VerbRun,
 }
+
+/// An entrant by series and workers.
+type VerbRun = fn(&Rc<Inputs>, &str, usize) -> Entrant;
 
 impl Inputs {
     fn of(stage: &Stage) -> Result<Self> {
         let size = stage.pick(4 << 20, 64 << 20, 512 << 20);
         let files = stage.pick(64, 2_000, 10_000);
         let tree = Tree { files, size: FILE, spread: Spread::Even, seed: stage.seed };
+        let lines = stage.file(FileContent::CsvNumbers, size)?;
+        // In the rounds, too.
+        lines.bring(State::Warm)?;
         Ok(Self {
-            lines: stage.file(FileContent::CsvNumbers, size)?,
+            lines: FileField::of(stage, &lines).at(0.0, State::None),
             files: Grove::new(stage, "verbs", &tree)?,
             output: stage.output("verbs-output"),
         })
     }
 
     fn verbs(&self, rates: &Rates) -> Result<[Verb; 5]> {
-        let (bytes, lines) = (self.lines.made.bytes, self.lines.expected());
+        let bytes = self.lines.input.made.bytes;
         let blocks = |size: u64| usize::try_from(bytes.div_ceil(size));
         let len = BLOCK as f64;
         let read = Verb {
@@ -99,8 +107,8 @@ impl Inputs {
             blocks: blocks(LEASE)?,
             block: Block { locks: 3.0, bytes_in: LEASE as f64, ..Block::default() },
             each: rates.to_memory,
-            run: run_read,
-            expected: lines,
+            bytes,
+            run: |inputs, series, workers| inputs.lines.read_into(series, reading(workers)),
         };
         let block = Block { bytes_in: len, ..Block::default() };
         let scan = Verb {
@@ -108,14 +116,17 @@ impl Inputs {
             blocks: blocks(BLOCK)?,
             block: Block { locks: 5.0, compute_s: len / rates.sum, ..block },
             each: rates.to_cache,
-            run: run_scan,
+            run: |inputs, series, workers| {
+                inputs.lines.scanned(series, Scan::Sum, reading(workers))
+            },
             ..read
         };
         let records = Verb {
             name: NAMES[2],
             block: Block { locks: 3.0, compute_s: len / rates.lines, ..block },
-            run: run_records,
-            expected: Outcome { checksum: self.lines.made.lines, ..lines },
+            run: |inputs, series, workers| {
+                inputs.lines.scanned(series, Scan::Records, reading(workers))
+            },
             ..scan
         };
         let claim_s = self.file_s()? * CLAIM as f64;
@@ -123,8 +134,11 @@ impl Inputs {
             name: NAMES[3],
             blocks: usize::try_from(self.files.made.files.div_ceil(CLAIM))?,
             block: Block { locks: 3.0, compute_s: claim_s, ..Block::default() },
-            run: run_ingest,
-            expected: Outcome { bytes: self.files.made.bytes, checksum: self.files.made.sum },
+            bytes: self.files.made.bytes,
+            run: |inputs, series, workers| {
+                let options = IngestOptions::new().with_read(reading(workers));
+                inputs.files.ingested(series, State::None, 0, options)
+            },
             ..scan
         };
         let append = Verb {
@@ -136,7 +150,7 @@ impl Inputs {
                 bytes_out: len,
                 ..Block::default()
             },
-            run: run_append,
+            run: append,
             ..scan
         };
         Ok([read, scan, records, ingest, append])
@@ -162,51 +176,28 @@ fn reading(workers: usize) -> ReadOptions {
     ReadOptions::new().with_workers(workers)
 }
 
-fn run_read(inputs: &Inputs, workers: usize, meter: &mut Meter) -> Result<Outcome> {
-    // Into memory that exists: how long new pages take is another question.
-    let mut target = vec![1; inputs.lines.len()];
-    meter.measure(|| reading(workers).read_into(&inputs.lines.path, &mut target))??;
-    Ok(Outcome::of(&target, workers))
-}
-
-fn run_scan(inputs: &Inputs, workers: usize, meter: &mut Meter) -> Result<Outcome> {
-    let summed = meter.measure(|| reading(workers).sum(&inputs.lines.path))??;
-    Ok(Outcome { bytes: summed.report.bytes, checksum: summed.value })
-}
-
-fn run_records(inputs: &Inputs, workers: usize, meter: &mut Meter) -> Result<Outcome> {
-    let count = |block: Lines<'_>| anyhow::Ok(swath_simd::count(block.bytes, b'\n'));
-    let records = reading(workers).records(&inputs.lines.path);
-    let counted = meter.measure(|| records.collect_blocks(count))??;
-    Ok(Outcome { bytes: counted.report.bytes, checksum: counted.value.iter().sum() })
-}
-
-fn run_ingest(inputs: &Inputs, workers: usize, meter: &mut Meter) -> Result<Outcome> {
-    let options = IngestOptions::new().with_read(reading(workers));
-    let paths = Files::paths(&inputs.files.paths);
-    let ingested = meter.measure(|| options.ingest(paths))??;
-    Ok(of_ingested(&ingested))
-}
-
 /// Copies in the order of blocks, through a ticket for each.
-fn run_append(inputs: &Inputs, workers: usize, meter: &mut Meter) -> Result<Outcome> {
-    let output = OutputOptions::new().with_durability(Durability::None);
-    let options = OrderedOptions::new().with_output(output);
-    let out = options.with_chunk_size(BLOCK).ordered(&inputs.output)?;
-    let file = fs::File::open(&inputs.lines.path)?;
-    let len = inputs.lines.made.bytes;
-    meter.measure(|| {
-        let starts = (0..len).step_by(BLOCK_LEN);
-        out.map_ordered(starts, workers, |start, ticket| {
-            let part = usize::try_from((len - start).min(BLOCK))?;
-            ticket.buffer().resize(part, 0);
-            std::os::unix::fs::FileExt::read_exact_at(&file, ticket.buffer(), start)
-                .map_err(anyhow::Error::from)
-        })?;
-        out.commit()?;
-        anyhow::Ok(())
-    })??;
-    read_back(&inputs.output)
+fn append(inputs: &Rc<Inputs>, series: &str, workers: usize) -> Entrant {
+    let here = Rc::clone(inputs);
+    Entrant::new(series, inputs.lines.input.expected(), move |meter| {
+        let output = OutputOptions::new().with_durability(Durability::None);
+        let options = OrderedOptions::new().with_output(output);
+        let out = options.with_chunk_size(BLOCK).ordered(&here.output)?;
+        let file = fs::File::open(&here.lines.input.path)?;
+        let len = here.lines.input.made.bytes;
+        meter.measure(|| {
+            let starts = (0..len).step_by(BLOCK_LEN);
+            out.map_ordered(starts, workers, |start, ticket| {
+                let part = usize::try_from((len - start).min(BLOCK))?;
+                ticket.buffer().resize(part, 0);
+                std::os::unix::fs::FileExt::read_exact_at(&file, ticket.buffer(), start)
+                    .map_err(anyhow::Error::from)
+            })?;
+            out.commit()?;
+            anyhow::Ok(())
+        })??;
+        read_back(&here.output)
+    })
 }
 
 fn read_back(path: &Path) -> Result<Outcome> {
@@ -217,9 +208,9 @@ fn read_back(path: &Path) -> Result<Outcome> {
 
 fn verbs(stage: &Stage) -> Result<Entrants> {
     let inputs = Rc::new(Inputs::of(stage)?);
-    inputs.lines.bring(State::Warm)?;
     let here = stage.workers;
-    let (machine, rates) = Machine::measure(&inputs.lines.path, &stage.output("rate"), here)?;
+    let path = &inputs.lines.input.path;
+    let (machine, rates) = Machine::measure(path, &stage.output("rate"), here)?;
     let mut entrants = Entrants::default();
     for verb in inputs.verbs(&rates)? {
         for (memory, all) in [(None, machine.read.all), (Some(SERVER_MEMORY), SERVER_MEMORY)] {
@@ -235,14 +226,10 @@ fn verbs(stage: &Stage) -> Result<Entrants> {
         let machine = Machine { read, ..machine };
         for workers in [1, 2].into_iter().filter(|&workers| workers <= here) {
             let expects = predict(&verb.block, &machine, verb.blocks, workers)?.seconds;
-            let (run, inputs) = (verb.run, Rc::clone(&inputs));
-            let work = move |meter: &mut Meter| {
-                let outcome = run(&inputs, workers, meter)?;
+            let entrant = (verb.run)(&inputs, &measured_series(verb.name), workers);
+            let entrant = entrant.noting(move |meter| {
                 meter.note(RATIO, expects / meter.seconds());
-                Ok(outcome)
-            };
-            let series = measured_series(verb.name);
-            let entrant = Entrant::new(series, verb.expected, work);
+            });
             entrants.here.push(entrant.at(workers as f64, State::None));
         }
     }
@@ -254,7 +241,7 @@ fn predicted(series: &str, verb: &Verb, machine: Machine, cores: usize) -> Resul
     let one = predict(&verb.block, &machine, verb.blocks, 1)?.seconds;
     let found = predict(&verb.block, &machine, verb.blocks, cores)?;
     ensure!(found.seconds > 0.0, "{series}: nothing takes time");
-    let expected = Outcome { bytes: verb.expected.bytes, checksum: cores as u64 };
+    let expected = Outcome { bytes: verb.bytes, checksum: cores as u64 };
     let work = move |meter: &mut Meter| {
         meter.took(found.seconds);
         meter.note("speed_up", one / found.seconds);
