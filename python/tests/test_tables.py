@@ -507,14 +507,18 @@ def ids(case: Case) -> str:
 def row(case: Case) -> str:
     """Its row on the page."""
 
-    def shown(verdict: str) -> str:
-        return {"=": "the same", "error": "error"}.get(verdict, f"`` {verdict} ``")
+    verdicts = {peer: getattr(case, peer) for peer in ["ours", *VERSIONS]}
+
+    def shown(peer: str) -> str:
+        verdict = verdicts[peer]
+        first = next(name for name in verdicts if verdicts[name] == verdict)
+        named = {"=": "=", "error": "error"}.get(verdict, f"`` {verdict} ``")
+        return named if first == peer or named == verdict else f"as {first}"
 
     text = case.text.decode("latin-1").replace("\r", "\\r").replace("\n", "\\n")
     is_plain = len(text) < 80 and text and case.text.isascii()
     begin = f"{case.name}: `` {text} ``" if is_plain else case.name
-    results = [case.ours, case.pandas, case.polars, case.pyarrow, case.duckdb]
-    return " | ".join(["", begin, *map(shown, results), case.why, ""]).strip()
+    return " | ".join(["", begin, *map(shown, verdicts), case.why, ""]).strip()
 
 
 @pytest.mark.parametrize("case", CASES, ids=ids)
