@@ -510,10 +510,14 @@ def row(case: Case) -> str:
     verdicts = {peer: getattr(case, peer) for peer in ["ours", *VERSIONS]}
 
     def shown(peer: str) -> str:
+        """The result, or the first library with the same one."""
         verdict = verdicts[peer]
-        first = next(name for name in verdicts if verdicts[name] == verdict)
-        named = {"=": "=", "error": "error"}.get(verdict, f"`` {verdict} ``")
-        return named if first == peer or named == verdict else f"as {first}"
+        first = next(other for other in verdicts if verdicts[other] == verdict)
+        if verdict in ("=", "error"):
+            return verdict
+        if first == peer:
+            return f"`` {verdict} ``"
+        return "=" if first == "ours" else f"as {first}"
 
     text = case.text.decode("latin-1").replace("\r", "\\r").replace("\n", "\\n")
     is_plain = len(text) < 80 and text and case.text.isascii()
