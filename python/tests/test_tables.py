@@ -507,14 +507,22 @@ def ids(case: Case) -> str:
 def row(case: Case) -> str:
     """Its row on the page."""
 
-    def shown(verdict: str) -> str:
-        return {"=": "the same", "error": "error"}.get(verdict, f"`` {verdict} ``")
+    verdicts = {peer: getattr(case, peer) for peer in ["ours", *VERSIONS]}
+
+    def shown(peer: str) -> str:
+        """The result, or the first library with the same one."""
+        verdict = verdicts[peer]
+        first = next(other for other in verdicts if verdicts[other] == verdict)
+        if verdict in ("=", "error"):
+            return verdict
+        if first == peer:
+            return f"`` {verdict} ``"
+        return "=" if first == "ours" else f"as {first}"
 
     text = case.text.decode("latin-1").replace("\r", "\\r").replace("\n", "\\n")
     is_plain = len(text) < 80 and text and case.text.isascii()
     begin = f"{case.name}: `` {text} ``" if is_plain else case.name
-    results = [case.ours, case.pandas, case.polars, case.pyarrow, case.duckdb]
-    return " | ".join(["", begin, *map(shown, results), case.why, ""]).strip()
+    return " | ".join(["", begin, *map(shown, verdicts), case.why, ""]).strip()
 
 
 @pytest.mark.parametrize("case", CASES, ids=ids)
