@@ -15,7 +15,8 @@ use std::fmt::Write;
 
 use crate::page::{date, grid, place_name, size};
 use crate::results::{
-    Claimed, Counts, Finding, Key, Limit, Measured, QUICK, Results, Selected, State, heading_of,
+    Claimed, Counts, Finding, Key, Limit, Measured, QUICK, Results, Run, Selected, State,
+    heading_of,
 };
 use swath_profile::stats::{Interval, median};
 
@@ -160,7 +161,8 @@ fn medians(text: &mut String, one: &Measured) {
         let key = Key { series, x, state };
         let runs = Selected::new(&one.runs, folder, 1);
         let Some(seconds) = median(&runs.seconds(key)) else { continue };
-        let bytes = one.runs.iter().find(|run| run.series == series).map_or(0, |run| run.bytes);
+        let is_this = |run: &&Run| run.series == series && (run.x, run.state) == (x, state);
+        let bytes = one.runs.iter().find(is_this).map_or(0, |run| run.bytes);
         let (ms, rate) = (format!("{:.3}", seconds * 1e3), bytes as f64 / seconds / 1e9);
         let rate = if rate.is_finite() { format!("{rate:.2}") } else { dash() };
         row(text, &[&one.id, series, &place(one, x), state.files(), &ms, &rate]);
@@ -198,7 +200,7 @@ fn row(text: &mut String, cells: &[&str]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::{Holds, Run, Source};
+    use crate::results::{Holds, Source};
 
     fn study() -> Results {
         let finding = |state, verdict| Finding {
@@ -220,13 +222,13 @@ mod tests {
             Claimed { source: Source::quoted("Nothing.", "§1"), ..Claimed::default() },
         ];
         let run =
-            Run { series: "pool".into(), x: 2.0, seconds: 0.5, bytes: 10, ..Run::default() };
+            |x, bytes| Run { series: "pool".into(), x, seconds: 0.5, bytes, ..Run::default() };
         let one = Measured {
             id: "a-x".into(),
             study: "A".into(),
             claims,
             noise: Some(0.36),
-            runs: vec![run],
+            runs: vec![run(2.0, 10), run(3.0, 1_000_000_000)],
             ..Measured::default()
         };
         Results { experiments: vec![one], ..Results::default() }
@@ -247,6 +249,7 @@ mod tests {
         );
         assert!(text.contains("| not judged | – | no run was finished | – |"), "{text}");
         assert!(text.contains("| a-x | pool | 2 | warm | 500.000 | 0.00 |"), "{text}");
+        assert!(text.contains("| a-x | pool | 3 | warm | 500.000 | 2.00 |"), "{text}");
         assert!(text.contains("<!-- part: study A -->\n| Claim |"));
         assert_eq!(text.matches("<!-- part: ").count(), text.matches("<!-- /part -->").count());
     }

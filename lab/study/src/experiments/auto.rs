@@ -27,7 +27,7 @@ pub(super) const AUTO_AND_FIXED: Experiment = Experiment {
     study: Study::S,
     figure: "bandwidth of `auto` and of each engine fixed by hand, keeping the page cache",
     claims: &[Claim::new("s-auto", judge)],
-    scale: Scale { study: "", other: "64 MiB, 1 and 4 GiB", minutes: 4 },
+    scale: Scale { study: "", other: "64 MiB, 1 and 4 GiB", minutes: 10 },
     least_rounds: 5,
     charts: || named_charts("verb and length", &PLACES, [("bandwidth", Measure::Rate)]),
     entrants,
