@@ -93,8 +93,8 @@ impl MirrorOptions {
     /// # Errors
     ///
     /// If the file cannot be read or changes during the call; if a target is the file itself, is
-    /// another target, or cannot be written; or if the bytes read back differ. Copies made before
-    /// are complete.
+    /// another target, cannot be written, or changes before its turn; or if the bytes read back
+    /// differ. Copies made before are complete.
     pub fn mirror<P: AsRef<Path>>(
         &self,
         source: impl Into<Source>,
@@ -111,8 +111,18 @@ impl MirrorOptions {
         // Opening a pipe would wait, and a device may never end.
         Copy::open(source.clone()).error().map_or(Ok(()), Err)?;
         let output = self.output.in_same_folders(targets);
+        let there: Vec<_> = targets.iter().map(|target| self.there(target)).collect();
         let sums = Arc::new(read.checksums(source.clone(), CHUNK_SIZE)?.value);
-        for target in targets {
+        for (target, there) in targets.iter().zip(there) {
+            if self.there(target) != there {
+                return Err(Error::new(Operation::Create, Reason::Changed, target)
+                    .detail(
+                        "it has changed since the call began, and may be another name of a copy that was made",
+                    )
+                    .hint(
+                        "choose folders that are not one under two names, as on two mounts",
+                    ));
+            }
             // Compared with the sums, so a file that changes in between is an error.
             let from = Mirrored::new([source.clone()])
                 .with_verify(Verify::Manifest(Arc::clone(&sums)));
@@ -131,6 +141,13 @@ impl MirrorOptions {
         OpenSource::open(Source::mirrored(all))?.tell(&mut report);
         let notes = report.fallbacks;
         Ok(Made { checksums: sums, copies, elapsed: started.elapsed(), notes })
+    }
+
+    /// Length and time of what is there: FUSE numbers one file anew under each of its names.
+    fn there(&self, target: &Path) -> Option<(u64, Option<(i64, i64)>)> {
+        let at = self.output.draft.fs.locate(target).ok()?;
+        let facts = at.folder.facts(&at.name).ok()??;
+        Some((facts.len, facts.modified))
     }
 
     fn refuse_twins(&self, file: Option<&Path>, targets: &[&Path]) -> Result<()> {

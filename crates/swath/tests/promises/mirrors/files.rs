@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use swath::mirror::{MirrorOptions, MirrorState, Mirrored, Verify};
-use swath::{Extent, Fallback, ReadOptions, Reason, Source, manifest};
+use swath::{Extent, Fallback, OutputOptions, ReadOptions, Reason, Source, manifest};
 use swath_reference::bytes;
 
 use crate::mirrors::copies::texts;
@@ -135,5 +135,26 @@ fn made_copies_are_equal_and_share_nothing() {
             assert_eq!(error.reason(), Reason::Invalid);
         }
         targets.iter().for_each(|target| std::fs::remove_file(target).expect("there"));
+    }
+}
+
+/// As through two names of one folder, which cannot be recognised on every file system.
+#[test]
+fn a_copy_whose_place_changes_while_another_is_written_is_refused() {
+    for was_there in [false, true] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("file");
+        std::fs::write(&file, bytes(12, LEN)).expect("room");
+        let targets = ["one", "two"].map(|name| folder.path().join(name));
+        if was_there {
+            std::fs::write(&targets[1], b"old").expect("room");
+        }
+        let other = targets[1].clone();
+        let output = OutputOptions::new()
+            .with_progress(move |_| std::fs::write(&other, b"another").expect("room"));
+        let options = MirrorOptions::new().with_output(output);
+        let error = options.mirror(&file, &targets).expect_err("it has changed");
+        assert_eq!((error.reason(), error.path()), (Reason::Changed, &*targets[1]), "{error}");
+        assert_eq!(std::fs::read(&targets[1]).expect("there"), b"another");
     }
 }
