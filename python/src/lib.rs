@@ -89,7 +89,7 @@ mod _swath {
     #[pymodule_export]
     use crate::memory::pickle::restore_buffer;
     #[pymodule_export]
-    use crate::output::OutputPlace;
+    use crate::output::PythonOutput;
     #[pymodule_export]
     use crate::prioritised::{Prioritised, read_prioritised};
     #[pymodule_export]

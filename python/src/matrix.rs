@@ -18,7 +18,7 @@ use crate::error::Failure;
 use crate::how::{How, StartingIn, part};
 use crate::input::Input;
 use crate::memory::{Buffer, NumberKind, Stable};
-use crate::output::OutputPlace;
+use crate::output::PythonOutput;
 use crate::words::word;
 use crate::work::Takes;
 
@@ -167,7 +167,7 @@ impl Stable<f64> for Pairs {
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn write_matrix(
     py: Python<'_>,
-    output: &OutputPlace,
+    output: &PythonOutput,
     row_count: u64,
     column_count: u64,
     places: Option<(Borrowed, Borrowed)>,

@@ -61,14 +61,14 @@ impl<'a> Leave<'a> {
 
 /// Where and how a call writes: to where the path led when this was made, before values are prepared.
 #[pyclass(frozen, module = "swath._swath")]
-pub(crate) struct OutputPlace {
+pub(crate) struct PythonOutput {
     pub(crate) path: PathBuf,
     options: OutputOptions,
     progress: Option<Py<PyAny>>,
 }
 
 #[pymethods]
-impl OutputPlace {
+impl PythonOutput {
     /// `leave` has the keywords of `swath._options.WriteOptions`.
     #[new]
     fn new(
@@ -90,7 +90,7 @@ impl OutputPlace {
     }
 }
 
-impl OutputPlace {
+impl PythonOutput {
     /// Returns the options of the library, and the watch.
     pub(crate) fn watched(&self, py: Python<'_>) -> PyResult<(OutputOptions, Watch)> {
         let progress = self.progress.as_ref().map(|progress| progress.bind(py).clone());

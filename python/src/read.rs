@@ -10,7 +10,7 @@ use crate::bytes::{Borrowed, Held};
 use crate::how::{How, StartingIn, part};
 use crate::input::Input;
 use crate::memory::{Buffer, Stable};
-use crate::output::OutputPlace;
+use crate::output::PythonOutput;
 use crate::records::cut;
 use crate::words::word;
 use crate::work::Takes;
@@ -220,7 +220,7 @@ impl Stable<u8> for Target {
 #[pyfunction]
 pub(crate) fn write_parts(
     py: Python<'_>,
-    output: &OutputPlace,
+    output: &PythonOutput,
     parts: Vec<Borrowed>,
 ) -> PyResult<u64> {
     let (options, watch) = output.watched(py)?;

@@ -16,7 +16,7 @@ use crate::error::Failure;
 use crate::how::{How, Raised};
 use crate::input::Shards;
 use crate::memory::Buffer;
-use crate::output::OutputPlace;
+use crate::output::PythonOutput;
 use crate::work::{Takes, Unlocked, detached};
 
 /// Name, dtype, shape, index of the memory, offset in it, number of bytes.
@@ -147,7 +147,7 @@ pub(crate) fn stream_tensors(
 #[pyo3(signature = (output, tensors, *, metadata=None))]
 pub(crate) fn save_tensors(
     py: Python<'_>,
-    output: &OutputPlace,
+    output: &PythonOutput,
     tensors: Vec<(String, String, Vec<u64>, Borrowed)>,
     metadata: Option<BTreeMap<String, String>>,
 ) -> PyResult<u64> {

@@ -53,7 +53,7 @@ use workspace::Workspace;
 /// The repository's own checks, which run the same in CI and on a laptop
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", arg_required_else_help = true)]
-struct Words {
+struct TaskWords {
     #[command(subcommand)]
     task: Task,
 }
@@ -120,7 +120,7 @@ fn main() -> ExitCode {
     let outcome = match std::env::var_os(book::API_FOLDER) {
         // Started by Cargo in place of rustdoc; the folder for the site's reference.
         Some(folder) => book::rustdoc(&folder),
-        None => Workspace::find().and_then(|it| run(it, Words::parse().task)),
+        None => Workspace::find().and_then(|it| run(it, TaskWords::parse().task)),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn commands_are_understood_and_other_words_are_refused() {
-        let task = |line: &str| Words::try_parse_from(format!("xtask {line}").split(' '));
+        let task = |line: &str| TaskWords::try_parse_from(format!("xtask {line}").split(' '));
         for line in [
             "test --fast",
             "test --only tidy --no-install",

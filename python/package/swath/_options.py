@@ -13,7 +13,7 @@ from os import PathLike
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict, TypeVar, cast, get_args
 
 from swath import _dialect as check
-from swath._swath import OutputPlace, table_settings
+from swath._swath import PythonOutput, table_settings
 
 _Path = str | bytes | PathLike[str] | PathLike[bytes]
 _Engine = Literal["auto", "serial", "pool", "ring"]
@@ -361,9 +361,9 @@ def how(options: Mapping[str, Any]) -> tuple[Any, ...]:
     return (*filled(ChunkOptions, options).values(),)
 
 
-def output(path: Any, options: Mapping[str, Any]) -> OutputPlace:
+def output(path: Any, options: Mapping[str, Any]) -> PythonOutput:
     """Where and how to write, for the library: made before values are prepared, which may take long."""
-    return OutputPlace(path, (*filled(WriteOptions, options).values(),))
+    return PythonOutput(path, (*filled(WriteOptions, options).values(),))
 
 
 def said(form: str, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -420,7 +420,7 @@ def merge_rows(
     rows: int, counts: list[_Bytes], items: list[_Bytes], size: int
 ) -> tuple[Buffer, Buffer]: ...
 def write_matrix(
-    output: OutputPlace,
+    output: PythonOutput,
     row_count: int,
     column_count: int,
     places: tuple[Any, Any] | None,
@@ -440,7 +440,7 @@ def read_types(sources: Sequence[_Input], how: _Filled, said: dict[str, Any]) ->
 def stream_table(sources: Sequence[_Input], how: _Filled, said: dict[str, Any]) -> TableStream: ...
 def table_texts(table: Table, column: int) -> list[str | None]: ...
 def write_array(
-    output: OutputPlace, dtype: str, values: Any, columns: int, *, said: dict[str, Any]
+    output: PythonOutput, dtype: str, values: Any, columns: int, *, said: dict[str, Any]
 ) -> int: ...
 def read_arrow(source: _Input, **options: Unpack[ChunkOptions]) -> Table: ...
 @final
@@ -496,12 +496,12 @@ def restore_buffer(
 ) -> Buffer: ...
 def restore_table(data: _Bytes, report: str | None = None) -> Table: ...
 @final
-class OutputPlace:
+class PythonOutput:
     def __new__(cls, path: _Path, leave: _Filled) -> Self: ...
 
-def write_parts(output: OutputPlace, parts: Sequence[_Bytes]) -> int: ...
+def write_parts(output: PythonOutput, parts: Sequence[_Bytes]) -> int: ...
 def write_tables(
-    output: OutputPlace,
+    output: PythonOutput,
     form: Literal["csv", "tsv", "jsonl", "arrow", "arrows"],
     data: Sequence[Table] | Given,
     said: dict[str, Any],
@@ -521,7 +521,7 @@ def stream_tensors(
     names: Sequence[str] | None = None,
 ) -> Tensors: ...
 def save_tensors(
-    output: OutputPlace,
+    output: PythonOutput,
     tensors: Sequence[tuple[str, str, list[int], Any]],
     *,
     metadata: dict[str, str] | None = None,

@@ -11,7 +11,7 @@ from swath._errors import ChangedValueWarning, Error
 from swath._given import Tables, as_columns, plain_or_texts, tables
 from swath._made import check_numbers
 from swath._options import WriteOptions, output, takes
-from swath._swath import OutputPlace, write_array, write_tables
+from swath._swath import PythonOutput, write_array, write_tables
 
 
 @takes
@@ -175,7 +175,7 @@ def _columns(data: Any) -> Tables:
     return found
 
 
-def _write(to: OutputPlace, form: Any, found: Tables, said: dict[str, Any]) -> int:
+def _write(to: PythonOutput, form: Any, found: Tables, said: dict[str, Any]) -> int:
     if said["names"] is None:
         said = {**said, "names": found.names}
     try:
@@ -191,7 +191,7 @@ def _write(to: OutputPlace, form: Any, found: Tables, said: dict[str, Any]) -> i
     return size
 
 
-def _write_array(to: OutputPlace, array: Any, said: dict[str, Any]) -> int:
+def _write_array(to: PythonOutput, array: Any, said: dict[str, Any]) -> int:
     """Numbers of one type, as they are in memory."""
     from swath._numpy import np
 

@@ -16,14 +16,14 @@ use super::typed::texts;
 use crate::bytes::Borrowed;
 use crate::error::Failure;
 use crate::how::Watch;
-use crate::output::OutputPlace;
+use crate::output::PythonOutput;
 use crate::words::word;
 use crate::work::Takes;
 
 /// Returns the options of the library for those of Python, and the watch.
 fn options(
     form: BatchForm,
-    output: &OutputPlace,
+    output: &PythonOutput,
     said: &Bound<'_, PyDict>,
 ) -> PyResult<(BatchWriteOptions, Watch)> {
     let (options, watch) = output.watched(said.py())?;
@@ -42,7 +42,7 @@ fn options(
 #[pyo3(signature = (output, dtype, values, columns, *, said))]
 pub(crate) fn write_array(
     py: Python<'_>,
-    output: &OutputPlace,
+    output: &PythonOutput,
     dtype: &str,
     values: Borrowed,
     columns: usize,
@@ -145,7 +145,7 @@ fn beside(py: Python<'_>, tables: &[&Table]) -> PyResult<(SchemaRef, Vec<RecordB
 #[pyfunction]
 pub(crate) fn write_tables(
     py: Python<'_>,
-    output: &OutputPlace,
+    output: &PythonOutput,
     form: &str,
     data: Data<'_>,
     said: &Bound<'_, PyDict>,

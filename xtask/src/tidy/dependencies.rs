@@ -10,7 +10,7 @@ use crate::manifest::{self, Section, quoted};
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 
 /// A member, by its folder, and our own crates that its `[dependencies]` may name, without `swath-`.
-struct Row<'t> {
+struct CrateRow<'t> {
     folder: &'t str,
     may: BTreeSet<&'t str>,
     line: usize,
@@ -29,7 +29,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     gone.chain(manifests.flat_map(of_manifest)).collect()
 }
 
-fn check_manifest(path: &str, sections: &[Section], rows: &[Row<'_>]) -> Vec<Violation> {
+fn check_manifest(path: &str, sections: &[Section], rows: &[CrateRow<'_>]) -> Vec<Violation> {
     let folder = path.trim_end_matches("/Cargo.toml");
     let Some(row) = rows.iter().find(|row| row.folder == folder) else {
         let text = format!("`{folder}` has no row in the table of crates of {ARCHITECTURE}");
@@ -48,14 +48,14 @@ fn check_manifest(path: &str, sections: &[Section], rows: &[Row<'_>]) -> Vec<Vio
     too_many.chain(unused).collect()
 }
 
-fn rows(text: &str) -> Vec<Row<'_>> {
+fn rows(text: &str) -> Vec<CrateRow<'_>> {
     let section = text.lines().enumerate().skip_while(|(_, line)| *line != "## Crates").skip(1);
     let section = section.take_while(|(_, line)| !line.starts_with("## "));
     let rows = section.filter(|(_, line)| line.starts_with("| `"));
     rows.filter_map(|(index, line)| {
         let cells: Vec<&str> = line.trim_matches('|').split(" | ").collect();
         let folder = words(cells[0]).first()?.trim_end_matches('/');
-        Some(Row { folder, may: words(cells[cells.len() - 1]), line: index + 1 })
+        Some(CrateRow { folder, may: words(cells[cells.len() - 1]), line: index + 1 })
     })
     .collect()
 }

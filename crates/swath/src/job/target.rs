@@ -34,8 +34,7 @@ impl TargetPlace {
                 .detail("its path led to two folders while the job was planned")
                 .hint("pass a path whose folders only you can rename"));
         }
-        let folder = inside;
-        Ok(Self { name: PathBuf::from(&located.name), is_link, folder })
+        Ok(Self { name: PathBuf::from(&located.name), is_link, folder: inside })
     }
 
     /// Fails if `target` now leads elsewhere, as far as can be detected: file servers may number folders differently on

@@ -4,7 +4,7 @@ use crate::bench::{Bench, Size};
 use crate::contestants::file::{DEPTHS, THREADS, direct_name, pread_name};
 use anyhow::Result;
 use swath::{PageCache, ReadOptions};
-use swath_study::fields::file::Memory;
+use swath_study::fields::file::FileMemory;
 use swath_study::limits::Schedule::Dynamic;
 use swath_study::measure::{Entrant, Entrants, Goal};
 use swath_study::results::State;
@@ -31,9 +31,9 @@ pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
     let mut here: Vec<Entrant> = buffered.into_iter().chain(direct).collect();
     here.extend([
         cold.read_into(BYPASS_REUSED, with(PageCache::Bypass)),
-        cold.read(BYPASS_FRESH, Memory::Fresh, with(PageCache::Bypass)),
+        cold.read(BYPASS_FRESH, FileMemory::Fresh, with(PageCache::Bypass)),
         cold.read_into(KEEP_REUSED, with(PageCache::Keep)),
-        cold.read(KEEP_FRESH, Memory::Fresh, with(PageCache::Keep)),
+        cold.read(KEEP_FRESH, FileMemory::Fresh, with(PageCache::Keep)),
     ]);
     let direct = DEPTHS.map(direct_name);
     let mut goals = vec![

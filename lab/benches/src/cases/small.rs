@@ -4,7 +4,7 @@ use crate::bench::{Bench, Size};
 use crate::contestants::file::{BARE, PLAIN_READ, STD};
 use anyhow::Result;
 use swath::ReadOptions;
-use swath_study::fields::file::Memory;
+use swath_study::fields::file::FileMemory;
 use swath_study::measure::{Entrants, Goal};
 use swath_study::results::State;
 
@@ -17,8 +17,8 @@ pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
     let here = [
         warm.bare(BARE),
         warm.read_into(INTO, ReadOptions::new()),
-        warm.read(POOLED, Memory::Reused, ReadOptions::new()),
-        warm.read(PLAIN_READ, Memory::Default, ReadOptions::new()),
+        warm.read(POOLED, FileMemory::Reused, ReadOptions::new()),
+        warm.read(PLAIN_READ, FileMemory::Default, ReadOptions::new()),
         warm.std_read(STD),
     ];
     let goals = [

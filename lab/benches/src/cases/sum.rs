@@ -4,7 +4,7 @@ use crate::bench::{Bench, Size};
 use crate::contestants::file::RIPGREP;
 use anyhow::Result;
 use swath::ReadOptions;
-use swath_study::fields::file::Scan;
+use swath_study::fields::file::FileScan;
 use swath_study::fields::sums::{loaded, of_memory, summed};
 use swath_study::limits::memory_newlines;
 use swath_study::measure::{Entrants, Goal};
@@ -21,9 +21,9 @@ pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
     let pages = loaded(&bench.stage, &warm.input)?;
     let here = [
         summed(&pages, &warm.input, MEMORY_SUM),
-        warm.scanned(MAP, Scan::SumMapped, ReadOptions::new()),
-        warm.scanned(PREAD, Scan::Sum, ReadOptions::new()),
-        warm.scanned(NEWLINES, Scan::NewlinesMapped, ReadOptions::new()),
+        warm.scanned(MAP, FileScan::SumMapped, ReadOptions::new()),
+        warm.scanned(PREAD, FileScan::Sum, ReadOptions::new()),
+        warm.scanned(NEWLINES, FileScan::NewlinesMapped, ReadOptions::new()),
     ];
     let goals = [
         Goal::speed(MAP, 0.95, &[MEMORY_SUM]),
@@ -45,8 +45,8 @@ pub(super) fn build_newlines(bench: &Bench, size: Size) -> Result<Entrants> {
     let pages = loaded(&bench.stage, input)?;
     let here = [
         of_memory(&pages, input, MEMORY_NEWLINES, input.made.lines, memory_newlines),
-        warm.scanned(NEWLINES, Scan::NewlinesMapped, ReadOptions::new()),
-        warm.scanned(RECORDS, Scan::Records, ReadOptions::new()),
+        warm.scanned(NEWLINES, FileScan::NewlinesMapped, ReadOptions::new()),
+        warm.scanned(RECORDS, FileScan::Records, ReadOptions::new()),
     ];
     let goals = [
         Goal::speed(NEWLINES, 0.95, &[MEMORY_NEWLINES]),

@@ -5,7 +5,7 @@ use crate::contestants::files;
 use anyhow::Result;
 use swath::ingest::IngestOptions;
 use swath::{ReadOptions, Timeline};
-use swath_study::fields::file::Scan;
+use swath_study::fields::file::FileScan;
 use swath_study::measure::{Entrants, Goal};
 use swath_study::results::State;
 
@@ -31,8 +31,8 @@ pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
         warm.read_into(ON, recorded(plain())),
         warm.read_into(SMALL_OFF, small()),
         warm.read_into(SMALL_ON, recorded(small())),
-        warm.scanned(SUM_OFF, Scan::Sum, plain()),
-        warm.scanned(SUM_ON, Scan::Sum, recorded(plain())),
+        warm.scanned(SUM_OFF, FileScan::Sum, plain()),
+        warm.scanned(SUM_ON, FileScan::Sum, recorded(plain())),
     ];
     let goals = [(ON, OFF), (SMALL_ON, SMALL_OFF), (SUM_ON, SUM_OFF)]
         .map(|(on, off)| Goal::time(on, COST, &[off]));

@@ -9,7 +9,7 @@ use anyhow::Result;
 use std::time::Duration;
 use swath::ingest::IngestOptions;
 use swath::{CancelToken, Profile, ReadOptions};
-use swath_study::fields::file::Scan;
+use swath_study::fields::file::FileScan;
 use swath_study::measure::{Entrants, Goal};
 use swath_study::results::State;
 use swath_study::tune::{TuneSettings, run};
@@ -49,8 +49,8 @@ pub(super) fn build(bench: &Bench, size: Size, state: State) -> Result<Entrants>
     let here = [
         file.read_into(AUTO, ReadOptions::new()),
         file.read_into(TUNED, tuned.clone()),
-        file.scanned(SUM, Scan::Sum, ReadOptions::new()),
-        file.scanned(SUM_TUNED, Scan::Sum, tuned),
+        file.scanned(SUM, FileScan::Sum, ReadOptions::new()),
+        file.scanned(SUM_TUNED, FileScan::Sum, tuned),
     ];
     let goals = [Goal::time(TUNED, COST, &[AUTO]), Goal::time(SUM_TUNED, COST, &[SUM])];
     Ok(Entrants::new(here, goals))

@@ -4,7 +4,7 @@ use crate::bench::{Bench, Size};
 use crate::contestants::file::{PLAIN_READ, STD, pread_name};
 use anyhow::Result;
 use swath::ReadOptions;
-use swath_study::fields::file::Memory;
+use swath_study::fields::file::FileMemory;
 use swath_study::limits::Schedule::{Dynamic, Static};
 use swath_study::measure::{Entrants, Goal};
 use swath_study::peers::PythonWay;
@@ -24,11 +24,11 @@ pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
         here.push(pread(workers, Static));
     }
     here.extend([
-        warm.read(POOLED, Memory::Reused, ReadOptions::new()),
+        warm.read(POOLED, FileMemory::Reused, ReadOptions::new()),
         warm.read_into(INTO, ReadOptions::new()),
-        warm.read(FRESH, Memory::Fresh, ReadOptions::new()),
+        warm.read(FRESH, FileMemory::Fresh, ReadOptions::new()),
         // The pool that it shares by default may keep a buffer of 64 MiB.
-        warm.read(PLAIN_READ, Memory::Default, ReadOptions::new()),
+        warm.read(PLAIN_READ, FileMemory::Default, ReadOptions::new()),
         warm.std_read(STD),
     ]);
     let mut entrants = Entrants::new(here, goals(workers));

@@ -14,7 +14,7 @@ use std::rc::Rc;
 use swath::ReadOptions;
 use swath::append::{AppendOptions, OrderedOptions, Writer};
 use swath::ingest::IngestOptions;
-use swath_study::fields::file::Scan;
+use swath_study::fields::file::FileScan;
 use swath_study::measure::{Entrant, Entrants, Goal};
 use swath_study::results::State;
 
@@ -53,13 +53,15 @@ pub(super) fn build_read(bench: &Bench, size: Size) -> Result<Entrants> {
 /// Sums.
 pub(super) fn build_scan(bench: &Bench, size: Size) -> Result<Entrants> {
     let warm = bench.numbers(size)?;
-    beside("scan", |name, workers| Ok(warm.scanned(name, Scan::Sum, options(workers))))
+    beside("scan", |name, workers| Ok(warm.scanned(name, FileScan::Sum, options(workers))))
 }
 
 /// Counts lines in blocks of whole records.
 pub(super) fn build_records(bench: &Bench, size: Size) -> Result<Entrants> {
     let warm = bench.numbers(size)?;
-    beside("records", |name, workers| Ok(warm.scanned(name, Scan::Records, options(workers))))
+    beside("records", |name, workers| {
+        Ok(warm.scanned(name, FileScan::Records, options(workers)))
+    })
 }
 
 /// Reads many files into memory that was used before.

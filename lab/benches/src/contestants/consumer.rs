@@ -12,7 +12,7 @@ use std::time::Instant;
 use swath::ReadOptions;
 use swath::ingest::{Files, IngestOptions, OpenedBy};
 use swath_os::usage::{Usage, reset_peak_rss, usage};
-use swath_study::fields::file::Scan;
+use swath_study::fields::file::FileScan;
 use swath_study::fields::grove::{of_files, of_ingested};
 use swath_study::fields::text::{self, TextContent};
 use swath_study::many::plain;
@@ -41,8 +41,8 @@ pub(crate) fn measure(what: Consumer, path: &Path, workers: usize) -> Result<()>
             let after = usage()?;
             (Outcome::of(&buffer, workers), after)
         }
-        Consumer::Scan => scanned(Scan::Sum, &options, path)?,
-        Consumer::ScanMap => scanned(Scan::SumMapped, &options, path)?,
+        Consumer::Scan => scanned(FileScan::Sum, &options, path)?,
+        Consumer::ScanMap => scanned(FileScan::SumMapped, &options, path)?,
         Consumer::WriteOrdered => written(Writer::Ordered, &chunks, path, workers)?,
         Consumer::WriteOrderedDirect => written(Writer::OrderedDirect, &chunks, path, workers)?,
         Consumer::Coordinates => parsed(path, text::coordinates(path, workers, &mut meter)?)?,
@@ -56,7 +56,7 @@ pub(crate) fn measure(what: Consumer, path: &Path, workers: usize) -> Result<()>
     told.with_usage(&after.since(&before), peak).print()
 }
 
-fn scanned(scan: Scan, options: &ReadOptions, path: &Path) -> Result<(Outcome, Usage)> {
+fn scanned(scan: FileScan, options: &ReadOptions, path: &Path) -> Result<(Outcome, Usage)> {
     let scanned = scan.run(options, path)?;
     Ok((Outcome { bytes: scanned.report.bytes, checksum: scanned.value }, usage()?))
 }

@@ -5,7 +5,7 @@ use swath::{Engine, PageCache, ReadOptions};
 
 use super::shape::{named_charts, states};
 use crate::experiment::{Claim, Experiment, Point, Scale, Study, told};
-use crate::fields::file::{FileField, Memory, Scan};
+use crate::fields::file::{FileField, FileMemory, FileScan};
 use crate::measure::{Entrants, Stage};
 use crate::results::{Finding, Key, Measure, Selected, State};
 use crate::workload::FileContent;
@@ -46,11 +46,11 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
                 let options = keeping.with_engine(engine);
                 let (sum, read) =
                     (file.at(f64::from(x), state), file.at(f64::from(x + 1), state));
-                let summed = sum.scanned(series, Scan::SumMapped, options.clone());
+                let summed = sum.scanned(series, FileScan::SumMapped, options.clone());
                 entrants.here.push(summed);
                 // A map is not read into memory, and 4 GiB may be more than there is.
                 if engine != Engine::Map && usize::from(x) + 1 < PLACES.len() {
-                    entrants.here.push(read.read(series, Memory::Reused, options));
+                    entrants.here.push(read.read(series, FileMemory::Reused, options));
                 }
             }
         }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use anyhow::Result;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use super::loading::{FOUR, Loading, PARALLEL, THREADS, charts_by_workers};
+use super::loading::{FOUR, LoadingField, PARALLEL, THREADS, charts_by_workers};
 use super::shape::{powers_of_two, states};
 use crate::experiment::{Claim, Experiment, Point, Scale, all_of};
 use crate::measure::{Absent, Entrant, Entrants, Stage};
@@ -52,7 +52,7 @@ impl Drop for Pinned {
 }
 
 fn by_cores(stage: &Stage) -> Result<Entrants> {
-    let loading = Loading::new(stage, stage.pick(MB / 4, 32 * MB, 500 * MB), FOUR)?;
+    let loading = LoadingField::new(stage, stage.pick(MB / 4, 32 * MB, 500 * MB), FOUR)?;
     let mut entrants = Entrants::default();
     if let Err(error) = Pinned::to(stage.workers) {
         entrants.absent.push(Absent::new("fewer cores", format!("not allowed: {error}")));

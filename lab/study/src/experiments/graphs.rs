@@ -8,7 +8,7 @@ use swath::ReadOptions;
 use super::limit::{MEMORY, memory};
 use super::shape::{chart, over, states};
 use crate::experiment::{Claim, Experiment, Point, Scale, Study, all_of};
-use crate::fields::file::{FileField, Scan};
+use crate::fields::file::{FileField, FileScan};
 use crate::fields::text::{TextField, TextKind, rows};
 use crate::measure::{Entrants, Meter, Stage};
 use crate::results::{Finding, Key, Measure, Selected, State};
@@ -59,11 +59,11 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
             };
             let one = ReadOptions::new().with_workers(1);
             entrants.here.extend([
-                file.scanned(SUM_SERIAL, Scan::SumMapped, one),
-                file.scanned(SUM, Scan::SumMapped, ReadOptions::new()),
+                file.scanned(SUM_SERIAL, FileScan::SumMapped, one),
+                file.scanned(SUM, FileScan::SumMapped, ReadOptions::new()),
                 loaded(ROWS_SERIAL, 1),
                 loaded(ROWS, 0),
-                file.scanned(BUFFERS, Scan::Sum, ReadOptions::new()),
+                file.scanned(BUFFERS, FileScan::Sum, ReadOptions::new()),
             ]);
         }
         entrants.here.push(memory(stage, &graph.input, x, State::Warm)?);

@@ -149,9 +149,9 @@ pub(super) fn charts_by_workers(x: &str) -> Vec<Chart> {
 
 /// A file of letters, and its copies, at a place.
 #[derive(Clone)]
-pub(super) struct Loading(FileField);
+pub(super) struct LoadingField(FileField);
 
-impl Loading {
+impl LoadingField {
     pub(super) fn new(stage: &Stage, size: u64, copies: usize) -> Result<Self> {
         Ok(Self(FileField::letters(stage, size, copies)?))
     }
@@ -223,7 +223,7 @@ fn at(x: usize) -> f64 {
 }
 
 fn by_threads(stage: &Stage, size: u64) -> Result<Entrants> {
-    let loading = Loading::new(stage, size, FOUR)?;
+    let loading = LoadingField::new(stage, size, FOUR)?;
     let threads: &[usize] = stage.pick(&[1, 2], &[1, 2, 4, 8], &[1, 2, 4, 8, 16, 32]);
     let mut entrants = Entrants::default();
     for &state in states(stage) {
@@ -244,7 +244,7 @@ fn by_size(stage: &Stage) -> Result<Entrants> {
     let sizes: &[u64] = stage.pick(&[MB / 8, MB / 4], &[4 * MB, 16 * MB, 32 * MB], &full);
     let mut entrants = Entrants::default();
     for &size in sizes {
-        let loading = Loading::new(stage, size, FOUR)?;
+        let loading = LoadingField::new(stage, size, FOUR)?;
         let x = size as f64 / 1e6;
         for &state in states(stage) {
             let loading = loading.at(x, state);
@@ -257,7 +257,7 @@ fn by_size(stage: &Stage) -> Result<Entrants> {
 }
 
 fn by_chunk(stage: &Stage) -> Result<Entrants> {
-    let loading = Loading::new(stage, stage.pick(MB / 4, 32 * MB, 500 * MB), 1)?;
+    let loading = LoadingField::new(stage, stage.pick(MB / 4, 32 * MB, 500 * MB), 1)?;
     let shifts: Vec<u32> =
         stage.pick(vec![9, 12], vec![9, 10, 11, 12, 16, 20], (9..=24).collect());
     let mut entrants = Entrants::default();
@@ -278,7 +278,7 @@ fn by_chunk(stage: &Stage) -> Result<Entrants> {
 
 fn by_copies(stage: &Stage) -> Result<Entrants> {
     let copies = stage.pick(2, 3, 6);
-    let loading = Loading::new(stage, stage.pick(MB / 4, 16 * MB, 500 * MB), copies)?;
+    let loading = LoadingField::new(stage, stage.pick(MB / 4, 16 * MB, 500 * MB), copies)?;
     let mut entrants = Entrants::default();
     for state in [State::Warm, State::Cold] {
         for count in 1..=copies {
@@ -293,7 +293,7 @@ fn by_copies(stage: &Stage) -> Result<Entrants> {
 }
 
 fn by_way(stage: &Stage) -> Result<Entrants> {
-    let loading = Loading::new(stage, stage.pick(MB / 4, 32 * MB, 500 * MB), FOUR)?;
+    let loading = LoadingField::new(stage, stage.pick(MB / 4, 32 * MB, 500 * MB), FOUR)?;
     let mut entrants = Entrants::default();
     for state in [State::Warm, State::Cold] {
         let ways = loading.at(0.0, state).ways().into_iter().enumerate();

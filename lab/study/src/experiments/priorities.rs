@@ -8,7 +8,7 @@ use swath::ReadOptions;
 use super::shape::{chart, metric, states};
 use crate::experiment::{Experiment, Scale, Study};
 use crate::fields::classes::{Cut, Until, barrier, window};
-use crate::fields::file::{FileField, Memory};
+use crate::fields::file::{FileField, FileMemory};
 use crate::measure::{Entrants, Stage};
 use crate::results::{Chart, Measure};
 
@@ -171,7 +171,7 @@ fn by(stage: &Stage, cuts: impl Iterator<Item = (usize, Cut)>) -> Result<Entrant
                 barrier(&field, ALONE, Cut { threads: 1, ..cut }),
                 barrier(&field, BARRIER, cut),
                 window(&field, WINDOW, Until::Whole, cut),
-                field.read(PLAIN, Memory::Reused, plain),
+                field.read(PLAIN, FileMemory::Reused, plain),
             ]);
         }
     }

@@ -7,7 +7,7 @@ use swath::reading::{Advice, MapPages, PageSize, Schedule};
 use super::limit::{MEMORY, memory};
 use super::shape::{charts, fastest, metric, named_charts, states};
 use crate::experiment::{Claim, Experiment, Point, Scale, Study, all_of};
-use crate::fields::file::{FileField, Scan};
+use crate::fields::file::{FileField, FileScan};
 use crate::measure::{Entrants, Stage};
 use crate::page::size;
 use crate::results::{Finding, Key, Measure, Selected, State};
@@ -102,11 +102,11 @@ fn by_advice(stage: &Stage) -> Result<Entrants> {
         for (x, (_, way)) in (0_u8..).zip(ADVICE) {
             let options = way(ReadOptions::new());
             let (file, one) = (file.at(f64::from(x), state), options.clone().with_workers(1));
-            entrants.here.push(file.scanned(SERIAL, Scan::SumMapped, one));
-            entrants.here.push(file.scanned(PARALLEL, Scan::SumMapped, options));
+            entrants.here.push(file.scanned(SERIAL, FileScan::SumMapped, one));
+            entrants.here.push(file.scanned(PARALLEL, FileScan::SumMapped, options));
         }
         let file = file.at(0.0, state);
-        entrants.here.push(file.scanned(BUFFERS, Scan::Sum, ReadOptions::new()));
+        entrants.here.push(file.scanned(BUFFERS, FileScan::Sum, ReadOptions::new()));
         entrants.here.push(file.buf_reader(STREAM, STREAM_BUFFER));
     }
     entrants.here.push(memory(stage, &file.input, 0.0, State::Warm)?);
@@ -168,14 +168,14 @@ fn by_block(stage: &Stage) -> Result<Entrants> {
                     .with_chunk_size(size)
                     .with_schedule(schedule)
                     .with_advice(Advice::WillNeed);
-                entrants.here.push(file.scanned(name, Scan::SumMapped, options));
+                entrants.here.push(file.scanned(name, FileScan::SumMapped, options));
             }
         }
     }
     for &state in states(stage) {
         let bare = ReadOptions::new().with_chunk_size(4096).with_advice(Advice::None);
         let file = file.at(4096.0, state);
-        entrants.here.push(file.scanned(BARE, Scan::SumMapped, bare));
+        entrants.here.push(file.scanned(BARE, FileScan::SumMapped, bare));
     }
     entrants.here.push(memory(stage, &file.input, f64::from(1 << 18), State::Warm)?);
     Ok(entrants)

@@ -43,7 +43,7 @@ pub struct FileField {
 
 /// The computation of a scan, and how it gets the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scan {
+pub enum FileScan {
     /// The sum, through small buffers.
     Sum,
     /// The sum, through a guarded map.
@@ -54,7 +54,7 @@ pub enum Scan {
     Records,
 }
 
-impl Scan {
+impl FileScan {
     /// Scans the file at `path`; opening and guarding it is part of the work.
     ///
     /// # Errors
@@ -254,7 +254,7 @@ impl FileField {
 
 /// Where a read of Swath puts the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Memory {
+pub enum FileMemory {
     /// Into memory that the kernel has yet to give.
     Fresh,
     /// Into memory that was read into before.
@@ -286,12 +286,17 @@ impl FileField {
     }
 
     /// Reads into a buffer.
-    pub fn read(&self, series: &str, memory: Memory, options: ReadOptions) -> Entrant {
+    pub fn read(&self, series: &str, memory: FileMemory, options: ReadOptions) -> Entrant {
         self.read_by(series, memory, options, |options, path| Ok(options.read(path)?))
     }
 
     /// Copies a guarded map into a buffer; mapping it is part of the work.
-    pub fn read_mapped(&self, series: &str, memory: Memory, options: ReadOptions) -> Entrant {
+    pub fn read_mapped(
+        &self,
+        series: &str,
+        memory: FileMemory,
+        options: ReadOptions,
+    ) -> Entrant {
         self.read_by(series, memory, options, |options, path| {
             Ok(options.read_mapped(Guard::install(&File::open(path)?, path)?, path)?)
         })
@@ -300,14 +305,14 @@ impl FileField {
     fn read_by(
         &self,
         series: &str,
-        memory: Memory,
+        memory: FileMemory,
         options: ReadOptions,
         read: ReadWay,
     ) -> Entrant {
         let (options, own) = match memory {
-            Memory::Reused => (self.reading(options), 0),
-            Memory::Fresh => (options.with_pool(BufferPool::new(0)), self.input.len()),
-            Memory::Default => (options, self.input.len()),
+            FileMemory::Reused => (self.reading(options), 0),
+            FileMemory::Fresh => (options.with_pool(BufferPool::new(0)), self.input.len()),
+            FileMemory::Default => (options, self.input.len()),
         };
         let (repeats, workers) = (self.repeats, self.workers);
         let work = move |input: &Input, meter: &mut Meter| {
@@ -322,7 +327,7 @@ impl FileField {
             Ok(outcome)
         };
         match memory {
-            Memory::Reused => self.pooling(series, work).times(repeats),
+            FileMemory::Reused => self.pooling(series, work).times(repeats),
             _ => self.entrant(series, own, work).times(repeats),
         }
     }
@@ -353,11 +358,11 @@ impl FileField {
     }
 
     /// Sums or counts without keeping; opening and guarding is part of the work.
-    pub fn scanned(&self, series: &str, scan: Scan, options: ReadOptions) -> Entrant {
+    pub fn scanned(&self, series: &str, scan: FileScan, options: ReadOptions) -> Entrant {
         let made = self.input.made;
         let checksum = match scan {
-            Scan::NewlinesMapped | Scan::Records => made.lines,
-            Scan::Sum | Scan::SumMapped => made.sum,
+            FileScan::NewlinesMapped | FileScan::Records => made.lines,
+            FileScan::Sum | FileScan::SumMapped => made.sum,
         };
         let work = move |input: &Input, meter: &mut Meter| {
             let scanned = meter.count(|| scan.run(&options, &input.path))??;

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use anyhow::Result;
 use swath::ReadOptions;
-use swath_study::fields::file::Scan;
+use swath_study::fields::file::FileScan;
 use swath_study::results::State;
 
 use super::row::{About, DemoRow, Limit};
@@ -18,11 +18,11 @@ pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
     };
     let cold = About { state: State::Cold, limit: Limit::DirectRead, ..of("byte sum") };
     let all = [
-        (of("byte sum"), Scan::SumMapped),
-        (of("newline count"), Scan::NewlinesMapped),
-        (cold, Scan::SumMapped),
+        (of("byte sum"), FileScan::SumMapped),
+        (of("newline count"), FileScan::NewlinesMapped),
+        (cold, FileScan::SumMapped),
     ];
-    let row = |(about, scan): (About, Scan)| {
+    let row = |(about, scan): (About, FileScan)| {
         let file = stage.file.at(0.0, about.state);
         DemoRow::of(about, file.scanned(about.way, scan, ReadOptions::new()))
     };

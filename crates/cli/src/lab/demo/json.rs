@@ -1,7 +1,7 @@
 //! Findings for programs.
 
 use serde::Serialize;
-use swath_study::fields::file::Memory;
+use swath_study::fields::file::FileMemory;
 use swath_study::results::State;
 
 use super::Findings;
@@ -79,9 +79,9 @@ fn row(findings: &Findings, row: &DemoRow) -> impl Serialize + use<> {
         way: row.about.way,
         file: file(row.about.state),
         memory: match row.about.memory {
-            Some(Memory::Fresh) => "fresh",
-            Some(Memory::Reused) => "reused",
-            Some(Memory::Default) => "default",
+            Some(FileMemory::Fresh) => "fresh",
+            Some(FileMemory::Reused) => "reused",
+            Some(FileMemory::Default) => "default",
             None => "none",
         },
         rounds: row.rounds(),

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use anyhow::Result;
 use swath::reading::Schedule;
 use swath::{Engine, PageCache, ReadOptions, Timeline};
-use swath_study::fields::file::Memory;
+use swath_study::fields::file::FileMemory;
 use swath_study::results::State;
 
 use super::row::{About, DemoRow, Limit, Line};
@@ -19,7 +19,7 @@ const fn warm(engine: &'static str, options: fn(ReadOptions) -> ReadOptions) -> 
 }
 
 const fn reused(way: &'static str, options: fn(ReadOptions) -> ReadOptions) -> LoadWay {
-    (About { memory: Some(Memory::Reused), ..About::warm("read", "auto", way) }, options)
+    (About { memory: Some(FileMemory::Reused), ..About::warm("read", "auto", way) }, options)
 }
 
 /// From the device.
@@ -30,7 +30,7 @@ const fn cold((about, options): LoadWay) -> LoadWay {
 /// As most programs call it, for one of the five lines: the process may keep the memory.
 const DEFAULT: LoadWay = (
     About {
-        memory: Some(Memory::Default),
+        memory: Some(FileMemory::Default),
         line: Some(Line::Warm),
         ..About::warm("read", "auto", "default pool")
     },
@@ -73,7 +73,7 @@ const MAP: &str = "map";
 pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
     let row = |(about, options): LoadWay| {
         let file = stage.file.at(0.0, about.state);
-        let memory = about.memory.unwrap_or(Memory::Fresh);
+        let memory = about.memory.unwrap_or(FileMemory::Fresh);
         let options = options(ReadOptions::new());
         let entrant = match about.engine == MAP {
             true => file.read_mapped(about.way, memory, options),

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use anyhow::Result;
 use swath_study::fields::classes::{Cut, Until, barrier, window};
-use swath_study::fields::file::Memory;
+use swath_study::fields::file::FileMemory;
 
 use super::row::{About, DemoRow};
 use super::stage::Stage;
@@ -22,7 +22,7 @@ pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
     let chunks = usize::try_from(classes * CHUNKS)?;
     let cut = Cut { chunks, classes: u32::try_from(classes)?, threads: 0 };
     let about = |engine, way| About {
-        memory: Some(Memory::Reused),
+        memory: Some(FileMemory::Reused),
         ..About::warm("classes", engine, way)
     };
     // How soon, not how fast.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use anyhow::Result;
 use swath_profile::stats;
-use swath_study::fields::file::Memory;
+use swath_study::fields::file::FileMemory;
 use swath_study::measure::{Entrant, Input, Meter, Outcome};
 use swath_study::results::State;
 
@@ -45,7 +45,7 @@ pub(super) struct About {
     /// The state of the file before a run; `None` if the run writes it.
     pub(super) state: State,
     /// Where the bytes go; `None` if they are not kept.
-    pub(super) memory: Option<Memory>,
+    pub(super) memory: Option<FileMemory>,
     pub(super) limit: Limit,
     /// Whether others of the same state are compared with it.
     pub(super) is_peer: bool,
@@ -65,7 +65,7 @@ impl About {
         engine: &'static str,
         way: &'static str,
     ) -> Self {
-        let (state, memory, limit) = (State::Warm, Some(Memory::Fresh), Limit::Copy);
+        let (state, memory, limit) = (State::Warm, Some(FileMemory::Fresh), Limit::Copy);
         let (is_peer, bytes, line) = (false, None, None);
         Self { capability, engine, way, state, memory, limit, is_peer, bytes, line }
     }
@@ -106,8 +106,10 @@ impl DemoRow {
         let here = Rc::clone(stage);
         // Otherwise the first run pays for memory that this machine gave back to its host.
         let own = match about.memory {
-            Some(Memory::Fresh | Memory::Default) => about.bytes.unwrap_or(stage.size()),
-            Some(Memory::Reused) | None => 0,
+            Some(FileMemory::Fresh | FileMemory::Default) => {
+                about.bytes.unwrap_or(stage.size())
+            }
+            Some(FileMemory::Reused) | None => 0,
         };
         let own = usize::try_from(own).unwrap_or(usize::MAX);
         let work = move |_: &Input, meter: &mut Meter| {

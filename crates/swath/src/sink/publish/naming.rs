@@ -76,17 +76,14 @@ impl Candidate {
             // Both names for a moment; the hidden one is removed when the candidate is dropped.
             given = self.folder.link(&*self.file, &claim.name);
         }
-        if self.is_hidden
-            && given.as_ref().is_err_and(|error| self.is_without_links(&claim.name, error))
-            && replace == Replace::Allowed
-        {
-            return self.rename(claim).map(|()| true);
-        }
+        let is_refused = |error: &io::Error| self.is_without_links(&claim.name, error);
+        let is_without_links = self.is_hidden && given.as_ref().is_err_and(is_refused);
         match given {
             Ok(()) => Ok(true),
-            Err(error) if self.is_hidden && self.is_without_links(&claim.name, &error) => {
-                Err(self.no_new_name(claim, &error))
+            Err(_) if is_without_links && replace == Replace::Allowed => {
+                self.rename(claim).map(|()| true)
             }
+            Err(error) if is_without_links => Err(self.no_new_name(claim, &error)),
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                 Err(self.not_named(claim, error))
             }
@@ -154,20 +151,16 @@ impl Candidate {
 
     /// The renamed file is the one that was under the hidden name then.
     pub(super) fn confirm(&self, claim: &Claim) -> Result<()> {
-        let there = self.folder.facts(&claim.name);
-        let ours = self.file.facts();
-        match there.and_then(|there| Ok((there, ours?.identity))) {
-            // A program that has reported success and replaced nothing.
-            Ok((Some(there), ours))
-                if self.is_remote
-                    && there.identity == ours
-                    && self.len.is_some_and(|len| len != there.len) =>
+        match self.own_under(&claim.name) {
+            Ok(Some(there)) => match self.len.filter(|len| self.is_remote && *len != there.len)
             {
-                let error = other_len(there.len, self.len.unwrap_or(0));
-                Err(claim.outcome_unknown(error))
+                // A program that has reported success and replaced nothing.
+                Some(len) => Err(claim.outcome_unknown(other_len(there.len, len))),
+                None => Ok(()),
+            },
+            Ok(None) => {
+                Err(claim.changed("another program has put something else in its place"))
             }
-            Ok((Some(there), ours)) if there.identity == ours => Ok(()),
-            Ok(_) => Err(claim.changed("another program has put something else in its place")),
             Err(error) => Err(claim.outcome_unknown(error)),
         }
     }
@@ -212,8 +205,13 @@ impl Candidate {
     }
 
     pub(super) fn stands_under(&self, name: &OsStr) -> io::Result<bool> {
+        self.own_under(name).map(|there| there.is_some())
+    }
+
+    /// The facts of what is under `name`, if it is this file.
+    fn own_under(&self, name: &OsStr) -> io::Result<Option<Facts>> {
         let there = self.folder.facts(name)?;
         let ours = self.file.facts()?.identity;
-        Ok(there.is_some_and(|there| there.identity == ours))
+        Ok(there.filter(|there| there.identity == ours))
     }
 }

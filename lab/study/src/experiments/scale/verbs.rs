@@ -15,7 +15,7 @@ use super::super::shape::{chart, metric, powers_of_two};
 use super::names::{RATIO, VERBS as NAMES, busy, measured_series, predicted_series};
 use super::{COMMON, claims};
 use crate::experiment::{Experiment, Scale};
-use crate::fields::file::{FileField, Scan};
+use crate::fields::file::{FileField, FileScan};
 use crate::fields::grove::Grove;
 use crate::limits;
 use crate::many::tree::{Spread, Tree};
@@ -117,7 +117,7 @@ impl Inputs {
             block: Block { locks: 5.0, compute_s: len / rates.sum, ..block },
             each: rates.to_cache,
             run: |inputs, series, workers| {
-                inputs.lines.scanned(series, Scan::Sum, reading(workers))
+                inputs.lines.scanned(series, FileScan::Sum, reading(workers))
             },
             ..read
         };
@@ -125,7 +125,7 @@ impl Inputs {
             name: NAMES[2],
             block: Block { locks: 3.0, compute_s: len / rates.lines, ..block },
             run: |inputs, series, workers| {
-                inputs.lines.scanned(series, Scan::Records, reading(workers))
+                inputs.lines.scanned(series, FileScan::Records, reading(workers))
             },
             ..scan
         };
