@@ -18,6 +18,8 @@ DRAWN = 20_000
 WORDS = ["alpha", "beta", "gamma", "delta", "a longer text that is not inline", "Zürich"]
 NINE = ["whole", "large", "decimal", "date", "time", "word", "quoted", "text", "exact"]
 THIRTY = ["whole", "decimal", "exact", "date", "word", "text", "time", "quoted", "truth", "large"]
+TWELVE = ["whole", "truth", "quoted", "word", "whole", "decimal", "date", "text", "whole", "decimal", "word", "text"]
+NINETEEN = ["whole", "time", "time", "whole", "word", "truth", "whole", "whole", "whole", *["decimal"] * 10]
 LETTERS = "abcdefghijklmnopqrstuvwxyz "
 
 
@@ -98,6 +100,10 @@ def drawn(kind: str) -> tuple[str, list[list[str]]]:
     match name:
         case "nine":
             return mixed(NINE)
+        case "twelve":
+            return mixed(TWELVE)
+        case "nineteen":
+            return mixed(NINETEEN)
         case "thirty":
             return mixed(THIRTY * 3)
         case "missing":

@@ -3,14 +3,17 @@
     python lab/python/tables.py --out DIR [--data DIR] [--rounds 9] [--size 200] [--only nine,thirty]
         [--quick] [--frame PROGRAM]
 
-    nine, thirty       columns of numbers, decimals, dates, times, words, quoted texts; a tenth is missing
+    nine, twelve, thirty
+                       columns of numbers, decimals, dates, times, words, quoted texts; a tenth is missing
     three              three numeric columns of those thirty
-    missing            doubles, of which 1, 20 and 50 % are missing
+    missing            doubles, of which 1, 20 and 50 % are missing, as a table and as an array
     scientific, crlf, bits
                        numbers as `numpy.savetxt` writes them; lines that end in CR and LF; 64 columns of 0 and 1
     few                50 rows, beside `numpy.loadtxt`
     objects            the nine columns as JSON Lines
     compressed         the nine columns as .csv.gz and .csv.zst
+    column             a sum of one of nineteen columns
+    parquet            nineteen columns into a Parquet file
     stream             a sum per group in duckdb, of a file four times as large as the memory
     write              numbers and texts as CSV
     memory             what a table takes at most beside itself (printed, not part of the record)
@@ -40,8 +43,10 @@ import duckdb
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute
 import pyarrow.csv as pc
 import pyarrow.json as pj
+import pyarrow.parquet as pq
 from record import Case, Frame, version
 from table_files import made, made_compressed
 
@@ -104,6 +109,16 @@ def missing_cases(data: Path, size: int) -> Iterator[Case]:
     for percent, times in ((1, 4), (20, 3), (50, 2.5)):
         path = made(data, f"missing-{percent}", size)
         yield reading(f"doubles, {percent} % missing", path, times)
+        case, ours = Case(f"doubles, {percent} % missing, into an array", [path]), "swath.read_csv(dtype)"
+        rows = by_pyarrow(path).num_rows
+        readers = {ours: lambda path=path: swath.read_csv(path, "f8", workers=THREADS)}
+        readers |= {"polars.read_csv": partial(by_polars, path), "pyarrow.csv.read_csv": partial(by_pyarrow, path)}
+        for name, run in readers.items():
+            case.add(name, run, lambda result, rows=rows: result.shape[0] == rows)
+            if name != ours:
+                case.goal(ours, name, 3)
+        case.touched = 4 * path.stat().st_size
+        yield case
 
 
 def number_cases(kind: str, name: str, data: Path, size: int) -> Iterator[Case]:
@@ -154,6 +169,58 @@ def object_cases(data: Path, size: int) -> Iterator[Case]:
     yield case
 
 
+def column_cases(data: Path, size: int) -> Iterator[Case]:
+    path, name = made(data, "nineteen", size), "decimal3"
+
+    def streamed(**options: Any) -> float:
+        batches = pa.RecordBatchReader.from_stream(swath.stream_csv(path, workers=THREADS, **options))
+        return sum(pa.compute.sum(batch.column(name)).as_py() for batch in batches)
+
+    case, ours = Case("sum of one of nineteen columns", [path]), "swath.stream_csv"
+    total = by_pyarrow(path)[name].to_numpy()
+    runs: dict[str, Callable[[], Any]] = {
+        ours: streamed,
+        f"{ours}(columns=)": partial(streamed, columns=[name]),
+        "polars.scan_csv": lambda: pl.scan_csv(path).select(pl.col(name).sum()).collect().item(),
+        "duckdb read_csv": lambda: DUCK.sql(f"select sum({name}) from read_csv('{path}')").fetchone()[0],
+    }
+    for each, run in runs.items():
+        case.add(each, run, lambda found: bool(np.isclose(found, np.nansum(total))))
+    for each in ("polars.scan_csv", "duckdb read_csv"):
+        case.goal(ours, each, 1)
+        case.goal(f"{ours}(columns=)", each, 1)
+    yield case
+
+
+def parquet_cases(data: Path, size: int) -> Iterator[Case]:
+    path, out = made(data, "nineteen", size), data / "written.parquet"
+
+    def streamed(**options: Any) -> None:
+        stream = pa.RecordBatchReader.from_stream(swath.stream_csv(path, workers=THREADS, **options))
+        with pq.ParquetWriter(out, stream.schema) as writer:
+            for batch in stream:
+                writer.write_batch(batch)
+
+    runs: dict[str, Callable[[], Any]] = {
+        "swath.read_csv": lambda: pq.write_table(pa.table(swath.read_csv(path, workers=THREADS)), out),
+        "swath.stream_csv": streamed,
+        "swath.stream_csv(block_size=)": partial(streamed, block_size=16 << 20),
+        "polars.sink_parquet": lambda: pl.scan_csv(path, try_parse_dates=True).sink_parquet(out),
+        "pyarrow": lambda: pq.write_table(by_pyarrow(path), out),
+        "duckdb copy": lambda: DUCK.execute(f"copy (from read_csv('{path}')) to '{out}' (format parquet)"),
+    }
+    case, rows = Case("nineteen columns into Parquet", [path]), by_pyarrow(path).num_rows
+    for name, run in runs.items():
+        case.add(name, run, lambda _: pq.read_metadata(out).num_rows == rows)
+        run()
+        print(f"{name}: {out.stat().st_size / 1e6:.1f} MB, {pq.read_metadata(out).num_row_groups} groups of rows")
+    for name in ("swath.read_csv", "swath.stream_csv(block_size=)"):
+        case.goal(name, "duckdb copy", 1.2)
+    case.touched = 4 * path.stat().st_size
+    yield case
+    out.unlink()
+
+
 class Group:
     """A memory group for child processes, if this user can make one."""
 
@@ -194,8 +261,14 @@ def grouped(how: str, path: str) -> None:
     import time
 
     start = time.perf_counter()
-    if how == "duckdb read_csv":
+    if how.startswith("duckdb"):
+        if "limit" in how:
+            DUCK.execute("set memory_limit = '192MiB'")
         rows = DUCK.sql(GROUPED.format(f"read_csv('{path}')")).fetchall()
+    elif how.startswith("polars"):
+        lazy = pl.scan_csv(path, infer_schema_length=1000).group_by("word1")
+        lazy = lazy.agg(pl.col("decimal1").sum(), pl.len()).sort("word1")
+        rows = lazy.collect(engine="streaming").rows()
     else:
         columns = ["word1", "decimal1"]
         types = {"dtypes": ["text", "float64"]} if "dtypes" in how else {}
@@ -222,7 +295,8 @@ def stream_cases(data: Path, size: int) -> Iterator[Case]:
     def is_right(found: float) -> bool:
         return abs(found - total) < 1e-6 * abs(total)
 
-    for name in (ours, f"{ours}, dtypes=", "duckdb read_csv"):
+    peers = ["duckdb read_csv", "duckdb read_csv, memory_limit", "polars.scan_csv, streaming"]
+    for name in (ours, f"{ours}, dtypes=", *peers):
         case.add(name, lambda: None, is_right)
     for name in (ours, f"{ours}, dtypes="):
         case.goal(name, "duckdb read_csv", 1.5)
@@ -257,6 +331,7 @@ def write_cases(data: Path, size: int) -> Iterator[Case]:
 
 CASES: dict[str, Callable[[Path, int], Iterator[Case]]] = {
     "nine": partial(mixed_cases, "nine"),
+    "twelve": partial(mixed_cases, "twelve"),
     "thirty": partial(mixed_cases, "thirty"),
     "three": three_cases,
     "missing": missing_cases,
@@ -266,6 +341,8 @@ CASES: dict[str, Callable[[Path, int], Iterator[Case]]] = {
     "few": few_cases,
     "objects": object_cases,
     "compressed": compressed_cases,
+    "column": column_cases,
+    "parquet": parquet_cases,
     "stream": stream_cases,
     "write": write_cases,
 }

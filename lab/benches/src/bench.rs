@@ -88,7 +88,7 @@ impl Bench {
         self.input(FileContent::CsvNumbers, size)
     }
 
-    fn input(&self, kind: FileContent, size: Size) -> Result<FileField> {
+    pub(crate) fn input(&self, kind: FileContent, size: Size) -> Result<FileField> {
         let (bytes, label) = size.bytes(self.quick);
         memory_for(bytes * MEMORY_FACTOR)?;
         eprintln!("making {kind:?} of {label}");

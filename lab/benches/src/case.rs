@@ -1,6 +1,7 @@
 //! The outcome of a case: its runs, and whether they reached their goals.
 
 use crate::bench::Bench;
+use crate::record::ForeignLoad;
 use anyhow::Result;
 use std::collections::BTreeMap;
 use swath::CancelToken;
@@ -17,6 +18,8 @@ pub(crate) struct Ran {
     pub(crate) checksums: BTreeMap<String, u64>,
     pub(crate) absent: Vec<Absent>,
     pub(crate) goals: Vec<(Goal, Reached)>,
+    /// The load beside all rounds.
+    pub(crate) load: Option<ForeignLoad>,
 }
 
 impl Ran {
@@ -54,5 +57,5 @@ pub(crate) fn measured(mut entrants: Entrants, rounds: Rounds) -> Result<Ran> {
         (goal, reached)
     };
     let goals = entrants.goals.into_iter().map(judged).collect();
-    Ok(Ran { reference, runs, checksums, absent: entrants.absent, goals })
+    Ok(Ran { reference, runs, checksums, absent: entrants.absent, goals, load: None })
 }

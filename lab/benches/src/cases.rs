@@ -5,6 +5,7 @@ mod cold;
 mod compress;
 mod copy;
 mod files;
+mod filter;
 mod fork;
 mod graph;
 mod levels;
@@ -29,6 +30,7 @@ use crate::contestants::compress::Packing;
 use crate::contestants::files::FilesSetting;
 use crate::contestants::waits::Answering;
 use anyhow::{Result, ensure};
+use appends::LEAF;
 use files::Shape;
 use swath_study::fields::text::TextField;
 use swath_study::measure::Entrants;
@@ -77,6 +79,7 @@ const ALL: &[Entry] = &[
     case("sum", File(Size::Medium, sum::build)),
     case("sum", File(Size::Large, sum::build)),
     case("newlines", File(Size::Large, sum::build_newlines)),
+    case("filter", File(Size::Large, filter::build)),
     case("ordered", File(Size::Large, ordered::build)),
     case("ordered-memory", File(Size::Medium, ordered::build_memory)),
     case("cp", File(Size::Large, copy::build)),
@@ -109,10 +112,11 @@ const ALL: &[Entry] = &[
     case("workers-ordered", File(Size::Large, workers::build_tickets)),
     case("workers-append", File(Size::Medium, workers::build_append)),
     case("workers-append", File(Size::Large, workers::build_append)),
-    case("appends", Own("10", |b| appends::build(b, 10))),
-    case("appends", Own("1000", |b| appends::build(b, 1_000))),
-    case("appends", Own("100000", |b| appends::build(b, 100_000))),
-    case("appends", Own("10000000", |b| appends::build(b, 10_000_000))),
+    case("appends", Own("10", |b| appends::build(b, 10, LEAF))),
+    case("appends", Own("1000", |b| appends::build(b, 1_000, LEAF))),
+    case("appends", Own("100000", |b| appends::build(b, 100_000, LEAF))),
+    case("appends", Own("10000000", |b| appends::build(b, 10_000_000, LEAF))),
+    case("appends", Own("10000000-joins", |b| appends::build(b, 10_000_000, 1))),
     case("compress", Own("zstd", |b| compress::build(b, Packing::Zstd))),
     case("compress", Own("gzip", |b| compress::build(b, Packing::Gzip))),
     case("compress", Own("bzip2", |b| compress::build(b, Packing::Bzip2))),

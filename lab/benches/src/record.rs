@@ -1,5 +1,6 @@
 //! The folder that a run writes: README.md, raw.csv, summary.md.
 
+mod load;
 mod readme;
 mod summary;
 
@@ -7,6 +8,8 @@ use crate::args::{Args, CommandPlace};
 use crate::bench::Bench;
 use crate::case::Ran;
 use anyhow::{Context, Result, ensure};
+use load::CpuTicks;
+pub(crate) use load::ForeignLoad;
 use std::fmt::Write;
 use std::path::{Path, PathBuf, absolute};
 use std::{env, fs};
@@ -56,7 +59,10 @@ impl Folder {
         id: &str,
         case: impl FnOnce() -> Result<Ran>,
     ) -> Result<Option<&Ran>> {
+        let before = CpuTicks::now();
         let outcome = case().map_err(|error| format!("{error:#}"));
+        let load = CpuTicks::now().zip(before).map(|(now, before)| now.since(&before));
+        let outcome = outcome.map(|ran| Ran { load, ..ran });
         if let Err(error) = &outcome {
             eprintln!("{id} failed: {error}");
         }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::child::{code, swath};
 use crate::study::earlier_study;
 
-const GUIDE: &str = include_str!("../../../../docs/guide/json.md");
+const GUIDE: &str = include_str!("../../json.md");
 
 /// Rows of a section of the guide: the key, and the section that the row links to.
 type Section = Vec<(&'static str, Option<&'static str>)>;

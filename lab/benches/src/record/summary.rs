@@ -2,6 +2,7 @@
 
 use super::Outcome;
 use crate::case::Ran;
+use crate::record::ForeignLoad;
 use anyhow::Result;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -74,6 +75,12 @@ fn case(text: &mut String, outcome: &Outcome, seed: u64) -> Result<()> {
             )?;
         }
         None => writeln!(text, "\nThe control was calm.")?,
+    }
+    if let Some(ForeignLoad { busy, stolen }) = ran.load {
+        writeln!(
+            text,
+            "\nBeside it: {busy:.2} cores of other programs, {stolen:.2} of the host."
+        )?;
     }
     for absent in absent {
         writeln!(text, "\n{absent}")?;
