@@ -1,7 +1,7 @@
 //! The outcome of a case: its runs, and whether they reached their goals.
 
 use crate::bench::Bench;
-use crate::record::ForeignLoad;
+use crate::load::ForeignLoad;
 use anyhow::Result;
 use std::collections::BTreeMap;
 use swath::CancelToken;

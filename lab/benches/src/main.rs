@@ -18,6 +18,7 @@ mod case;
 mod cases;
 mod child;
 mod contestants;
+mod load;
 mod python;
 mod record;
 

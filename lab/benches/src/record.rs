@@ -1,15 +1,13 @@
 //! The folder that a run writes: README.md, raw.csv, summary.md.
 
-mod load;
 mod readme;
 mod summary;
 
 use crate::args::{Args, CommandPlace};
 use crate::bench::Bench;
 use crate::case::Ran;
+use crate::load::CpuTicks;
 use anyhow::{Context, Result, ensure};
-use load::CpuTicks;
-pub(crate) use load::ForeignLoad;
 use std::fmt::Write;
 use std::path::{Path, PathBuf, absolute};
 use std::{env, fs};

@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use crate::case::Ran;
-use crate::record::ForeignLoad;
+use crate::load::ForeignLoad;
 use anyhow::Result;
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -4,7 +4,7 @@ use std::fs;
 
 /// CPU time since the machine started, in the kernel's ticks.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct CpuTicks {
+pub(crate) struct CpuTicks {
     /// Busy or idle, over all cores.
     all: u64,
     /// Without work.
@@ -27,7 +27,7 @@ pub(crate) struct ForeignLoad {
 
 impl CpuTicks {
     /// Reads the counters; `None` without `/proc`.
-    pub(super) fn now() -> Option<Self> {
+    pub(crate) fn now() -> Option<Self> {
         let parent = std::os::unix::process::parent_id();
         let own = ["self".to_owned(), parent.to_string()]
             .iter()
@@ -52,7 +52,7 @@ impl CpuTicks {
     }
 
     /// Returns the load between two moments.
-    pub(super) fn since(&self, earlier: &Self) -> ForeignLoad {
+    pub(crate) fn since(&self, earlier: &Self) -> ForeignLoad {
         let of = |ticks: fn(&Self) -> u64| ticks(self).saturating_sub(ticks(earlier));
         let a_core = (of(|it| it.all) as f64 / self.cores.max(1) as f64).max(1.0);
         let busy = of(|it| it.all).saturating_sub(of(|it| it.idle) + of(|it| it.stolen));
