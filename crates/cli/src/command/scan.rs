@@ -5,7 +5,7 @@ use clap::{Args, ValueHint};
 use swath::{Report, Scanned};
 
 use super::consume::{Kernel, consume};
-use super::several::{each, line, note_fallbacks};
+use super::several::{LongFiles, at_once, each, each_of_several, line, note_fallbacks};
 use super::{Command, Outcome};
 use crate::args::{Files, ReadArgs, input};
 use crate::input::Input;
@@ -39,16 +39,23 @@ pub struct Scan {
 impl Command for Scan {
     fn run(&self) -> Result<Outcome> {
         let profiles = Profiles::new(self.how.flow.profile);
-        let mut total: u64 = 0;
-        let outcome = each(&self.paths, self.json, |input| {
+        let (threads, long) = (at_once(&self.paths, &self.how), LongFiles::default());
+        let compute = |input: &Input| {
             let options = profiles.apply(self.how.options(), input);
-            let (options, bar) = Bar::attach(options, !self.json);
-            let scanned = consume(input, &options, Kernel::Newlines, self.how.engine.engine)?;
-            drop(bar);
+            // Several bars would overwrite each other.
+            let (options, _bar) = Bar::attach(options, !self.json && threads == 1);
+            consume(input, &options, Kernel::Newlines, self.how.engine.engine, &long)
+        };
+        let mut total: u64 = 0;
+        let mut each_shown = |input: &Input, scanned: Scanned<u64>| {
             total = total.saturating_add(scanned.value);
             note_fallbacks(input, &scanned.report);
             show(self, input, &scanned)
-        })?;
+        };
+        let outcome = match threads {
+            1 => each(&self.paths, self.json, |input| each_shown(input, compute(input)?)),
+            _ => each_of_several(&self.paths, threads, self.json, compute, each_shown),
+        }?;
         if self.paths.len() > 1 && !self.json && outcome != Outcome::NotDone {
             print(line(&total.to_string(), "total".as_ref()))?;
         }

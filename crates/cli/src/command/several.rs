@@ -11,8 +11,10 @@ use std::thread;
 
 use anyhow::Result;
 use swath::Report;
+use swath_os::locks::{Mutex, MutexGuard};
 
 use super::Outcome;
+use crate::args::{FlowArgs, ReadArgs};
 use crate::failure::{describe, is_closed_pipe};
 use crate::input::Input;
 use crate::output::{OutputError, complain, print_json};
@@ -56,7 +58,37 @@ pub(super) fn each(
 }
 
 /// Length up to which a file occupies a thread only for a moment.
-const SHORT: u64 = 1 << 20;
+pub(super) const SHORT: u64 = 1 << 20;
+/// Up to this many files are read one by one, each with a progress bar.
+const FEW: usize = 8;
+
+/// Returns the number of files to read at one time by kernels that give a long file to all cores: one, if there are
+/// few files or the costs of each are reported.
+pub(super) fn at_once(inputs: &[Input], how: &ReadArgs) -> usize {
+    let one_by_one = inputs.len() <= FEW || how.engine.usage;
+    if one_by_one { 1 } else { threads(inputs, &how.flow) }
+}
+
+/// Returns the number of files to read at one time, each by one thread: one, if the rate of all is limited.
+pub(super) fn threads(inputs: &[Input], flow: &FlowArgs) -> usize {
+    let threads = match flow.workers {
+        _ if flow.rate.is_some() => 1,
+        0 => thread::available_parallelism().map_or(1, usize::from),
+        workers => workers,
+    };
+    threads.min(inputs.len())
+}
+
+/// Long files, which take turns: each is read by all cores.
+#[derive(Default)]
+pub(super) struct LongFiles(Mutex<()>);
+
+impl LongFiles {
+    /// Waits for the turn of a file of this length; a short one needs none.
+    pub(super) fn turn(&self, len: u64) -> Option<MutexGuard<'_, ()>> {
+        (len > SHORT).then(|| self.0.lock())
+    }
+}
 
 /// As [`each`], in two steps: `compute` on several threads at once, then `show` in the order of the inputs, on this
 /// thread. While a result is missing, this thread computes those of short files: waking it for each would take as long

@@ -2,18 +2,19 @@
 
 mod check;
 
-use std::thread;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use clap::builder::ArgPredicate;
 use clap::{Args, ValueHint};
 use serde::Serialize;
-use swath::{Engine, ReadOptions, Report};
+use swath::{Engine, Report};
 use swath_formats::checksum::{Algorithm, Checksum, ChecksumOptions};
 
 use super::consume::{Kernel, consume};
-use super::several::{each, each_of_several, line, note_fallbacks, tagged_line};
+use super::several::{
+    LongFiles, at_once, each, each_of_several, line, note_fallbacks, tagged_line, threads,
+};
 use super::{Command, Outcome};
 use crate::args::{CopiesArgs, Files, ReadArgs, input, words};
 use crate::failure::Refused;
@@ -104,8 +105,8 @@ impl Command for Sum {
             )
         );
         let profiles = Profiles::new(self.how.flow.profile);
-        let at_once = self.files_at_once();
-        let compute = |input: &Input| self.summed(input, &profiles, at_once);
+        let (at_once, long) = (self.files_at_once(), LongFiles::default());
+        let compute = |input: &Input| self.summed(input, &profiles, at_once, &long);
         let print = |input: &Input, summed: Summed| {
             if let Some(report) = &summed.report {
                 note_fallbacks(input, report);
@@ -129,21 +130,23 @@ impl Command for Sum {
 }
 
 impl Sum {
-    /// Returns how many files are hashed at one time: one, unless a single thread hashes each file.
+    /// Returns how many files are summed at one time. One thread computes an XXH3; several threads share the other
+    /// hashes of each file.
     fn files_at_once(&self) -> usize {
-        let is_serial = self.hash == Some(Algorithm::Xxh3) && self.how.flow.rate.is_none();
-        if !is_serial || self.paths.len() == 1 {
-            return 1;
+        match self.hash {
+            None => at_once(&self.paths, &self.how),
+            Some(Algorithm::Xxh3) => threads(&self.paths, &self.how.flow),
+            Some(_) => 1,
         }
-        let threads = match self.how.flow.workers {
-            // Several files: one for each core.
-            0 => thread::available_parallelism().map_or(1, usize::from),
-            workers => workers,
-        };
-        threads.min(self.paths.len())
     }
 
-    fn summed(&self, input: &Input, profiles: &Profiles, at_once: usize) -> Result<Summed> {
+    fn summed(
+        &self,
+        input: &Input,
+        profiles: &Profiles,
+        at_once: usize,
+        long: &LongFiles,
+    ) -> Result<Summed> {
         let source = || profiles.source(&self.copies, input);
         let options = profiles.apply(self.how.options(), input);
         // Several bars would overwrite each other.
@@ -153,7 +156,11 @@ impl Sum {
                 let scanned = options.sum(source()?)?;
                 Ok(Summed::of_scan(Value::Sum(scanned.value), scanned.report))
             }
-            None => sum(input, &options, self.how.engine.engine),
+            None => {
+                let scanned =
+                    consume(input, &options, Kernel::Sum, self.how.engine.engine, long)?;
+                Ok(Summed::of_scan(Value::Sum(scanned.value), scanned.report))
+            }
             Some(algorithm) => {
                 let options = ChecksumOptions::new().with_read(options);
                 let options = options.with_one_of_many(at_once > 1);
@@ -251,11 +258,6 @@ fn read_json(bytes: u64, elapsed: Duration, report: Option<&Report>) -> impl Ser
         #[serde(flatten)]
         report: report.map(report_json),
     }
-}
-
-fn sum(input: &Input, options: &ReadOptions, engine: Engine) -> Result<Summed> {
-    let scanned = consume(input, options, Kernel::Sum, engine)?;
-    Ok(Summed::of_scan(Value::Sum(scanned.value), scanned.report))
 }
 
 fn checked(sum: Checksum, algorithm: Algorithm) -> Summed {

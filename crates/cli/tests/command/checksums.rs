@@ -1,6 +1,6 @@
 //! Sums, counts and checksums are those of the reference and of the standard tools.
 
-use crate::child::{code, file_of, run, run_with_input, stderr, stdout, word};
+use crate::child::{code, file_of, run, run_with_input, stderr, stdout, swath, word};
 
 #[test]
 fn sums_and_counts_are_those_of_the_reference() {
@@ -53,6 +53,40 @@ fn bitwise_crc32c(bytes: &[u8]) -> u32 {
         }
     }
     !crc
+}
+
+#[test]
+fn many_files_have_the_lines_of_each_alone_in_their_order() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // Short and long ones, which are read differently, empty ones, and one that is not there.
+    let names: Vec<String> = (0..40).map(|at| format!("{at}")).collect();
+    for (at, name) in names.iter().enumerate().filter(|&(at, _)| at != 13) {
+        let len = [0, 1, 9_999, 1 << 20, (1 << 20) + 1, 3_000_001][at % 6];
+        let bytes = swath_reference::bytes(at as u64, len);
+        std::fs::write(folder.path().join(name), bytes).expect("room");
+    }
+    let run = |words: &[&str]| swath().args(words).current_dir(folder.path()).output();
+    for verb in
+        [&["scan"][..], &["sum"], &["scan", "--engine", "pool"], &["sum", "--workers", "3"]]
+    {
+        let one = |name: &String| run(&[verb, &[name]].concat()).expect("it starts");
+        let alone: String = names.iter().map(one).map(|it| stdout(&it)).collect();
+        let all: Vec<&str> = names.iter().map(String::as_str).collect();
+        let output = run(&[verb, &all].concat()).expect("it starts");
+        assert_eq!(code(&output), 1, "{verb:?}: {output:?}");
+        assert!(stderr(&output).contains("cannot open 13: "), "{output:?}");
+        let together = stdout(&output);
+        let lines = together.lines().filter(|line| !line.ends_with("  total"));
+        assert_eq!(
+            lines.map(|line| format!("{line}\n")).collect::<String>(),
+            alone,
+            "{verb:?}"
+        );
+        let count = |line: &str| line.split(' ').next().and_then(|it| it.parse::<u64>().ok());
+        let total: u64 = alone.lines().filter_map(count).sum();
+        let last = format!("{total}  total\n");
+        assert_eq!(together.ends_with(&last), verb[0] == "scan", "{verb:?}");
+    }
 }
 
 #[test]
