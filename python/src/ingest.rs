@@ -83,10 +83,15 @@ impl Named {
     }
 }
 
-/// Returns the pattern, if a path is one and no such file exists.
+/// Returns the pattern, if a path is one: if no such file exists, or if it matches other files, which that one would
+/// hide.
 fn pattern(path: &std::path::Path) -> Option<&str> {
     let text = path.to_str().filter(|text| text.contains('*'))?;
-    path.symlink_metadata().is_err().then_some(text)
+    let hides = || {
+        let found = swath::ingest::Files::glob(text).found();
+        found.is_ok_and(|found| found.iter().any(|it| it != path))
+    };
+    (path.symlink_metadata().is_err() || hides()).then_some(text)
 }
 
 /// Reads many files at once, small ones above all, into one block of memory.

@@ -45,9 +45,11 @@ def test_a_pattern_means_what_matches(tmp_path):
     assert [bytes(file) for file in swath.ingest(pattern)] == [b"a.txt", b"c.txt"]
     files = swath.ingest([tmp_path / "b.bin", pattern])
     assert [bytes(file) for file in files] == [b"b.bin", b"a.txt", b"c.txt"]
-    # A file of that name is that file.
+    # A file of that name hides no other.
     (tmp_path / "*.txt").write_bytes(b"star")
-    assert [bytes(file) for file in swath.ingest(pattern)] == [b"star"]
+    assert [bytes(file) for file in swath.ingest(pattern)] == [b"star", b"a.txt", b"c.txt"]
+    (tmp_path / "*.bin2").write_bytes(b"star")
+    assert [bytes(file) for file in swath.ingest(str(tmp_path / "*.bin2"))] == [b"star"]
     with pytest.raises(FileNotFoundError, match=r"\*\.none"):
         swath.ingest(str(tmp_path / "*.none"))
 

@@ -64,9 +64,12 @@ fn refuse_strangers_pipe(path: &Path, facts: &Metadata) -> io::Result<()> {
     if !facts.file_type().is_fifo() || owners[0] == owners[1] {
         return Ok(());
     }
-    let folder = above(path).metadata()?;
+    let held = OFlags::PATH.bits().cast_signed();
+    let folder = OpenOptions::new().read(true).custom_flags(held).open(above(path))?;
+    let of_folder = folder.metadata()?;
+    let is_own = of_folder.mode() & OTHERS_WRITE == 0 && of_folder.uid() == facts.uid();
     // A service's pipe in its own folder may be meant for other users.
-    if folder.mode() & OTHERS_WRITE != 0 || folder.uid() != facts.uid() {
+    if !is_own || !swath_os::links::is_placed_by(&folder, facts.uid()) {
         let text = "a named pipe of another user in a folder that others may write to";
         return Err(io::Error::new(ErrorKind::PermissionDenied, text));
     }

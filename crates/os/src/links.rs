@@ -5,7 +5,7 @@
 //! a link     the kernel follows it, or returns an error if it may not       -> the file it reaches
 //!            its text leads to the next folder and name
 //! the end    must be what the kernel reached; otherwise something was swapped: start again
-//! strangers  whose links were followed must be able to write where the path led
+//! strangers  whose links were followed must own the folder where the path led, or share it as that of the link
 //! ```
 //!
 //! Following only the texts would bypass the kernel's rules, and would miss a link that is swapped
@@ -32,6 +32,7 @@ const MOST_LINKS: usize = 40;
 const ATTEMPTS: usize = 16;
 /// Bytes of a path, without the terminating zero, that the kernel takes at one time.
 const LONGEST: usize = 4095;
+const STICKY: u32 = 0o1000;
 const STICKY_FOR_ALL: u32 = 0o1002;
 const OTHERS_WRITE: u32 = 0o022;
 
@@ -86,8 +87,9 @@ pub fn open_long(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
 /// A link in a sticky, world-writable folder is followed only if it belongs to this process's
 /// user or to the folder's owner. This is the rule of the sysctl `fs.protected_symlinks`,
 /// applied whatever its setting, and not only at the end of the path. In any other folder that
-/// this process's user shares, another user's link is followed only to a folder in which that user may
-/// replace the name: the link gives its owner no power over the files of this process's user.
+/// this process's user shares, or below one, another user's link is followed only to a folder of that user,
+/// or to another name in the folder of the link: it gives its owner no power over the files of this
+/// process's user.
 ///
 /// # Errors
 ///
@@ -97,51 +99,82 @@ pub fn locate(path: &Path) -> io::Result<Located> {
     for _ in 0..ATTEMPTS {
         let mut strangers = Strangers::default();
         if let Some(located) = follow(path, &mut strangers)? {
-            return strangers.check(located);
+            strangers.check(&located)?;
+            return Ok(located);
         }
     }
     Err(Errno::STALE.into())
 }
 
-/// User and group of links that other users put into folders that they share with this process's user.
+/// Whether only `owner`, root and this process's user may rename in the folders above `folder`: no one else can have
+/// put it there.
+///
+/// ```
+/// let folder = std::fs::File::open("/")?;
+/// assert!(swath_os::links::is_placed_by(&folder, 12));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn is_placed_by(folder: impl AsFd, owner: u32) -> bool {
+    let user = geteuid().as_raw();
+    let above = |at: BorrowedFd<'_>| -> rustix::io::Result<(OwnedFd, Stat)> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let above = retry_on_intr(|| openat(at, "..", flags, Mode::empty()))?;
+        let facts = fstat(&above)?;
+        Ok((above, facts))
+    };
+    let Ok(mut facts) = fstat(&folder) else { return false };
+    let mut at: Option<OwnedFd> = None;
+    loop {
+        let Ok((upper, there)) = above(at.as_ref().map_or(folder.as_fd(), AsFd::as_fd)) else {
+            return false;
+        };
+        if (there.st_dev, there.st_ino) == (facts.st_dev, facts.st_ino) {
+            return true;
+        }
+        let is_kept = there.st_mode & STICKY != 0 && [0, user].contains(&facts.st_uid);
+        let is_closed = there.st_mode & OTHERS_WRITE == 0 || is_kept;
+        if !is_closed || ![0, user, owner].contains(&there.st_uid) {
+            return false;
+        }
+        (at, facts) = (Some(upper), there);
+    }
+}
+
+/// Links of other users that were followed: the user, and the folder that the user shares with this process's user.
 #[derive(Debug, Default)]
-struct Strangers(Vec<(u32, u32)>);
+struct Strangers(Vec<(u32, (u64, u64))>);
 
 impl Strangers {
     /// Notes the owner of a `link` in `folder`, whose facts these are.
-    fn note(&mut self, folder: impl AsFd, facts: &Stat, link: &Stat) {
+    fn note(&mut self, folder: BorrowedFd<'_>, facts: &Stat, link: &Stat) {
         let user = geteuid();
         if [user.as_raw(), 0].contains(&link.st_uid) {
             return;
         }
-        // A folder of its owner's alone, which this user has chosen to go through.
+        // A folder of its owner's alone, which this user has chosen to go through: no one has put it in the way.
         let is_shared = match user.is_root() {
             true => facts.st_mode & OTHERS_WRITE != 0,
             false => names::may_write(folder, OsStr::new(".")).is_ok(),
         };
-        if is_shared || link.st_uid != facts.st_uid {
-            self.0.push((link.st_uid, link.st_gid));
+        if is_shared || link.st_uid != facts.st_uid || !is_placed_by(folder, link.st_uid) {
+            self.0.push((link.st_uid, (facts.st_dev, facts.st_ino)));
         }
     }
 
-    /// Refuses what one of them could not replace.
-    fn check(&self, at: Located) -> io::Result<Located> {
+    /// Refuses a folder that is not theirs. Modes and groups prove nothing: a folder may be out of their reach, and a
+    /// link gets its group from where it is made.
+    fn check(&self, at: &Located) -> io::Result<()> {
         if self.0.is_empty() {
-            return Ok(at);
+            return Ok(());
         }
-        let folder = fstat(&at.folder)?;
-        let there = names::look(&at.folder, &at.name)?;
-        let may_replace = |&(user, group): &(u32, u32)| {
+        let (folder, there) = (fstat(&at.folder)?, names::look(&at.folder, &at.name)?);
+        let may_replace = |&(user, shared): &(u32, (u64, u64))| {
             let is_owner = folder.st_uid == user && folder.st_mode & 0o200 != 0;
-            let is_member = folder.st_gid == group && folder.st_mode & 0o020 != 0;
-            let is_sticky = folder.st_mode & 0o1000 != 0;
-            let is_kept = is_sticky && there.is_some_and(|there| there.st_uid != user);
-            is_owner || ((is_member || folder.st_mode & 0o002 != 0) && !is_kept)
+            let is_kept =
+                folder.st_mode & STICKY != 0 && there.is_some_and(|it| it.st_uid != user);
+            is_owner || (shared == (folder.st_dev, folder.st_ino) && !is_kept)
         };
-        match self.0.iter().all(may_replace) {
-            true => Ok(at),
-            false => Err(Errno::ACCESS.into()),
-        }
+        if self.0.iter().all(may_replace) { Ok(()) } else { Err(Errno::ACCESS.into()) }
     }
 }
 
@@ -232,7 +265,7 @@ fn text_held(
     if is_shared && ![geteuid().as_raw(), above.st_uid].contains(&facts.st_uid) {
         return Err(Errno::ACCESS.into());
     }
-    strangers.note(folder, &above, facts);
+    strangers.note(folder.as_fd(), &above, facts);
     let text = retry_on_intr(|| readlinkat(&link, "", Vec::new()))?;
     Ok(PathBuf::from(OsString::from_vec(text.into_bytes())))
 }
@@ -326,7 +359,7 @@ mod tests {
 
     /// `private` is its owner's alone; the folder of the link is open to all, and not sticky.
     #[test]
-    fn a_strangers_link_leads_only_where_its_owner_may_replace_the_name() {
+    fn a_strangers_link_leads_only_to_a_folder_of_its_owner() {
         if !geteuid().is_root() {
             return swath_reference::skip("root", "only root makes links of others");
         }
@@ -366,9 +399,8 @@ mod tests {
             (0, 0o755, 0, false),
             (0, 0o775, 0, false),
             (13, 0o775, 13, false),
-            (0, 0o777, 0, true),
-            (0, 0o1777, 0, false),
-            (0, 0o1777, 12, true),
+            (0, 0o777, 0, false),
+            (0, 0o1777, 12, false),
             (12, 0o755, 0, true),
             (12, 0o555, 0, false),
         ] {
@@ -383,6 +415,16 @@ mod tests {
         check(false, "a folder of his that others may write to");
         set("shared", 0o755);
         check(true, "a folder that only he may write to");
+        // Where he can have put it.
+        for (mode, is_followed) in
+            [(0o777, false), (0o1777, false), (0o775, false), (0o755, true)]
+        {
+            set(".", mode);
+            check(is_followed, &format!("a folder of his in one of mode {mode:o}"));
+        }
+        own(".", 13);
+        check(false, "a folder of his in one of a third user");
+        own(".", 0);
     }
 
     /// The kernel checks only the last name.

@@ -15,12 +15,15 @@ mod limits;
 mod timelines;
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
 use swath::CancelToken;
-use swath_formats::compressed::{Format, decompress};
+use swath::append::ordered_to;
+use swath_formats::compressed::{DecompressOptions, Format};
 
 use crate::cache::ColdBy;
 use crate::experiment::{Experiment, Places};
@@ -33,6 +36,7 @@ use crate::results::{
 };
 use crate::summary;
 use swath_os::hidden::Hidden;
+use swath_os::locks::Mutex;
 use swath_os::machine;
 use swath_profile::stats::Summary;
 
@@ -273,10 +277,35 @@ fn text_of(path: &Path) -> Result<String> {
     if Format::detect(&bytes).is_none() {
         return Ok(String::from_utf8(bytes)?);
     }
-    let folder = tempfile::tempdir()?;
-    let plain = folder.path().join(FILE);
-    decompress(path, &*plain)?;
-    Ok(fs::read_to_string(plain)?)
+    let text = BoundedText { bytes: Arc::default(), most: LEAST_BOUND + 64 * bytes.len() };
+    DecompressOptions::new().decompress(path, ordered_to(text.clone(), path))?;
+    let bytes = std::mem::take(&mut *text.bytes.lock());
+    Ok(String::from_utf8(bytes)?)
+}
+
+/// Bytes that the text of a compressed study may have, however short it is compressed.
+const LEAST_BOUND: usize = 64 << 20;
+
+/// The text of a compressed study, which comes from anywhere, up to a number of bytes.
+#[derive(Clone)]
+struct BoundedText {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    most: usize,
+}
+
+impl Write for BoundedText {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut text = self.bytes.lock();
+        if text.len() + bytes.len() > self.most {
+            return Err(io::Error::other("its text is too long for a study"));
+        }
+        text.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The results of an earlier study of the same settings.

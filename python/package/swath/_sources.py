@@ -87,9 +87,16 @@ def _of_path(path: Any) -> list[Any]:
             hint = "check the folder, or pass the path of a file"
             raise _missing(name, "there is no file in this folder", hint)
         return _files_among(name, [os.path.join(name, one) for one in sorted(entries, key=_natural)])
-    if "*" not in name or os.path.lexists(name):
+    if "*" not in name:
         return [path]
     found = sorted(glob.glob(name, recursive=True), key=_natural)
+    if os.path.lexists(name):
+        others = sum(one != name for one in found)
+        if others:
+            hint = "write `[*]` for the star in the file's name, or pass the paths of the files"
+            what = f"it is a file, and a pattern that matches {others} others"
+            raise build("Invalid", errno.EINVAL, f"cannot read {name}: {what}; try: {hint}", name, None, hint)
+        return [path]
     if not found:
         hint = "check the pattern, and the folder it starts from"
         raise _missing(name, "no file matches this pattern", hint)

@@ -565,3 +565,43 @@ fn an_output_whose_path_leads_elsewhere_once_the_input_is_read_is_refused() {
         assert_eq!(fs::read_to_string(&secret).expect("there"), "private", "{to}");
     }
 }
+
+/// Another program can put both there.
+#[test]
+fn neither_a_file_named_as_a_pattern_nor_a_manifest_hides_the_tables_of_a_folder() {
+    let setting = Setting::new();
+    let folder = setting.path("days");
+    for name in ["d1.csv", "d2.csv"] {
+        fs::create_dir_all(&folder).expect("room");
+        fs::write(folder.join(name), "a\n1\n").expect("room");
+    }
+    let pattern = folder.join("*.csv");
+    let run_on = |input: &Path, out: &str| {
+        run(["convert", word(input), "--from", "csv", "-o", word(&setting.path(out))])
+    };
+    assert_eq!(code(&run_on(&pattern, "all.csv")), 0);
+    assert_eq!(fs::read_to_string(setting.path("all.csv")).expect("there"), "a\n1\n1\n");
+    fs::write(&pattern, "a\n666\n").expect("room");
+    assert_eq!(code(&run(["head", word(&pattern)])), 2);
+    let output = run_on(&pattern, "none.csv");
+    assert_eq!(code(&output), 2, "{output:?}");
+    assert!(stderr(&output).contains("a pattern that matches 2 others; try: "), "{output:?}");
+    // The star itself, by a pattern, and a pattern that matches nothing else.
+    assert_eq!(code(&run_on(&folder.join("[*].csv"), "star.csv")), 0);
+    fs::rename(&pattern, folder.join("*.tsv")).expect("mine");
+    assert_eq!(code(&run_on(&folder.join("*.tsv"), "alone.csv")), 0);
+    fs::remove_file(folder.join("*.tsv")).expect("mine");
+
+    let segments = setting.path("segments");
+    let made =
+        run(["study", "fib", "3", word(&segments), "--bytes", "10", "--mode", "segments"]);
+    assert_eq!(code(&made), 0, "{made:?}");
+    for entry in fs::read_dir(&segments).expect("a folder") {
+        let entry = entry.expect("listed");
+        fs::copy(entry.path(), folder.join(entry.file_name())).expect("room");
+    }
+    let output = run_on(&folder, "segments.csv");
+    assert_eq!(code(&output), 2, "{output:?}");
+    assert!(stderr(&output).contains("it has a MANIFEST of segments"), "{output:?}");
+    assert!(!setting.path("segments.csv").exists());
+}

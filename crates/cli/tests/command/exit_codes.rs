@@ -270,4 +270,14 @@ fn a_pipe_of_another_user_in_a_shared_folder_is_no_output() {
             assert!(stderr(&output).contains("a named pipe of another user"), "{output:?}");
         }
     }
+    // In a folder of its owner's, which its owner can have put there.
+    let shared = std::fs::Permissions::from_mode(0o1777);
+    std::fs::set_permissions(folder.path(), shared).expect("set");
+    let own = folder.path().join("own");
+    let made = Command::new("mkdir").arg(&own).uid(65_534).gid(65_534).status();
+    assert!(made.expect("coreutils").success());
+    std::fs::rename(pipe, own.join("pipe")).expect("root may");
+    let output = run(["compress", path, "-o", word(&own.join("pipe"))]);
+    assert_eq!(code(&output), 2, "{output:?}");
+    assert!(stderr(&output).contains("a named pipe of another user"), "{output:?}");
 }

@@ -108,6 +108,23 @@ fn writer_at_work(folder: &Path, before: &str, words: &str) -> Child {
     child
 }
 
+/// As with a default access control list of the folder that gives the owner nothing.
+#[test]
+fn a_lock_can_be_opened_by_its_owner_whatever_the_umask() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let mut child = writer_at_work(folder.path(), "umask 0777;", "cp - out");
+    let lock = folder.path().join(".out.swath-lock");
+    let until = Instant::now() + Duration::from_secs(60);
+    let mode = || lock.metadata().expect("locked").permissions().mode() & 0o777;
+    while mode() != 0o600 {
+        assert!(Instant::now() < until, "{:o}", mode());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    drop(child.stdin.take());
+    assert!(child.wait().expect("it ends").success());
+}
+
 #[test]
 fn a_writer_that_a_signal_ends_leaves_no_lock() {
     for words in ["compress - out", "cp - out", "price - out"] {

@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use swath_plan::extent::Extent;
 use swath_plan::policy::{Decision, Engine, Facts, Wishes, block_size, decide, in_order};
 use swath_plan::schedule::{Lease, Way};
+use swath_plan::window::Residency;
 
 use super::BLOCK_SIZE;
 use crate::buffer::{Buffer, BufferPool};
@@ -22,6 +23,9 @@ use crate::threads;
 
 /// Blocks that may be ready or in flight, for each worker.
 const AHEAD: u64 = 3;
+/// Bytes of a block of a cached file: all blocks stay in the cache that the cores share. With 1 MiB, the XXH3 of 64 MiB
+/// takes 1.3 times as long.
+const CACHED_BLOCK: u64 = 256 << 10;
 /// Windows inspected before reading ahead, at every seek.
 const WINDOWS: usize = 128;
 
@@ -186,7 +190,10 @@ impl Visit for SharedAhead {
 fn decision(facts: &Facts, options: &ReadOptions) -> Decision {
     let mut wishes = Wishes { ..options.wishes };
     if wishes.chunk_size == 0 {
-        wishes.chunk_size = block_size(facts, BLOCK_SIZE);
+        let is_cached = facts.residency.iter().all(|&known| known == Residency::Resident);
+        let usual =
+            if is_cached && !facts.residency.is_empty() { CACHED_BLOCK } else { BLOCK_SIZE };
+        wishes.chunk_size = block_size(facts, usual);
     }
     if matches!(wishes.engine, Engine::Ring | Engine::Map) {
         wishes.engine = Engine::Pool;

@@ -50,6 +50,8 @@ use place::{
 
 /// How often a random 64-bit name may prove to be taken.
 const ATTEMPTS: usize = 8;
+const NOT_REMOVED: &str =
+    "remove .MANIFEST.swath-tmp in it, which another program has put there";
 const SWAPPED: &str = "another program has put something else in its place";
 
 /// A folder that is being written. If it is dropped, it keeps the contents of its last commit.
@@ -110,7 +112,8 @@ impl Folder {
                 if !inside.hold() {
                     return Err(busy(path));
                 }
-                remove_if_there(&*inside, NEW_MANIFEST.as_ref()).map_err(failed)?;
+                remove_if_there(&*inside, NEW_MANIFEST.as_ref())
+                    .map_err(|error| claim.error(Operation::Create, error).hint(NOT_REMOVED))?;
                 (inside, None)
             }
             None => create(&claim).map(|(inside, hidden)| (inside, Some(hidden)))?,

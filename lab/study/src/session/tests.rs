@@ -286,3 +286,19 @@ fn results_are_not_written_through_another_users_link_or_into_his_folder() {
     std::os::unix::fs::chown(&own, Some(65_534), None).expect("root");
     begin(&own).expect_err("another user's folder");
 }
+
+/// A record can be anyone's.
+#[test]
+fn a_compressed_study_of_endless_blanks_is_refused_before_it_fills_the_memory() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (plain, kept) = (folder.path().join("blanks"), folder.path().join(KEPT));
+    fs::write(&plain, vec![b' '; LEAST_BOUND + (4 << 20)]).expect("room");
+    swath_formats::compressed::compress(&plain, &*kept).expect("compressed");
+    let error = format!("{:#}", load(folder.path()).expect_err("too long"));
+    assert!(error.contains("its text is too long for a study"), "{error}");
+    fs::write(&plain, b"{}").expect("room");
+    fs::remove_file(&kept).expect("mine");
+    swath_formats::compressed::compress(&plain, &*kept).expect("compressed");
+    let error = format!("{:#}", load(folder.path()).expect_err("no study"));
+    assert!(!error.contains("too long"), "{error}");
+}

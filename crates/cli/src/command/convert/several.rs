@@ -17,11 +17,12 @@ pub(in crate::command) fn of(input: &Input) -> Result<Option<Vec<PathBuf>>> {
     let Some(path) = input.path() else { return Ok(None) };
     let files = if path.is_dir() {
         if input.segments()?.is_some() {
+            only_segments(path)?;
             return Ok(None);
         }
         in_folder(path)?
     } else {
-        match pattern(path) {
+        match pattern(path)? {
             Some(pattern) => matching(pattern)?,
             None => return Ok(None),
         }
@@ -42,10 +43,41 @@ fn allow_open(files: u64) {
     }
 }
 
-/// Returns a path that is a pattern, if there is no such file.
-fn pattern(path: &Path) -> Option<&str> {
-    let text = path.to_str().filter(|text| text.contains(['*', '?', '[', '{']))?;
-    path.symlink_metadata().is_err().then_some(text)
+/// Refuses a folder of segments that holds tables too: with the manifest that someone has put there, they would be
+/// left out.
+fn only_segments(folder: &Path) -> Result<()> {
+    let other = in_folder(folder)?.into_iter().find(|path| {
+        let name = path.file_name().unwrap_or_default().as_bytes();
+        name != b"MANIFEST" && !name.starts_with(b"segment-")
+    });
+    let Some(other) = other else { return Ok(()) };
+    let what = format!(
+        "cannot read {}: it has a MANIFEST of segments, and {} beside them",
+        folder.shown(),
+        other.shown()
+    );
+    Err(Refused::new(what, "name the files, or move the MANIFEST and its segments away").into())
+}
+
+/// Returns a path that is a pattern. A file of that name is read as such, unless the pattern matches others, which
+/// would be left out.
+fn pattern(path: &Path) -> Result<Option<&str>> {
+    let text = path.to_str().filter(|text| text.contains(['*', '?', '[', '{']));
+    let Some(text) = text else { return Ok(None) };
+    if path.symlink_metadata().is_err() {
+        return Ok(Some(text));
+    }
+    let matches = if text.contains('*') { Files::glob(text).found()? } else { Vec::new() };
+    let others = matches.iter().filter(|it| *it != path).count();
+    let what = format!(
+        "cannot read {}: it is a file, and a pattern that matches {others} others",
+        path.shown()
+    );
+    ensure!(
+        others == 0,
+        Refused::new(what, "write `[*]` for the star in the file's name, or name the files")
+    );
+    Ok(None)
 }
 
 fn matching(pattern: &str) -> Result<Vec<PathBuf>> {

@@ -246,8 +246,9 @@ impl LocalLock {
                 Err(Errno::NOENT | Errno::STALE) => continue,
                 found => facts_of(&found?),
             };
-            // Some mounts give new files more: another user could hold it.
-            if is_new && facts.mode & 0o077 != 0 {
+            // Some mounts give new files more: another user could hold it. A default access control list of the folder
+            // may give them less: the next writer could not open it.
+            if is_new && facts.mode & 0o777 != CLOSED {
                 let _ = swath_os::attributes::set_mode(&file, CLOSED);
             }
             let (folder, name) = (Arc::clone(folder), name.to_owned());
