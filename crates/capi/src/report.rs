@@ -45,7 +45,7 @@ pub enum MirrorState {
 #[repr(C)]
 #[derive(Debug)]
 pub struct MirrorReport {
-    ///     /// Path of the copy.
+    /// Path of the copy.
     pub path: *const c_char,
     /// The state of the copy.
     pub state: MirrorState,
@@ -103,7 +103,7 @@ impl Report {
                 swath::mirror::MirrorState::Read => MirrorState::Read,
                 swath::mirror::MirrorState::Spare => MirrorState::Spare,
                 swath::mirror::MirrorState::GivenUp => MirrorState::GivenUp,
-                //                 // The library's enumeration may grow.
+                // The library's enumeration may grow.
                 _ => MirrorState::Unusable,
             },
             trouble: it.trouble.as_ref().map_or(ptr::null(), |text| kept(text.as_bytes())),

@@ -31,7 +31,7 @@ pub struct ClassChunk {
     pub file: usize,
     /// Offset in the file.
     pub offset: u64,
-    ///     /// Bytes of the chunk.
+    /// Bytes of the chunk.
     pub data: *const u8,
     /// Length in bytes.
     pub len: usize,
