@@ -270,8 +270,8 @@ pub extern "C" fn swath_options_free(options: Option<Box<CallOptions>>) {
 }
 
 /// Returns the options of one kind of call, a line for each, with tabs between the word; "call",
-/// "column" or "both"; what it takes; its default; and what it does. NULL for a verb that does not
-/// exist; valid for the life of the program.
+/// "column" or "both"; the values that it takes; its default; and its effect. NULL for a verb that
+/// does not exist; valid for the life of the program.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_options_words(verb: MaybeUninit<CallVerb>) -> *const c_char {
     static TEXTS: OnceLock<Vec<CString>> = OnceLock::new();

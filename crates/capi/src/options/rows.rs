@@ -128,7 +128,8 @@ rows! { READ:
          "map" => Engine::Map]
     ), "auto";
     /// The treatment of the page cache: keep, but bypass for files larger than a quarter of the available memory
-    /// or read once; fill it; drop what was added once it is read; or bypass it (O_DIRECT).
+    /// or read once; fill it; drop the pages that were added once these are read; or bypass it
+    /// (O_DIRECT).
     page_cache = choice!(
         to!(read.options, with_page_cache),
         ["auto" => PageCache::Auto, "keep" => PageCache::Keep, "drop" => PageCache::Drop,

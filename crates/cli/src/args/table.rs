@@ -135,11 +135,12 @@ flags! {
     /// The character between groups of three digits, as in 1,000,000 [default: none]
     thousands: "CHAR", sign("thousands");
 
-    /// The character that begins a line to skip; `none` for no such [default: # in a table of numbers,
-    /// otherwise none]
+    /// The character that begins a line to skip; `none` to skip none [default: # in a table of
+    /// numbers, otherwise none]
     comment: "CHAR", sign("comment");
 
-    /// The character around fields that contain delimiters or newlines; `none` for no such [default: "]
+    /// The character around fields that contain delimiters or newlines; `none` for no quotes
+    /// [default: "]
     quote: "CHAR", sign("quote");
 
     /// The character after which any character is text, as in \ [default: none]
