@@ -1,7 +1,7 @@
 //! `cargo xtask blocks`: runs the shell, C and Python blocks of `README.md` and `docs`.
 //!
-//! The crate `swath-docs` finds and runs them; this file brings what they are run with. Rust blocks are
-//! tests of that crate and run with all others.
+//! The crate `swath-docs` finds and runs them; this file provides the programs that they run with.
+//! Rust blocks are tests of that crate and run with all others.
 
 use std::path::Path;
 use std::process::Command;

@@ -6,8 +6,8 @@
 //! every link and anchor of the result → lychee        two pages → a browser
 //! ```
 //!
-//! Pages are written for the repository: their links lead to files of it. [`stage`] copies what they
-//! lead to into the site and points the links there, so no link leaves it.
+//! Pages are written for the repository: their links lead to files of it. [`stage`] copies the
+//! targets into the site and points the links there, so no link leaves it.
 
 mod browser;
 mod shown;
@@ -27,7 +27,7 @@ use crate::{build, links, process, skips};
 /// Crates whose reference is part of the site, in the order of Cargo: each after those that it links to.
 const API: &[&str] = &["swath", "swath_formats", "swath_profile"];
 
-/// Names the folder for their reference.
+/// The variable that names the folder for their reference.
 pub(crate) const API_FOLDER: &str = "SWATH_BOOK_API";
 
 /// Builds the site and checks it.
@@ -65,8 +65,8 @@ pub(crate) fn document(workspace: &Workspace) -> Result<()> {
     process::run(cargo.env("RUSTDOCFLAGS", workspace.rustdoc_flags()?))
 }
 
-/// Stands in for rustdoc where Cargo runs the examples of a library. With the same words it first documents
-/// what is part of the site: with words of its own, Cargo would compile all that it depends on once more.
+/// Stands in for rustdoc when Cargo runs the examples of a library. Documents crates of the site
+/// first, with the same words: with other words, Cargo would compile all dependencies once more.
 pub(crate) fn rustdoc(folder: &OsStr) -> Result<()> {
     let words: Vec<OsString> = env::args_os().skip(1).collect();
     let is_name = |pair: &[OsString]| {

@@ -6,10 +6,11 @@ use crate::process;
 use crate::workspace::Workspace;
 
 /// The targets of a push. One invocation builds them all, so that each crate is compiled with one set of
-/// features; with an example among them Cargo counts what only tests depend on, for any of the commands.
+/// features; an example among the targets makes Cargo count the dependencies of tests in each of
+/// the commands.
 const TARGETS: [&str; 5] = ["--workspace", "--lib", "--bins", "--tests", "--examples"];
 
-/// This program is built already, and with other features: what it depends on would be built again for it.
+/// This program is built already, with other features: its dependencies would be built again.
 pub(crate) const NOT_BUILT: [&str; 2] = ["--exclude", "swath-xtask"];
 
 /// Builds the libraries, the command, the tests and the examples.

@@ -32,7 +32,7 @@ use crate::{header, install_c, skips};
 
 const WARNINGS: [&str; 5] = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
 const SANITIZERS: &str = "-fsanitize=address,undefined";
-/// Beside C11: the oldest C and the C++ that the header serves in full.
+/// Besides C11: the oldest C and the C++ that the header fully supports.
 const STANDARDS: [CStandard; 2] = [
     CStandard { compiler: "cc", name: "c99", language: "c" },
     CStandard { compiler: "c++", name: "c++17", language: "c++" },
@@ -41,7 +41,7 @@ const STANDARDS: [CStandard; 2] = [
 /// The tests that are C++17 too: they use no atomics, compound literals or designated initializers.
 const ALSO_PLUS: [&str; 5] = ["errors", "memory", "mirrors", "process", "profiles"];
 
-/// A language that programs are written in.
+/// The language of a program.
 #[derive(Clone, Copy)]
 struct CStandard {
     compiler: &'static str,
@@ -56,7 +56,8 @@ struct Bench<'w> {
     folder: PathBuf,
 }
 
-/// How much is run in a way that takes long: with sanitizers, or under valgrind, which is twenty times as slow.
+/// The share of the tests that is run in a slow way: with sanitizers, or under valgrind, which is
+/// twenty times as slow.
 #[derive(Clone, Copy)]
 struct Slice {
     /// One of this many.
@@ -66,7 +67,7 @@ struct Slice {
 }
 
 impl Slice {
-    /// A push runs one of this many, another one for each commit.
+    /// Returns one of this many slices, another one for each commit.
     fn one_of(of: usize, seed: u64) -> Slice {
         Slice { of, index: seed % of as u64 }
     }
@@ -77,7 +78,8 @@ impl Slice {
     }
 }
 
-/// Runs every program of the tests with sanitizers and under valgrind; returns how many there are, or `None` without it.
+/// Runs every program of the tests with sanitizers and under valgrind; returns their number, or
+/// `None` without valgrind.
 pub(crate) fn all_under_valgrind(workspace: &Workspace) -> Result<Option<u64>> {
     let folder = workspace.target().join("c");
     let prefix = folder.join("prefix");
@@ -182,7 +184,7 @@ impl Bench<'_> {
         self.workspace.sources("crates/capi/tests/c", "c")
     }
 
-    /// The flags that `pkg-config` prints for the library.
+    /// Returns the flags that `pkg-config` prints for the library.
     fn flags(&self) -> Result<Vec<String>> {
         let mut command = self.workspace.command("pkg-config");
         command.env("PKG_CONFIG_PATH", self.prefix.join("lib/pkgconfig"));
@@ -251,9 +253,9 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// valgrind does not support `io_uring`, whose writes it cannot see. It answers those calls with
-    /// `ENOSYS`, and the library falls back to threads. The same holds for `cachestat`, with a warning
-    /// of valgrind that cannot be turned off.
+    /// Runs tests under valgrind, which does not support `io_uring`: it cannot see the ring's
+    /// writes. It answers those calls with `ENOSYS`, and the library falls back to threads. The
+    /// same holds for `cachestat`, with a warning of valgrind that cannot be turned off.
     fn under_valgrind(&self, tests: &[PathBuf], slice: Slice) -> Result<()> {
         if !self.workspace.has("valgrind") {
             return skips::note(self.workspace, "valgrind", "not installed");
@@ -280,7 +282,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// A project that uses nothing but `find_package(Swath)`.
+    /// Builds a project that uses nothing but `find_package(Swath)`, and runs its programs.
     fn by_cmake(&self) -> Result<()> {
         if !self.workspace.has("cmake") {
             return skips::note(self.workspace, "cmake", "not installed");
@@ -305,8 +307,8 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// A program that needs no shared library at all, linked with the flags that `pkg-config
-    /// --static` gives.
+    /// Links and runs a program without any shared library, with the flags of `pkg-config
+    /// --static`.
     fn wholly_static(&self) -> Result<()> {
         let mut said = self.workspace.command("pkg-config");
         said.env("PKG_CONFIG_PATH", self.prefix.join("lib/pkgconfig"));
@@ -322,7 +324,8 @@ impl Bench<'_> {
     }
 }
 
-/// The functions that a header declares: names before an opening parenthesis, outside comments.
+/// Returns the functions that a header declares: names before an opening parenthesis, outside
+/// comments.
 fn declared(header: &str) -> BTreeSet<&str> {
     let is_comment = |line: &&str| !line.trim_start().starts_with(['/', '*']);
     let code = header.lines().filter(is_comment);

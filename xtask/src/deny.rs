@@ -1,13 +1,14 @@
 //! The step `deny`: licences, sources and duplicates of everything that is compiled.
 //!
-//! `cargo-deny` judges by `deny.toml`; [`programs`] brings it. Known vulnerabilities need a database from outside: `cargo deny check advisories`.
+//! `cargo-deny` judges by `deny.toml`; [`programs`] provides it. Known vulnerabilities need a
+//! database from outside: `cargo deny check advisories`.
 
 use anyhow::Result;
 
 use crate::workspace::Workspace;
 use crate::{process, programs, skips};
 
-/// The step: without the tool it is noted as skipped.
+/// Runs the step; without the tool it is noted as skipped.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     if check(workspace)? {
         return Ok(());

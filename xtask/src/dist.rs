@@ -1,4 +1,4 @@
-//! `cargo xtask dist`: makes a release, and tries what it made.
+//! `cargo xtask dist`: makes a release, and tries its files.
 //!
 //! ```text
 //! last commit → stage → each part: make → files in OUT      try → in a clean environment
@@ -95,7 +95,7 @@ struct Outcome {
     tried: Result<Vec<String>>,
 }
 
-/// Makes the parts and says what became of them.
+/// Makes the parts and prints their outcomes.
 pub(crate) fn run(workspace: &Workspace, wish: &DistWish) -> Result<()> {
     if !wish.quick {
         torture::ensure_current(workspace)?;
@@ -153,7 +153,8 @@ fn shown(outcome: &Outcome) -> String {
     lines.join("\n")
 }
 
-/// A missing target is a failure where the caller named the part, or passed `--strict`.
+/// Fails if a part failed. A missing target is a failure if the caller named the part, or passed
+/// `--strict`.
 fn judge(wish: &DistWish, outcomes: &[Outcome]) -> Result<()> {
     let failed = outcomes.iter().filter(|it| it.made.is_err() || it.tried.is_err());
     let mut bad: Vec<_> = failed.map(|it| format!("{} failed", it.name)).collect();
@@ -164,7 +165,7 @@ fn judge(wish: &DistWish, outcomes: &[Outcome]) -> Result<()> {
     if bad.is_empty() { Ok(()) } else { bail!("{}", bad.join(", ")) }
 }
 
-/// The check of licences, sources and duplicates, as a part.
+/// Checks licences, sources and duplicates, as a part.
 fn check_licences(release: &Release) -> Result<Made> {
     if !programs::are_there(release.workspace()) {
         programs::install(release.workspace())?;

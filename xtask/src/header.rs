@@ -1,4 +1,4 @@
-//! `swath.h`: generated from the crate `capi`, committed, and compared with what is generated.
+//! `swath.h`: generated from the crate `capi`, committed, and compared with a new one.
 //!
 //! ```text
 //! crates/capi/src, cbindgen.toml → cbindgen → text → sections → crates/capi/include/swath.h
@@ -28,7 +28,7 @@ pub(crate) fn write(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Fails if the committed header differs from what the crate would generate now.
+/// Fails if the committed header differs from the one that the crate generates now.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     compare(&workspace.read(HEADER)?, &generate(workspace)?)
 }

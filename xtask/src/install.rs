@@ -58,7 +58,7 @@ impl InstallWish {
     }
 }
 
-/// Installs or removes, and prints which files.
+/// Installs or removes, and prints the files.
 pub(crate) fn run(workspace: &Workspace, wish: &InstallWish) -> Result<()> {
     let prefix = wish.prefix()?;
     if wish.uninstall {
@@ -123,7 +123,7 @@ pub(crate) fn describe(binary: &Path, share: &Path, zsh: &str) -> Result<Vec<Pat
     Ok(files)
 }
 
-/// Removes everything that [`install`] makes, also of an older version; returns the files.
+/// Removes everything that [`install`] writes, also of an older version; returns the files.
 fn uninstall(prefix: &Path) -> Result<Vec<PathBuf>> {
     let mut files = vec![prefix.join("bin/swath")];
     let share = prefix.join("share");

@@ -51,15 +51,15 @@ pub(crate) fn run(workspace: &Workspace, wish: &InstallCWish) -> Result<()> {
     lay(&built, &prefix, &version(workspace)?, false)
 }
 
-/// A library that was built.
+/// A built library.
 pub(crate) struct Built {
-    /// Where Cargo put it.
+    /// The folder into which Cargo built it.
     pub(crate) folder: PathBuf,
     /// The root of the tree that it was built from.
     pub(crate) sources: PathBuf,
 }
 
-/// Puts the files of a library that was built into `prefix`.
+/// Puts the files of a built library into `prefix`.
 pub(crate) fn lay(built: &Built, prefix: &Path, version: &str, link: bool) -> Result<()> {
     for header in ["swath.h", "swath_mpi.h"] {
         let from = built.sources.join("crates/capi/include").join(header);
@@ -114,8 +114,8 @@ fn point(link: &Path, target: &str) -> Result<()> {
     replace(link, |path| symlink(target, path))
 }
 
-/// Makes a new file and gives it its name in one step: programs that run with an older library
-/// keep that one.
+/// Writes a new file and gives it its name in one step: running programs keep the older
+/// library.
 pub(crate) fn replace(
     path: &Path,
     make: impl FnOnce(&Path) -> std::io::Result<()>,
@@ -125,7 +125,7 @@ pub(crate) fn replace(
     let name = path.file_name().with_context(failed)?.to_string_lossy().into_owned();
     fs::create_dir_all(folder).with_context(failed)?;
     let new = folder.join(format!(".{name}.{}", std::process::id()));
-    // A killed run that had the same process id may have left it.
+    // A killed run with the same process id may have left it.
     let _ = fs::remove_file(&new);
     make(&new).and_then(|()| fs::rename(&new, path)).with_context(failed)
 }

@@ -1,6 +1,7 @@
-//! Links lead somewhere: those between the documents of the repository, and those of the site.
+//! Checks that links lead somewhere: those between documents of the repository, and those of the
+//! site.
 //!
-//! `lychee` follows them to files and anchors; [`programs`] brings it. Nothing is fetched.
+//! `lychee` follows them to files and anchors; [`programs`] provides it. Nothing is fetched.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use anyhow::{Result, bail};
 use crate::workspace::Workspace;
 use crate::{process, programs, skips};
 
-/// The step: the documents that Git tracks or would offer to track.
+/// Runs the step on the documents that Git tracks or would offer to track.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let mut git = workspace.command("git");
     git.args(["ls-files", "--cached", "--others", "--exclude-standard", "*.md"]);
@@ -19,7 +20,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     check(workspace, workspace.root(), &names)
 }
 
-/// Fails where a link of these files or folders below `folder` leads nowhere, and where the tool misses a
+/// Fails if a link of these files or folders below `folder` leads nowhere, or if the tool misses a
 /// planted one.
 pub(crate) fn check(workspace: &Workspace, folder: &Path, names: &[&str]) -> Result<()> {
     let Some(program) = programs::path(workspace, "lychee") else {
@@ -28,7 +29,7 @@ pub(crate) fn check(workspace: &Workspace, folder: &Path, names: &[&str]) -> Res
     let lychee = |names: &[&str]| {
         let mut command = workspace.command(&program);
         command.args(["--offline", "--include-fragments", "--no-ignore", "--no-progress"]);
-        // A line of a source in the reference: a script marks it.
+        // A line of a source in the reference, which a script marks.
         command.args(["--exclude", "/api/src/.*#[0-9-]+$"]).args(names).current_dir(folder);
         command
     };

@@ -63,7 +63,7 @@ struct TaskWords {
 enum Task {
     /// Everything that CI checks, three steps at a time
     ///
-    /// It lists what it installs to compare with.
+    /// It lists the peers that it installs to compare with.
     Test(test::TestWish),
     /// The process of a step
     #[command(hide = true)]
@@ -109,9 +109,9 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<String>,
     },
-    /// Put what records say of the study's claims into the papers that take it from them
+    /// Copy the records' findings on the study's claims into the documents that quote them
     Findings {
-        /// The folder of a record: all papers take it from that one
+        /// The folder of a record: all documents quote that one
         record: Option<String>,
     },
 }

@@ -1,7 +1,7 @@
 //! Reads the parts of `Cargo.toml` that the checks need: its sections and their keys.
 //!
 //! This is not a TOML parser: of a value that spans lines it keeps only the first. Section heads,
-//! keys and one-line strings are all that is needed, and Cargo itself rejects invalid files.
+//! keys and one-line strings suffice, and Cargo itself rejects invalid files.
 
 /// One `[head]` or `[[head]]` and the entries under it.
 #[derive(Debug, Default)]

@@ -1,4 +1,5 @@
-//! Miri: runs the tests of unsafe and of deciding code in an interpreter that knows Rust's rules.
+//! Miri: runs the tests of unsafe code, and of code that decides, in an interpreter that knows
+//! Rust's rules.
 //!
 //! Miri is a hundred times slower and supports few kernel calls, so it gets the tests that share
 //! memory between threads, lend it out or access it through pointers, and some of those that
@@ -48,7 +49,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Option<u64>> {
     Ok(Some(tests))
 }
 
-/// The tests that passed: `test result: ok. 12 passed; …`.
+/// Returns the number of tests that passed: `test result: ok. 12 passed; …`.
 fn count(printed: &str) -> u64 {
     let passed = printed.lines().filter_map(|line| line.strip_prefix("test result: ok. "));
     passed.filter_map(|it| it.split_whitespace().next()?.parse::<u64>().ok()).sum()
@@ -57,7 +58,7 @@ fn count(printed: &str) -> u64 {
 /// Builds a standard library for Miri, once.
 fn set_up(workspace: &Workspace) -> Result<()> {
     process::run_quietly(miri(workspace).arg("--version"))?;
-    // If the sources are missing, it would download them.
+    // Without the sources, it would download them.
     let mut rustc = nightly(workspace, "rustc");
     let sysroot = process::output(rustc.args(["--print", "sysroot"]))?;
     let sources = Path::new(sysroot.trim()).join("lib/rustlib/src/rust/library");
@@ -71,7 +72,7 @@ fn test(workspace: &Workspace, package: &str) -> Command {
     command
 }
 
-/// `cargo miri` of the nightly toolchain, in a folder of its own.
+/// Returns `cargo miri` of the nightly toolchain, in a folder of its own.
 fn miri(workspace: &Workspace) -> Command {
     let mut command = nightly(workspace, "cargo");
     command.arg("miri").env("CARGO_TARGET_DIR", workspace.target().join("miri"));
@@ -83,7 +84,7 @@ fn miri(workspace: &Workspace) -> Command {
 fn nightly(workspace: &Workspace, program: &str) -> Command {
     let mut command = workspace.command(program);
     command.arg("+nightly").env("RUST_BACKTRACE", "0");
-    // What `cargo run` has set belongs to the toolchain that built this program.
+    // Variables that `cargo run` has set belong to the toolchain that built this program.
     for name in ["CARGO", "RUSTC", "RUSTUP_TOOLCHAIN", "LD_LIBRARY_PATH"] {
         command.env_remove(name);
     }

@@ -8,9 +8,9 @@ use anyhow::Result;
 use crate::workspace::Workspace;
 use crate::{build, process, programs, reports, skips};
 
-/// Which tests are run, and how.
+/// The tests to run, and how.
 pub(crate) struct TestRun<'t> {
-    /// An expression of nextest; all of them if it is empty.
+    /// An expression of nextest; all tests if it is empty.
     pub(crate) filter: &'t str,
     /// The profile of `.config/nextest.toml`.
     pub(crate) profile: &'t str,
@@ -18,8 +18,8 @@ pub(crate) struct TestRun<'t> {
     pub(crate) variables: Vec<(&'static str, String)>,
 }
 
-/// Runs tests that are built, each in a process of its own, all cores at work; their times are noted for
-/// the summary. Returns how many ran. Where nextest could not be installed, `cargo test` runs all of them.
+/// Runs the built tests, each in a process of its own, on all cores; notes their times for the
+/// summary and returns their number. Without nextest, `cargo test` runs all of them.
 pub(crate) fn run(workspace: &Workspace, run: &TestRun<'_>) -> Result<u64> {
     let Some(nextest) = programs::path(workspace, "cargo-nextest") else {
         skips::note(workspace, "nextest", "not installed; `cargo test` ran instead")?;
@@ -27,7 +27,7 @@ pub(crate) fn run(workspace: &Workspace, run: &TestRun<'_>) -> Result<u64> {
         cargo.args(build::NOT_BUILT);
         return process::run(cargo.envs(run.variables.iter().cloned())).map(|()| 0);
     };
-    // What Cargo has built is described once, so that its lock is free while the tests run.
+    // Cargo lists its results once, so that its lock is free while the tests run.
     let binaries = workspace.steps().join("binaries.json");
     let mut list = command(workspace, &nextest, "list");
     list.args(["--workspace", "--tests", "--cargo-quiet"]);

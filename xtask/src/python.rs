@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::workspace::Workspace;
 use crate::{process, readme, reports, skips};
 
-/// Runs the tests of the package that is installed, a slice of those that kill processes, and the examples.
+/// Runs the tests of the installed package, a slice of those that kill processes, and the examples.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     if !workspace.venv_stamp().exists() {
         return skips::note(workspace, "python-package", "there is no Python to test it with");
@@ -17,7 +17,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     examples(workspace)
 }
 
-/// Runs pytest with these words and variables, by as many processes as there are cores. Returns how many tests ran.
+/// Runs pytest with these words and variables, in a process for each core; returns the number of
+/// tests.
 pub(crate) fn run_tests(
     workspace: &Workspace,
     words: &[&str],
@@ -34,7 +35,7 @@ pub(crate) fn run_tests(
     outcome.map(|()| count)
 }
 
-/// The Python blocks of the pages; nothing if there is no private Python.
+/// Runs the Python blocks of the pages; nothing without the private Python.
 pub(crate) fn blocks(workspace: &Workspace) -> Result<()> {
     if !workspace.venv_stamp().exists() {
         return skips::note(
@@ -49,7 +50,7 @@ pub(crate) fn blocks(workspace: &Workspace) -> Result<()> {
 fn examples(workspace: &Workspace) -> Result<()> {
     let mut examples = workspace.sources("python/examples", "py")?;
     examples.extend(workspace.sources("examples", "py")?);
-    // Those of MPI need ranks.
+    // Examples of MPI need ranks.
     let is_plain = |path: &std::path::PathBuf| {
         path.file_name().is_none_or(|name| !name.as_encoded_bytes().starts_with(b"mpi_"))
     };
@@ -68,7 +69,7 @@ pub(crate) fn install(workspace: &Workspace) -> Result<()> {
     readme::install_package(workspace)
 }
 
-/// The private Python, with its own tools first in the path.
+/// Returns the private Python, with its own tools first in the path.
 fn python(workspace: &Workspace) -> Result<Command> {
     // The command of this tree, which the package runs for `python -m swath`.
     let mut paths = vec![workspace.venv().join("bin"), workspace.target().join("debug")];

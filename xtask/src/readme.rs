@@ -8,8 +8,8 @@
 //! ```
 //!
 //! In a push the command, the C library and the package are those of the tests, with the assertions of a debug
-//! build; of Rust, Cargo resolves the lines, and the program is a test of `swath-docs`. With `--release` all of
-//! it is what a user gets, as `torture` tries it.
+//! build; of Rust, Cargo resolves the lines, and the program is a test of `swath-docs`. With
+//! `--release`, all are what a user gets; `torture` tries them so.
 
 #[allow(dead_code, unreachable_pub, reason = "the crate `swath-docs` uses the rest")]
 #[path = "../../docs/src/blocks.rs"]
@@ -28,25 +28,25 @@ use crate::skips;
 use crate::workspace::Workspace;
 use page::{Block, Language, Page};
 
-/// Whose builds are tried.
+/// The builds to try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Builds {
-    /// Those of the tests, where they differ.
+    /// The builds of the tests, where they differ.
     Tests,
-    /// A user's.
+    /// The builds of a user.
     Release,
 }
 
-/// A sentence of README, and the place of its trial.
+/// The commands of README, and the folder in which they are tried.
 struct Trial<'w> {
     workspace: &'w Workspace,
     builds: Builds,
     readme: Readme,
-    /// Everything that is made is below it.
+    /// The folder of all results.
     folder: PathBuf,
 }
 
-/// The step `readme`.
+/// Runs the step `readme`.
 pub(crate) fn run_step(workspace: &Workspace) -> Result<()> {
     check(workspace, Builds::Tests)
 }
@@ -58,7 +58,7 @@ pub(crate) fn install_package(workspace: &Workspace) -> Result<()> {
     run(trial.pip(&workspace.venv())?.env("MATURIN_PEP517_ARGS", "--profile dev"))
 }
 
-/// Tries all four.
+/// Tries all four installations.
 pub(crate) fn check(workspace: &Workspace, builds: Builds) -> Result<()> {
     let trial = Trial::new(workspace, builds)?;
     if trial.folder.exists() {
@@ -78,7 +78,7 @@ impl<'w> Trial<'w> {
         Ok(Trial { workspace, builds, readme, folder: workspace.target().join("install") })
     }
 
-    /// The files that README's programs read.
+    /// Creates the files that README's programs read.
     fn inputs(&self) -> Result<()> {
         let work = self.work();
         fs::create_dir_all(&work)?;
@@ -156,7 +156,7 @@ impl<'w> Trial<'w> {
         self.leaves("out.txt")
     }
 
-    /// README's command that installs the package, for one environment.
+    /// Returns README's command that installs the package, for one environment.
     fn pip(&self, venv: &Path) -> Result<Command> {
         let mut pip = self.bash(self.readme.installs("pip install")?, self.workspace.root());
         pip.env("PATH", before_path(&venv.join("bin"))?);
@@ -203,7 +203,7 @@ impl<'w> Trial<'w> {
         Ok(())
     }
 
-    /// A shell in a home of its own, with the user's Rust.
+    /// Returns a shell in a home of its own, with the user's Rust.
     fn bash(&self, text: &str, folder: &Path) -> Command {
         let mut bash = self.workspace.command("bash");
         bash.args(["-xeuo", "pipefail", "-c", text]).current_dir(folder);
@@ -214,7 +214,8 @@ impl<'w> Trial<'w> {
             }
         }
         if self.builds == Builds::Release {
-            // With it this program would be compiled again, and once more by the next `cargo xtask`.
+            // With this variable, this program would be compiled again, and once more by the next
+            // `cargo xtask`.
             bash.env_remove("CARGO_INCREMENTAL");
         }
         bash.env("HOME", self.home());
@@ -222,7 +223,7 @@ impl<'w> Trial<'w> {
     }
 }
 
-/// PATH with a folder first.
+/// Returns PATH with a folder first.
 fn before_path(bin: &Path) -> Result<std::ffi::OsString> {
     let path = env::var_os("PATH").unwrap_or_default();
     let all = [bin.to_owned()].into_iter().chain(std::env::split_paths(&path));
@@ -253,14 +254,14 @@ impl Readme {
         Ok(Readme { page, install, dependencies, compile })
     }
 
-    /// The block of the section *Install* that begins with `start`.
+    /// Returns the block of the section *Install* that begins with `start`.
     fn installs(&self, start: &str) -> Result<&str> {
         let mut blocks = self.page.blocks.iter().filter(|it| self.install.contains(&it.line));
         let found = blocks.find(|it| it.text.starts_with(start));
         Ok(&found.with_context(|| format!("README.md has no block `{}`", start.trim()))?.text)
     }
 
-    /// The blocks of all other sections that are run.
+    /// Returns the blocks of all other sections that are run.
     fn uses(&self, language: Language) -> Vec<&Block> {
         self.page.of(language).filter(|it| !self.install.contains(&it.line)).collect()
     }

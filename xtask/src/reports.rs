@@ -1,4 +1,4 @@
-//! How long each test took, from the reports of the programs that ran them; printed, never judged.
+//! The time of each test, from the reports of the programs that ran them; printed, never judged.
 
 use std::fmt;
 use std::fs;
@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 
 use crate::workspace::Workspace;
 
-/// How many of the slowest are shown.
+/// Number of the slowest tests that are shown.
 const SHOWN: usize = 10;
 
 /// One test of a report.
@@ -19,12 +19,12 @@ struct TestTime {
     is_skipped: bool,
 }
 
-/// How long a step took.
+/// The time of a step.
 pub(crate) struct StepTime {
     pub(crate) name: &'static str,
     pub(crate) seconds: f64,
-    /// The processor time of all processes that it started; steps run beside each other, so this
-    /// alone shows which of them grows.
+    /// The processor time of all processes that it started: steps run at the same time, so only
+    /// this shows which of them grows.
     pub(crate) processor: f64,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn processor_time() -> Result<f64> {
     let (_, fields) = stat.rsplit_once(')').context("/proc/self/stat has no name")?;
     let times = fields.split_whitespace().skip(11).take(4);
     let ticks: f64 = times.filter_map(|it| it.parse::<f64>().ok()).sum();
-    // For programs, Linux counts a hundred in a second on every machine.
+    // To programs, Linux reports a hundred ticks in a second on every machine.
     Ok(ticks / 100.0)
 }
 
@@ -55,8 +55,8 @@ pub(crate) fn start(workspace: &Workspace) -> Result<()> {
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))
 }
 
-/// Keeps a report in JUnit's format, which nextest and pytest write, under the name of its step. Returns how many
-/// tests it has.
+/// Keeps a report in JUnit's format, which nextest and pytest write, under the name of its step.
+/// Returns the number of its tests.
 pub(crate) fn keep(workspace: &Workspace, step: &str, report: &Path) -> Result<u64> {
     if !report.exists() {
         return Ok(0);

@@ -57,7 +57,7 @@ pub(crate) fn note(workspace: &Workspace, capability: &str, reason: &str) -> Res
         .with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Returns everything that has been noted since [`start`], each line once, in order.
+/// Returns everything noted since [`start`], each line once, in order.
 pub(crate) fn noted(workspace: &Workspace) -> Result<BTreeSet<Skip>> {
     let path = workspace.skips();
     let text = std::fs::read_to_string(&path)
@@ -88,7 +88,7 @@ fn parse_skips(text: &str) -> BTreeSet<Skip> {
     text.lines().filter(|line| !line.trim().is_empty()).map(Skip::parse).collect()
 }
 
-/// Returns the committed list of what may be absent.
+/// Returns the committed list of capabilities that may be absent.
 pub(crate) fn capabilities(workspace: &Workspace) -> Result<Vec<Absence>> {
     parse_absent(&workspace.read("xtask/may-be-absent.txt")?)
 }

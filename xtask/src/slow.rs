@@ -6,7 +6,7 @@ use crate::reports;
 use crate::workspace::Workspace;
 
 const LIST: &str = "xtask/slow-tests.txt";
-/// Seconds, beside other tests.
+/// Seconds from which a test is slow, while others run.
 const LONG: f64 = 0.4;
 const HEAD: &str = "\
 # Tests that take long, which `cargo xtask test --fast` leaves out. After `cargo xtask test`,
@@ -36,7 +36,7 @@ pub(crate) fn names(workspace: &Workspace) -> Result<Vec<String>> {
     Ok(lines.map(str::to_owned).collect())
 }
 
-/// An expression of nextest for all tests that are not on the list.
+/// Returns an expression of nextest for all tests that are not on the list.
 pub(crate) fn others(names: &[String]) -> String {
     // The program, and the test within it.
     let tests = names.iter().filter_map(|name| Some(name.split_once(' ')?.1));

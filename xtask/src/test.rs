@@ -28,7 +28,7 @@ use crate::{prepare, process, reports, skips, slow, torture};
 
 pub(crate) use actions::blocks;
 
-/// The words after `test`: all steps, unless they say less.
+/// The words after `test`; without them, all steps run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TestWish {
     /// Leave out C, Python, the site, the browser, the tests of this program and those of
@@ -44,7 +44,7 @@ pub(crate) struct TestWish {
     no_install: bool,
 }
 
-/// Whether a step compiles with Cargo, which works for one step at a time.
+/// The lane of a step: whether it compiles with Cargo, which works for one step at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StepLane {
     Cargo,
@@ -52,7 +52,7 @@ enum StepLane {
 }
 
 impl StepLane {
-    /// How many of its steps run at a time: tests wait for disks, servers and timers.
+    /// Returns how many steps of the lane run at a time: tests wait for disks, servers and timers.
     fn width(self) -> usize {
         match self {
             StepLane::Cargo => 1,
@@ -117,7 +117,7 @@ fn run_alone(workspace: &Workspace, wish: &TestWish, name: &str) -> Result<StepT
     time(workspace, step, start)
 }
 
-/// How long a step that has passed took.
+/// Returns the time of a step that has passed.
 fn time(workspace: &Workspace, step: &Step, start: Instant) -> Result<StepTime> {
     let noted = fs::read_to_string(processor_time(workspace, step.name))?;
     let processor = noted.parse().context("a number of seconds")?;
@@ -140,7 +140,7 @@ pub(crate) fn run_step(workspace: &Workspace, name: &str) -> Result<()> {
         .context("cannot note the processor time")
 }
 
-/// This program again, for one step.
+/// Returns a command that runs this program for one step.
 fn command(workspace: &Workspace, wish: &TestWish, step: &Step) -> Result<Command> {
     // A copy: the step `build` replaces the program that runs.
     let program = workspace.steps().join("xtask");
@@ -219,7 +219,7 @@ fn begin(workspace: &Workspace, wish: &TestWish, step: &'static Step) -> Result<
     Ok(RunningStep { step, child, start: Instant::now() })
 }
 
-/// Waits until one of them has ended: which, and whether it passed.
+/// Waits until one of them has ended; returns it, and whether it passed.
 fn first_end(running: &mut [RunningStep]) -> Result<(usize, bool)> {
     loop {
         for (index, it) in running.iter_mut().enumerate() {

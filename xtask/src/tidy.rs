@@ -61,7 +61,7 @@ impl fmt::Display for Violation {
 
 type Rule = fn(&Tree) -> Vec<Violation>;
 
-/// Each with the name that its cases have in `planted.txt`.
+/// The rules, each with the name of its cases in `planted.txt`.
 const RULES: &[(&str, Rule)] = &[
     ("dependencies", dependencies::check),
     ("rooms", rooms::check),

@@ -1,4 +1,4 @@
-//! `cargo xtask torture`: what takes too long for a push, and the record of what ran.
+//! `cargo xtask torture`: checks that take too long for a push, and the record of the run.
 //!
 //! ```text
 //! each attack once, at full size → further seeds until --minutes have passed → a summary
@@ -27,7 +27,7 @@ use record::{AttackOutcome, AttackResult, TortureRecord};
 
 pub(crate) use record::{ensure_current, print_age};
 
-/// How far the seeds of one round are from those of the next.
+/// The distance between the seeds of one round and the next.
 const ROUND: u64 = 1 << 32;
 
 /// The words after `torture`.
@@ -51,11 +51,12 @@ impl TortureWish {
     }
 }
 
-/// Runs the attacks that `wish` names, prints what ran, and writes the record if that was all of them.
+/// Runs the attacks that `wish` names, prints the results, and writes the record if all attacks
+/// ran.
 pub(crate) fn run(workspace: &Workspace, wish: &TortureWish) -> Result<()> {
     skips::start(workspace)?;
     fs::create_dir_all(workspace.steps())?;
-    // What the attacks run, as a push makes it.
+    // Builds the programs of the attacks, as a push does.
     for make in [prepare::run_for_torture, build::all, python::install] {
         make(workspace)?;
     }
@@ -132,7 +133,7 @@ fn one(
     let noted = record::cases_of(&fs::read_to_string(&notes)?)?;
     let (cases, outcome) = match outcome {
         Ok(None) => (0, AttackOutcome::Skipped),
-        // A battery that left no line tried nothing.
+        // A battery without a line tried nothing.
         Ok(Some(counted)) if counted + noted > 0 => (counted + noted, AttackOutcome::Passed),
         Ok(_) | Err(_) => (noted, AttackOutcome::Failed),
     };

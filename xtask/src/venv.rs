@@ -1,4 +1,4 @@
-//! A Python environment made from a committed list of packages, and made again when the list changes.
+//! A Python environment with a committed list of packages, built again when the list changes.
 
 use std::ffi::OsString;
 use std::fs;
@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 
 use crate::process::run_quietly;
 
-/// Where it is, and what it is made from.
+/// An environment: its folder, and its packages.
 pub(crate) struct Venv {
     pub(crate) folder: PathBuf,
     /// The list, by its path and as text.
@@ -20,7 +20,7 @@ pub(crate) struct Venv {
 }
 
 impl Venv {
-    /// Whether it was made from this list.
+    /// Returns whether it was built from this list.
     pub(crate) fn is_current(&self) -> bool {
         fs::read_to_string(stamp(&self.folder)).is_ok_and(|made_from| made_from == self.wanted)
     }
@@ -30,7 +30,8 @@ impl Venv {
         self.folder.join("bin").join(program)
     }
 
-    /// Makes it, unless it is current. `start` gives a command in the root of the repository.
+    /// Builds the environment, unless it is current. `start` returns a command in the root of
+    /// the repository.
     pub(crate) fn make(&self, start: impl Fn(OsString) -> Command) -> Result<()> {
         if self.is_current() {
             return Ok(());
@@ -58,7 +59,7 @@ impl Venv {
     }
 }
 
-/// Written last, so a half-made environment lacks it.
+/// Returns the stamp of an environment, which is written last, so an incomplete one lacks it.
 pub(crate) fn stamp(folder: &Path) -> PathBuf {
     folder.join("made-from-requirements.txt")
 }

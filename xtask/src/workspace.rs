@@ -1,7 +1,7 @@
 //! Finds the repository, and runs programs inside it.
 //!
-//! Every child process starts in the root, without a terminal. Environment variables tell it where
-//! the Python of [`prepare`](crate::prepare) is, and where to record skipped tests.
+//! Every child process starts in the root, without a terminal. Environment variables name the
+//! Python of [`prepare`](crate::prepare), and the file that records skipped tests.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -20,12 +20,12 @@ const BATTERIES_VARIABLE: &str = "SWATH_BATTERIES";
 /// The first seed of each battery.
 pub(crate) const SEED_VARIABLE: &str = "SWATH_SEED";
 
-/// The folders that every command works in.
+/// The folders of every command.
 #[derive(Debug, Clone)]
 pub(crate) struct Workspace {
     root: PathBuf,
     target: PathBuf,
-    /// From the commit, so that each commit tries other cases; without git it is fixed.
+    /// The seed of the commit, so that each commit tries other cases; without git it is fixed.
     seed: u64,
     /// Flags for clippy, if it compiles.
     lints: Option<&'static str>,
@@ -34,7 +34,7 @@ pub(crate) struct Workspace {
 impl Workspace {
     /// Finds the repository that this program was built from.
     pub(crate) fn find() -> Result<Workspace> {
-        // Set at run time by `cargo run`; the other one serves a binary that is started by hand.
+        // Set by `cargo run`; the other one is for a binary that is started by hand.
         let package = std::env::var_os("CARGO_MANIFEST_DIR")
             .unwrap_or_else(|| OsString::from(env!("CARGO_MANIFEST_DIR")));
         let root = Path::new(&package).parent().context("xtask has no parent folder")?;
@@ -52,17 +52,17 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// The repository, where whatever Cargo compiles of this repository is linted by clippy on the way: its
-    /// checks alone would parse and type all of it once more, and all that it depends on. With the compiler
-    /// that the tree names, warnings are errors; a newer one may know lints that are not worth a failure on the
-    /// day that it comes out.
+    /// Returns the repository with clippy linting its crates while Cargo compiles them: separate
+    /// checks would parse and type the crates and their dependencies once more. With the compiler
+    /// that the tree names, warnings are errors; a newer one may have lints that are not worth a
+    /// failure on the day of its release.
     pub(crate) fn linted(mut self) -> Result<Workspace> {
         let is_strict = self.has_named_compiler()?;
         self.lints = Some(if is_strict { "-Dwarnings" } else { "--cap-lints=warn" });
         Ok(self)
     }
 
-    /// The repository, where Cargo compiles as for a user.
+    /// Returns the repository with Cargo compiling as for a user.
     pub(crate) fn plain(&self) -> Workspace {
         Workspace { lints: None, ..self.clone() }
     }
@@ -85,7 +85,7 @@ impl Workspace {
         self.target.join("venv")
     }
 
-    /// Written last when the venv is made, so a half-made one lacks it.
+    /// Returns the stamp of the venv, which is written last, so an incomplete one lacks it.
     pub(crate) fn venv_stamp(&self) -> PathBuf {
         venv::stamp(&self.venv())
     }
@@ -98,7 +98,7 @@ impl Workspace {
         self.target.join("skips.txt")
     }
 
-    /// Where batteries note what they tried.
+    /// Returns the file in which batteries note their cases.
     pub(crate) fn batteries(&self) -> PathBuf {
         self.target.join("batteries.txt")
     }
@@ -115,12 +115,13 @@ impl Workspace {
         process::output(&mut git).ok().map(|text| text.trim().to_owned())
     }
 
-    /// Warnings about links and examples are errors where the compiler's are.
+    /// Returns flags that make warnings about links and examples errors if those of the compiler
+    /// are.
     pub(crate) fn rustdoc_flags(&self) -> Result<&'static str> {
         Ok(if self.has_named_compiler()? { "-D warnings" } else { "" })
     }
 
-    /// Whether the compiler is the one that the tree names: with it, warnings are errors.
+    /// Returns whether the compiler is the one that the tree names: with it, warnings are errors.
     pub(crate) fn has_named_compiler(&self) -> Result<bool> {
         let text = self.read("Cargo.toml")?;
         let sections = manifest::sections(&text);
@@ -159,13 +160,13 @@ impl Workspace {
         if std::env::var_os(SEED_VARIABLE).is_none() {
             command.env(SEED_VARIABLE, self.seed.to_string());
         }
-        // A first build takes a third less time if it keeps nothing for the next one. Where Cargo has kept
-        // it, nothing is compiled again.
+        // A first build takes a third less time if it stores no data for incremental builds. If
+        // Cargo has stored them, nothing is compiled again.
         if !self.keeps_builds() {
             command.env("CARGO_INCREMENTAL", "0");
         }
         if std::env::var_os("CARGO_TARGET_DIR").is_some() {
-            // It may be relative to the folder that the user was in.
+            // It may be relative to the user's working folder.
             command.env("CARGO_TARGET_DIR", &self.target);
         }
         if self.venv_stamp().exists() {
@@ -176,14 +177,14 @@ impl Workspace {
         command
     }
 
-    /// Whether the libraries were built so that a later build takes up what the last one left.
+    /// Returns whether the libraries were built incrementally.
     fn keeps_builds(&self) -> bool {
         let kept = std::fs::read_dir(self.target.join("debug/incremental"));
         let mut names = kept.into_iter().flatten().flatten().map(|it| it.file_name());
         names.any(|name| name.as_encoded_bytes().starts_with(b"swath_formats-"))
     }
 
-    /// Whether a program can be started.
+    /// Returns whether a program can be started.
     pub(crate) fn has(&self, program: &str) -> bool {
         process::run_quietly(self.command(program).arg("--version")).is_ok()
     }

@@ -27,11 +27,11 @@ pub struct Append {
     output: Shared<swath::append::Append>,
 }
 
-/// Begins an output that replaces `path`, or creates it, when it is committed. Free it with
+/// Begins an output that replaces or creates `path` when it is committed. Free it with
 /// `swath_append_free`, after the commit too.
 ///
-/// SWATH_STATUS_BUSY if another process or thread is writing it; SWATH_STATUS_IO and others if
-/// the folder cannot be written or `path` names something that cannot be replaced.
+/// SWATH_STATUS_BUSY if another process or thread is writing the output; SWATH_STATUS_IO and
+/// others if the folder cannot be written or `path` names something that cannot be replaced.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_append_create(
     path: *const c_char,
@@ -72,7 +72,8 @@ fn begin(
     })
 }
 
-/// Writes after everything written to this handle before, forks included. The bytes are copied.
+/// Writes after everything written to this handle before, including its forks. The bytes are
+/// copied.
 ///
 /// SWATH_STATUS_BUSY if another thread is writing to this handle: let each thread write to its
 /// own fork. A failure to store the bytes may be reported by a later call.
@@ -90,9 +91,9 @@ pub unsafe extern "C" fn swath_append_write(
     })
 }
 
-/// Reserves a place in the output: what is written to the fork comes after everything written to
-/// `append` before this call and before everything written to it afterwards, whenever that
-/// happens. The fork may be passed to any thread. Free it with `swath_fork_free`, after
+/// Reserves a place in the output: bytes written to the fork come after everything written to
+/// `append` before this call, and before everything written to it afterwards, whenever they are
+/// written. The fork may be passed to any thread. Free it with `swath_fork_free`, after
 /// `swath_fork_finish` too.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_fork(
@@ -107,8 +108,8 @@ pub extern "C" fn swath_append_fork(
     })
 }
 
-/// Makes everything written so far durable under the output's name, then goes on after it. All
-/// forks must be finished.
+/// Makes everything written before this call durable under the output's name; later writes follow
+/// it. All forks must be finished.
 ///
 /// SWATH_STATUS_BUSY if a fork is open or another call on the handle is running; both leave
 /// everything unchanged.
@@ -121,15 +122,15 @@ pub extern "C" fn swath_append_checkpoint(append: Option<&Append>) -> Status {
 }
 
 /// Ends writing. The output is complete under its name, and durable unless the options say
-/// otherwise; after a failure, the old file is still there and the new bytes are discarded.
-/// `bytes`, which may be NULL, is set to the length of the output. Free the handle afterwards;
-/// any other use of it is SWATH_STATUS_INVALID_ARGUMENT.
+/// otherwise; after a failure, the old file remains and the new bytes are discarded. `bytes`,
+/// which may be NULL, is set to the length of the output. Free the handle afterwards; any other
+/// use of it is SWATH_STATUS_INVALID_ARGUMENT.
 ///
 /// SWATH_STATUS_BUSY if another call on the handle is running, which leaves everything unchanged.
-/// SWATH_STATUS_BUSY also if a fork is open, and then what was written is discarded: finish all
-/// forks, and let no other thread use the handle, before this call. SWATH_STATUS_POISONED if a
-/// fork was freed before it was finished, or a write failed. SWATH_STATUS_OUTCOME_UNKNOWN if the
-/// name was changed but the device did not confirm it.
+/// SWATH_STATUS_BUSY also if a fork is open; the new bytes are then discarded: finish all forks,
+/// and let no other thread use the handle, before this call. SWATH_STATUS_POISONED if a fork was
+/// freed before it was finished, or a write failed. SWATH_STATUS_OUTCOME_UNKNOWN if the name was
+/// changed but the device did not confirm it.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_commit(
     append: Option<&Append>,
@@ -142,8 +143,8 @@ pub extern "C" fn swath_append_commit(
     })
 }
 
-/// Discards what was written; the old file is still there. Free the handle and the forks
-/// afterwards; using a fork is SWATH_STATUS_POISONED from now on.
+/// Discards the new bytes; the old file remains. Free the handle and the forks afterwards; any
+/// other use of a fork is then SWATH_STATUS_POISONED.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_abort(append: Option<&Append>) -> Status {
     guard(|| {
@@ -152,15 +153,15 @@ pub extern "C" fn swath_append_abort(append: Option<&Append>) -> Status {
     })
 }
 
-/// Frees the handle and discards what was written but not committed; NULL is ignored. Its forks
-/// must still be freed; writing to one or finishing it is SWATH_STATUS_POISONED.
+/// Frees the handle and discards bytes that are not committed; NULL is ignored. Its forks must
+/// still be freed; writing to one or finishing it is SWATH_STATUS_POISONED.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_free(append: Option<Box<Append>>) {
     quietly(|| drop(append));
 }
 
-/// Writes `len` bytes to `path`, replacing what is there. On success the file is complete under
-/// its name, and durable unless the options say otherwise; after a failure the old file is
+/// Writes `len` bytes to `path`, replacing an existing file. On success the file is complete
+/// under its name, and durable unless the options say otherwise; after a failure the old file is
 /// unchanged. `options` may be NULL for defaults.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_write(

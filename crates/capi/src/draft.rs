@@ -23,7 +23,7 @@ pub struct Draft {
     token: CString,
 }
 
-/// Writes to a draft, in the process that began it or in another. Several threads may use it at
+/// A writer of a draft, in the process that began it or in another. Several threads may use it at
 /// once.
 #[derive(Debug)]
 pub struct DraftWriter {
@@ -36,13 +36,13 @@ pub(crate) fn json(text: String) -> Result<CString> {
     CString::new(text).map_err(|error| Failure::new(Status::Panic, error.to_string()))
 }
 
-/// Begins a file of `len` bytes that replaces `path`, or creates it, when it is committed. Until
-/// then it has a hidden name in the same folder, under which only processes of this user can open
-/// it. `options` may be NULL for defaults. Free it with `swath_draft_free`, after the commit too.
+/// Begins a file of `len` bytes that replaces or creates `path` when it is committed. Until then it
+/// has a hidden name in the same folder, under which only processes of this user can open it.
+/// `options` may be NULL for defaults. Free it with `swath_draft_free`, after the commit too.
 ///
-/// SWATH_STATUS_BUSY if another process or thread is writing it; SWATH_STATUS_IO and others if the
-/// folder cannot be written, has no space for `len` bytes, or `path` names something that cannot be
-/// replaced.
+/// SWATH_STATUS_BUSY if another process or thread is writing the file; SWATH_STATUS_IO and others
+/// if the folder cannot be written, has no space for `len` bytes, or `path` names something that
+/// cannot be replaced.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_draft_create(
     path: *const c_char,
@@ -63,8 +63,8 @@ pub unsafe extern "C" fn swath_draft_create(
     })
 }
 
-/// Returns what other processes need to open the draft: one line of JSON, which belongs to the
-/// handle. NULL if `draft` is NULL.
+/// Returns the token with which other processes open the draft: one line of JSON, which belongs to
+/// the handle. NULL if `draft` is NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_draft_token(draft: Option<&Draft>) -> *const c_char {
     draft.map_or(std::ptr::null(), |draft| draft.token.as_ptr())
@@ -74,10 +74,10 @@ pub extern "C" fn swath_draft_token(draft: Option<&Draft>) -> *const c_char {
 /// same folder under the same path. `token` is the text of `swath_draft_token`. Free the writer with
 /// `swath_draft_writer_free`, after `swath_draft_writer_finish` too.
 ///
-/// Of `options`, progress and cancellation of this writer have an effect; the others were chosen
-/// when the draft was begun. NULL for defaults.
+/// Of `options`, only progress and cancellation have an effect, on this writer; the others were
+/// chosen when the draft was begun. NULL for defaults.
 ///
-/// SWATH_STATUS_CHANGED if the draft is over: committed, freed, or followed by another;
+/// SWATH_STATUS_CHANGED if the draft has ended: committed, freed, or followed by another;
 /// SWATH_STATUS_CORRUPT if `token` is not a token; SWATH_STATUS_PERMISSION_DENIED for another user.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_draft_open(
@@ -98,10 +98,10 @@ pub unsafe extern "C" fn swath_draft_open(
 }
 
 /// Writes `len` bytes at `offset`, straight from the caller's memory. Bytes that are written twice
-/// are from one of the writes.
+/// come from one of the writes.
 ///
-/// SWATH_STATUS_INVALID_ARGUMENT if they extend past the length of the draft; nothing of them is
-/// then written. SWATH_STATUS_CHANGED if the draft is over. After an error this writer gives no
+/// SWATH_STATUS_INVALID_ARGUMENT if they extend past the length of the draft; none of them is then
+/// written. SWATH_STATUS_CHANGED if the draft has ended. After an error this writer gives no
 /// receipt.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_draft_writer_write(
@@ -118,13 +118,13 @@ pub unsafe extern "C" fn swath_draft_writer_write(
     })
 }
 
-/// Declares that everything is written. If `is_durable`, it waits for the device, as the options of the draft
-/// say; otherwise one writer of each machine must, and finish last: it waits for what all processes of the
-/// machine have written. On the machine of the commit none has to. From then on
-/// `swath_draft_writer_receipt` returns what the commit needs.
+/// Declares that everything is written. If `is_durable`, it waits for the device, as the options of
+/// the draft say; otherwise one writer of each machine must do so, and finish last: it waits for
+/// the bytes of all processes of the machine. On the machine of the commit, no writer has to.
+/// Afterwards `swath_draft_writer_receipt` returns the receipt that the commit needs.
 ///
 /// SWATH_STATUS_BUSY if another thread is using the writer, which leaves everything unchanged;
-/// SWATH_STATUS_POISONED after a failed write; SWATH_STATUS_CHANGED if the draft is over.
+/// SWATH_STATUS_POISONED after a failed write; SWATH_STATUS_CHANGED if the draft has ended.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_draft_writer_finish(
     writer: Option<&DraftWriter>,
@@ -140,15 +140,15 @@ pub extern "C" fn swath_draft_writer_finish(
     })
 }
 
-/// Returns what the writer wrote: one line of JSON for the process that commits, which belongs to
-/// the handle. NULL before `swath_draft_writer_finish` has succeeded.
+/// Returns the receipt of the written bytes: one line of JSON for the process that commits, which
+/// belongs to the handle. NULL before `swath_draft_writer_finish` has succeeded.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_draft_writer_receipt(writer: Option<&DraftWriter>) -> *const c_char {
     let receipt = writer.and_then(|writer| writer.receipt.get());
     receipt.map_or(std::ptr::null(), |text| text.as_ptr())
 }
 
-/// Frees the writer; NULL is ignored. The commit knows nothing of what it wrote without a receipt.
+/// Frees the writer; NULL is ignored. Without a receipt, the commit does not know of its bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_draft_writer_free(writer: Option<Box<DraftWriter>>) {
     quietly(|| drop(writer));
@@ -161,8 +161,8 @@ pub extern "C" fn swath_draft_writer_free(writer: Option<Box<DraftWriter>>) {
 ///
 /// SWATH_STATUS_INVALID_ARGUMENT if a byte is in no receipt, with the first such bytes in
 /// `swath_last_error_extent`, or if a receipt is of another draft; SWATH_STATUS_CORRUPT if a text is
-/// not a receipt. Otherwise as for `swath_append_commit`. After any failure the old file is still
-/// there, unless the status is SWATH_STATUS_OUTCOME_UNKNOWN.
+/// not a receipt. Otherwise as for `swath_append_commit`. After any failure the old file remains,
+/// unless the status is SWATH_STATUS_OUTCOME_UNKNOWN.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_draft_commit(
     draft: Option<&Draft>,
@@ -183,8 +183,8 @@ pub unsafe extern "C" fn swath_draft_commit(
     })
 }
 
-/// Frees the draft and discards what was written but not committed; NULL is ignored. Its writers
-/// must still be freed; writing with one is SWATH_STATUS_CHANGED.
+/// Frees the draft and discards bytes that are not committed; NULL is ignored. Its writers must
+/// still be freed; writing with one is SWATH_STATUS_CHANGED.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_draft_free(draft: Option<Box<Draft>>) {
     quietly(|| drop(draft));

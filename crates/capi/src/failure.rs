@@ -20,7 +20,7 @@ pub(crate) struct Failure {
     errno: i32,
     path: Vec<u8>,
     extent: Option<Extent>,
-    /// A map was requested, and the library refused it.
+    /// Whether a map was requested and the library refused it.
     is_unmapped: bool,
 }
 
@@ -45,7 +45,7 @@ impl Failure {
         Self::new(Status::InvalidArgument, message)
     }
 
-    /// Returns the failure of the library's error.
+    /// Converts an error of the library.
     pub(crate) fn of(error: &swath::Error) -> Self {
         Self {
             status: Status::of(error.reason(), error.io_kind()),
@@ -58,7 +58,7 @@ impl Failure {
         }
     }
 
-    /// Whether SWATH_ENGINE_MAP is not available for this call.
+    /// Returns whether SWATH_ENGINE_MAP is not available for this call.
     pub(crate) fn is_unmapped(&self) -> bool {
         self.is_unmapped
     }
@@ -201,16 +201,16 @@ pub(crate) fn keep(failure: Failure) -> Status {
     status
 }
 
-/// Returns what `get` takes from the last failure of this thread, if there is one.
+/// Returns the result of `get` for the last failure of this thread, if there is one.
 fn look<T>(get: impl FnOnce(&Kept) -> T) -> Option<T> {
     let looked = LAST.try_with(|last| last.try_borrow().ok()?.as_ref().map(get));
     looked.ok().flatten()
 }
 
-/// Returns what the last call on this thread could not do: to which file, at which bytes, why,
-/// and what to try. One line of UTF-8; bytes of names that are not UTF-8 are replaced, control
-/// characters are escaped. Never NULL; "" if the call succeeded. Valid until this thread ends or
-/// next calls a function that returns a `swath_status`: copy it to keep it.
+/// Returns why the last call on this thread failed: the operation, the file, the bytes, the
+/// reason, and what to try. One line of UTF-8; bytes of names that are not UTF-8 are replaced,
+/// control characters are escaped. Never NULL; "" if the call succeeded. Valid until this thread
+/// ends or next calls a function that returns a `swath_status`: copy it to keep it.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_last_error_message() -> *const c_char {
     look(|kept| kept.message.as_ptr()).unwrap_or(c"".as_ptr())

@@ -9,8 +9,8 @@ use crate::guard::{guard, quietly};
 use crate::pointer::{self, given, handle};
 use crate::status::Status;
 
-/// Which files to read, in which order: a list of files, folders and patterns. Nothing is looked
-/// up until a call uses the list. One thread at a time may add to it.
+/// The files to read, in order: a list of files, folders and patterns. Nothing is looked up
+/// before a call uses the list. One thread at a time may add to it.
 #[derive(Debug, Default)]
 pub struct Files {
     pub(crate) files: swath::ingest::Files,

@@ -20,7 +20,7 @@ pub(crate) fn guard(work: impl FnOnce() -> Result<()>) -> Status {
     }
 }
 
-/// Runs work that C waits for; a panic is a failure.
+/// Runs work and turns a panic into a failure.
 pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     // The work changes only handles, whose types stay consistent when they unwind.
     let done = catch_unwind(AssertUnwindSafe(work));
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
     use std::ffi::CStr;
 
-    /// As an exported function would be: a panic that left it would end the process.
+    /// Like an exported function: a panic that leaves it ends the process.
     extern "C" fn planted(panics: bool) -> Status {
         guard(|| if panics { panic!("planted in {}", "a call") } else { Ok(()) })
     }

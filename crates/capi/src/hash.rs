@@ -45,8 +45,8 @@ pub extern "C" fn swath_hash_len(kind: MaybeUninit<Hash>) -> usize {
 }
 
 /// Computes the checksum of a file, or of the part that `options` select, and writes it to
-/// `digest`, most significant byte first, as tools print it. `size` is the room at `digest` in
-/// bytes: at least `swath_hash_len(kind)`.
+/// `digest`, most significant byte first, as tools print it. `size` is the number of bytes
+/// available at `digest`: at least `swath_hash_len(kind)`.
 ///
 /// Errors as for `swath_read`.
 #[unsafe(no_mangle)]

@@ -18,7 +18,7 @@ pub use ingested::{File, FilePart, FilePartFn, Ingested};
 /// `swath_ingested_free`; after a failure it is NULL.
 ///
 /// Fails with the first failure in input order, unless `options` say otherwise. Errors of each
-/// file as for `swath_read`; SWATH_STATUS_OUT_OF_MEMORY if not all of them fit.
+/// file as for `swath_read`; SWATH_STATUS_OUT_OF_MEMORY if they do not all fit.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingest(
     files: Option<&Files>,
@@ -35,10 +35,10 @@ pub extern "C" fn swath_ingest(
     })
 }
 
-/// Reads the files of a list and passes them one after another, on the calling thread, in input
-/// order and in bounded memory: small files whole, larger ones in parts.
+/// Reads the files of a list and passes them to `callback` one after another, on the calling
+/// thread, in input order and in bounded memory: small files whole, larger ones in parts.
 ///
-/// If the callback returns a value other than 0, nothing more is passed, and this function
+/// If the callback returns a value other than 0, no further part is passed, and this function
 /// returns SWATH_STATUS_STOPPED. A file can still fail after some of its parts were passed: its
 /// last part then has no bytes and a status other than SWATH_STATUS_OK.
 ///

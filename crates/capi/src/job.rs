@@ -21,7 +21,7 @@ use division::Division;
 use part::Part;
 
 /// A job: its inputs, its parts, and where the output goes. Plain data: handles for it in several
-/// processes are the same job. Freeing one changes nothing on the disk.
+/// processes mean the same job. Freeing a handle changes nothing on the disk.
 #[derive(Debug)]
 pub struct Job {
     plan: Plan,
@@ -48,10 +48,10 @@ fn path_text(path: &std::path::Path) -> Result<CString> {
         .map_err(|error| Failure::new(Status::Panic, error.to_string()))
 }
 
-/// Plans a job: looks at the `count` inputs, divides them into parts, and makes the folder of the
-/// job. Only inputs of length 0 are opened and, with the division `lines`, those that are cut; nothing
-/// is made at the target. A job may have no inputs. `options` may be NULL for defaults. Free it with
-/// `swath_job_free`.
+/// Plans a job: looks at the `count` inputs, divides them into parts, and creates the folder of the
+/// job. Only inputs of length 0 are opened and, with the division `lines`, those that are divided;
+/// nothing is created at the target. A job may have no inputs. `options` may be NULL for defaults.
+/// Free it with `swath_job_free`.
 ///
 /// SWATH_STATUS_INVALID_ARGUMENT if an input is not a regular file; SWATH_STATUS_IO and others if
 /// the target is not a file that may be replaced, or its folder does not exist.
@@ -70,11 +70,11 @@ pub unsafe extern "C" fn swath_job_plan(
     Job::put(job, || Ok(CallOptions::job(options)?.plan(inputs?, target?)?))
 }
 
-/// Opens the plan of a job that another process has begun. `options` are those of a commit, NULL for
-/// defaults: durability and what may be replaced stay as they were planned.
+/// Opens the plan of a job that another process has begun. `options` are those of a commit, NULL
+/// for defaults: durability and the treatment of an existing target stay as planned.
 ///
-/// SWATH_STATUS_NOT_FOUND if the folder is not there, or not that of a job; SWATH_STATUS_CORRUPT if
-/// the plan is damaged.
+/// SWATH_STATUS_NOT_FOUND if the folder does not exist, or is not that of a job;
+/// SWATH_STATUS_CORRUPT if the plan is damaged.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_job_open(
     folder: *const c_char,
@@ -107,7 +107,7 @@ pub extern "C" fn swath_job_json(job: Option<&Job>) -> *const c_char {
     job.map_or(std::ptr::null(), |job| job.json.as_ptr())
 }
 
-/// Returns the folder for what parts write, as an absolute path, which belongs to the handle. NULL
+/// Returns the folder to which parts write, as an absolute path, which belongs to the handle. NULL
 /// if `job` is NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_job_folder(job: Option<&Job>) -> *const c_char {
@@ -148,19 +148,18 @@ pub extern "C" fn swath_job_part(
     })
 }
 
-/// Makes the output of the parts, in order, and makes it visible in one step. `receipts` are the
-/// `count` texts of `swath_segment_receipt`, in any order; NULL takes those that the folder has. If
-/// a part has several, the first counts. Attempts that ended after a commit that failed count in the
-/// next one. `bytes`, which may be NULL, is set to the length of the
-/// output.
+/// Assembles the output from the parts, in order, and makes it visible in one step. `receipts` are
+/// the `count` texts of `swath_segment_receipt`, in any order; NULL takes those in the folder. If a
+/// part has several, the first counts. Attempts that ended after a failed commit count in the next
+/// one. `bytes`, which may be NULL, is set to the length of the output.
 ///
-/// It may be called again after a failure or a kill, by another process too, and has the same result
-/// if the job is committed. `swath_job_remove` removes the folder afterwards.
+/// It may be called again after a failure or a kill, also by another process, and has the same
+/// result if the job is committed. `swath_job_remove` removes the folder afterwards.
 ///
 /// SWATH_STATUS_INVALID_ARGUMENT if a part is missing; SWATH_STATUS_CHANGED if an input has changed
 /// since the job was planned, or if the job is committed and its output is gone or has another length; SWATH_STATUS_BUSY if another process commits the job, or writes the
 /// target; SWATH_STATUS_CORRUPT if the bytes of a part are not those of its receipt: do the part
-/// again. After these the target is unchanged.
+/// again. After any of these, the target is unchanged.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_job_commit(
     job: Option<&Job>,
@@ -210,7 +209,7 @@ pub extern "C" fn swath_job_remove(job: Option<&Job>) -> Status {
     guard(|| Ok(given(job, "job")?.plan.remove()?))
 }
 
-/// Frees the handle; NULL is ignored. The job goes on.
+/// Frees the handle; NULL is ignored. The job continues.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_job_free(job: Option<Box<Job>>) {
     quietly(|| drop(job));

@@ -17,7 +17,7 @@ pub(crate) unsafe trait Number: Copy + 'static {
     /// All values.
     const ALL: &'static [Self];
 
-    /// Its number.
+    /// Returns the number of the value.
     fn number(self) -> u32;
 }
 
@@ -25,7 +25,8 @@ pub(crate) unsafe trait Number: Copy + 'static {
 /// C.
 macro_rules! numbers {
     ($type:ty, $name:literal, [$($value:ident),+ $(,)?]) => {
-        // SAFETY: each of them is declared so; a cast that would lose bits is refused below.
+        // SAFETY: each type is declared `repr(u32)` or `repr(C)`; a cast that would lose bits is
+        // refused below.
         unsafe impl $crate::number::Number for $type {
             const NAME: &'static str = $name;
             const ALL: &'static [Self] = &[$(Self::$value),+];

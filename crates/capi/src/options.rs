@@ -35,7 +35,7 @@ pub(crate) use read::{Maps, ReadOptions, resolve, resolve_several, told};
 use records::RecordOptions;
 use word::WordEntry;
 
-/// As a total of progress: not known.
+/// As a total of progress: unknown.
 pub const SWATH_TO_END: u64 = 0xFFFF_FFFF_FFFF_FFFF;
 
 /// The kind of call that options are for.
@@ -50,7 +50,8 @@ pub enum CallVerb {
     Records = 1,
     /// `swath_table_read` and `swath_table_stream`; they also take options of SWATH_VERB_READ.
     TableRead = 2,
-    /// `swath_ingest` and `swath_ingest_each`; they have none of the words of SWATH_VERB_READ but their own.
+    /// `swath_ingest` and `swath_ingest_each`; they take their own words, and none of
+    /// SWATH_VERB_READ.
     Ingest = 3,
     /// `swath_write`, `swath_draft_create`, `swath_draft_open`, `swath_job_open`.
     Write = 4,
@@ -70,7 +71,7 @@ numbers!(
 );
 
 impl CallVerb {
-    /// Its name in C.
+    /// Returns its name in C.
     fn name(self) -> &'static str {
         match self {
             Self::Read => "SWATH_VERB_READ",
@@ -85,7 +86,7 @@ impl CallVerb {
         }
     }
 
-    /// The verb whose options this one has too, beside its own.
+    /// Returns the verb whose options this one takes besides its own.
     fn base(self) -> Self {
         match self {
             Self::Read | Self::Records | Self::TableRead => Self::Read,
@@ -96,8 +97,8 @@ impl CallVerb {
 }
 
 /// The options of calls. One thread at a time may set options, and no thread while a call uses
-/// them; any number of calls may use them at once, and each uses what is set when it begins. NULL
-/// means defaults in every call.
+/// them; any number of calls may use them at once, and each uses the values set when it begins.
+/// NULL means defaults in every call.
 #[derive(Clone, Debug, Default)]
 pub struct CallOptions {
     verb: CallVerb,
@@ -238,8 +239,9 @@ pub extern "C" fn swath_options_new(
     })
 }
 
-/// Makes options for calls of one kind, with all that `from` has set, which may be of this kind or one
-/// whose options its calls take too. NULL has the defaults. Free them with `swath_options_free`.
+/// Makes options for calls of one kind, with all values set in `from`, which may be of this kind or
+/// of one whose options these calls take too. NULL means the defaults. Free them with
+/// `swath_options_free`.
 ///
 /// SWATH_STATUS_INVALID_ARGUMENT if `from` cannot serve these calls.
 #[unsafe(no_mangle)]
@@ -268,8 +270,8 @@ pub extern "C" fn swath_options_free(options: Option<Box<CallOptions>>) {
 }
 
 /// Returns the options of one kind of call, a line for each, with tabs between the word; "call",
-/// "column" or "both"; what it takes; its default; and what it does. NULL for a verb that does not
-/// exist; valid for the life of the program.
+/// "column" or "both"; the values that it takes; its default; and its effect. NULL for a verb that
+/// does not exist; valid for the life of the program.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_options_words(verb: MaybeUninit<CallVerb>) -> *const c_char {
     static TEXTS: OnceLock<Vec<CString>> = OnceLock::new();
@@ -279,7 +281,7 @@ pub extern "C" fn swath_options_words(verb: MaybeUninit<CallVerb>) -> *const c_c
     text.map_or(std::ptr::null(), |text| text.as_ptr())
 }
 
-/// Returns the text that an option of the call has, set or by default; texts of a list with newlines
+/// Returns the text of an option of the call, set or by default; texts of a list with newlines
 /// between them. NULL if these options have no such word. Valid until options are set or freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_options_get(

@@ -15,12 +15,12 @@ use crate::status::Status;
 /// The place of a result, if C wants it.
 pub(crate) type Place<'p, T> = Option<&'p mut MaybeUninit<T>>;
 
-/// A pointer that must not be NULL.
+/// Returns a pointer, or an error if it is NULL.
 pub(crate) fn given<T>(pointer: Option<T>, name: &str) -> Result<T> {
     pointer.ok_or_else(|| null(name))
 }
 
-/// A value of an enumeration, or an error that says which number it was.
+/// Returns a value of an enumeration, or an error with its number.
 pub(crate) fn value<T: Number>(given: MaybeUninit<T>) -> Result<T> {
     known(given).map_err(|number| Failure::invalid(format!("{number} is not a `{}`", T::NAME)))
 }
@@ -44,7 +44,7 @@ pub(crate) fn wanted<'p, T>(
     place.map(|place| place.write(None))
 }
 
-/// A path: bytes that end with NUL, in no encoding.
+/// Returns a path: bytes that end with NUL, in no encoding.
 ///
 /// # Safety
 ///
@@ -58,7 +58,7 @@ pub(crate) unsafe fn path<'p>(pointer: *const c_char, name: &str) -> Result<&'p 
     Ok(Path::new(OsStr::from_bytes(text)))
 }
 
-/// A string that ends with NUL, without it.
+/// Returns a string that ends with NUL, without the NUL.
 ///
 /// # Safety
 ///
@@ -67,11 +67,11 @@ pub(crate) unsafe fn text<'p>(pointer: *const c_char, name: &str) -> Result<&'p 
     if pointer.is_null() {
         return Err(null(name));
     }
-    // SAFETY: not NULL, and the caller says that it ends with NUL.
+    // SAFETY: not NULL, and the caller promises that it ends with NUL.
     Ok(unsafe { CStr::from_ptr(pointer) }.to_bytes())
 }
 
-/// The strings in an array of C.
+/// Returns the strings in an array of C.
 ///
 /// # Safety
 ///
@@ -90,7 +90,7 @@ pub(crate) unsafe fn texts<'p>(
     pointers.iter().enumerate().map(each).collect()
 }
 
-/// A string that must be text.
+/// Returns a string that must be UTF-8.
 ///
 /// # Safety
 ///
@@ -101,7 +101,7 @@ pub(crate) unsafe fn utf8<'p>(pointer: *const c_char, name: &str) -> Result<&'p 
     std::str::from_utf8(bytes).map_err(|_| Failure::invalid(format!("`{name}` is not UTF-8")))
 }
 
-/// Several paths.
+/// Returns several paths.
 ///
 /// # Safety
 ///
@@ -127,7 +127,7 @@ pub(crate) unsafe fn paths<'p>(
     Ok(paths)
 }
 
-/// Items to read; without items the pointer may be NULL.
+/// Returns items to read; without items the pointer may be NULL.
 ///
 /// # Safety
 ///
@@ -145,7 +145,7 @@ pub(crate) unsafe fn items<'p, T>(
     }
 }
 
-/// Bytes to write to; without bytes the pointer may be NULL.
+/// Returns bytes to write to; without bytes the pointer may be NULL.
 ///
 /// # Safety
 ///
@@ -165,7 +165,7 @@ pub(crate) unsafe fn bytes_mut<'p>(
     }
 }
 
-/// Whether there are items; an error if the pointer cannot be memory.
+/// Returns whether there are items; fails if the pointer cannot be memory.
 fn fits<T>(pointer: *const T, count: usize, name: &str) -> Result<bool> {
     if count == 0 {
         return Ok(false);

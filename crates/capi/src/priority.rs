@@ -51,9 +51,10 @@ fn has_failed() -> Failure {
     Failure::invalid("the read has failed, and its bytes are gone")
 }
 
-/// Starts reading what `plan` lists of `count` files, the most urgent class first, and returns at
-/// once; threads of the library do the reading. The plan names files by their index in `paths`.
-/// Free the read with `swath_prioritised_free`. The plan may be freed at once or used again.
+/// Starts reading the chunks of `plan` from `count` files, the most urgent class first, and
+/// returns at once; threads of the library do the reading. The plan names files by their index in
+/// `paths`. Free the read with `swath_prioritised_free`. The plan may be freed at once or used
+/// again.
 ///
 /// SWATH_STATUS_INVALID_ARGUMENT if the plan names a file that is not in `paths`, or the options
 /// have an offset or length that does not fit it; SWATH_STATUS_TRUNCATED if a file ends before
@@ -116,11 +117,12 @@ pub extern "C" fn swath_prioritised_wait(
     })
 }
 
-/// Points `data` at `len` bytes of a file from `offset`, if they are already there. Only complete
+/// Points `data` at `len` bytes of a file from `offset`, if they have been read. Only complete
 /// classes are checked for changes to the file. The bytes belong to the read.
 ///
-/// SWATH_STATUS_TIMED_OUT if not all of them are there yet, and only then; the error that ended
-/// the read, if one did; SWATH_STATUS_INVALID_ARGUMENT if the plan does not list all of them.
+/// SWATH_STATUS_TIMED_OUT if not all of them have been read yet, and only then; the error that
+/// ended the read, if one did; SWATH_STATUS_INVALID_ARGUMENT if the plan does not list all of
+/// them.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_prioritised_bytes(
     reading: Option<&Prioritised>,
@@ -174,7 +176,7 @@ pub extern "C" fn swath_prioritised_cancel(reading: Option<&Prioritised>) -> Sta
     })
 }
 
-/// Waits for everything. The bytes stay in place until the read is freed; after a failure they
+/// Waits for all chunks. The bytes stay in place until the read is freed; after a failure they
 /// are gone, including those of complete classes. `report` may be NULL; free it with
 /// `swath_report_free`.
 ///

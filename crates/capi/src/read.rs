@@ -11,8 +11,8 @@ use crate::report::{Report, tell};
 use crate::status::Status;
 
 /// Reads a file, or the part that `options` select, into new memory, in the fastest way for this
-/// file at this moment. Free `buffer` with `swath_buffer_free`. `report`, which may be NULL, says
-/// how the read went; free it with `swath_report_free`. After a failure both are NULL.
+/// file at this moment. Free `buffer` with `swath_buffer_free`. `report`, which may be NULL,
+/// describes the read; free it with `swath_report_free`. After a failure both are NULL.
 ///
 /// SWATH_STATUS_NOT_FOUND, SWATH_STATUS_PERMISSION_DENIED or SWATH_STATUS_IO if it cannot be
 /// read; SWATH_STATUS_CHANGED if it changed while it was read; SWATH_STATUS_TRUNCATED if it has
@@ -47,9 +47,9 @@ pub unsafe extern "C" fn swath_read(
 }
 
 /// Reads `len` bytes of a file, from the offset of `options`, into the caller's memory. The
-/// length in `options` is ignored. Once this returns, nothing writes to `target` any more,
-/// whatever happened; after a failure its contents are unspecified. `report` may be NULL; free it
-/// with `swath_report_free`.
+/// length in `options` is ignored. Nothing writes to `target` after this returns, whatever
+/// happened; after a failure its contents are unspecified. `report` may be NULL; free it with
+/// `swath_report_free`.
 ///
 /// Errors as for `swath_read`; SWATH_STATUS_TRUNCATED if the file has fewer bytes.
 #[unsafe(no_mangle)]

@@ -101,9 +101,9 @@ pub extern "C" fn swath_block_len(block: Option<&Block<'_>>) -> usize {
     block.map_or(0, |block| block.block.bytes.len())
 }
 
-/// Moves to the next record of a block, at first to the first one: points `record` at its first
-/// byte and sets `len` to its length without the delimiter. Returns false, and sets neither, if
-/// there is no further record or a pointer is NULL.
+/// Moves to the next record of a block; the first call moves to the first one. Points `record` at
+/// its first byte and sets `len` to its length without the delimiter. Returns false, and sets
+/// neither, if there is no further record or a pointer is NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_block_next(
     block: Option<&mut Block<'_>>,

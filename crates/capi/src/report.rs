@@ -9,8 +9,8 @@ use swath::Fallback;
 use crate::guard::quietly;
 use crate::options::{Engine, PageCache};
 
-/// How a read went: facts that never change. Any number of threads may use it at once. Its texts
-/// and structures are valid until it is freed.
+/// The report of a read: facts that never change. Any number of threads may use it at once. Its
+/// texts and structures are valid until it is freed.
 #[derive(Debug)]
 pub struct Report {
     report: swath::Report,
@@ -35,7 +35,7 @@ pub enum MirrorState {
     Read = 0,
     /// Another copy on its device was read instead.
     Spare = 1,
-    /// It failed several times in a row, and was then used only for what no other copy had.
+    /// It failed several times in a row, and was then used only for bytes that no other copy had.
     GivenUp = 2,
     /// It could not be read, or is no longer the file that was opened.
     Unusable = 3,
@@ -45,11 +45,11 @@ pub enum MirrorState {
 #[repr(C)]
 #[derive(Debug)]
 pub struct MirrorReport {
-    /// Its path.
+    /// Path of the copy.
     pub path: *const c_char,
     /// The state of the copy.
     pub state: MirrorState,
-    /// Its last problem, or NULL.
+    /// Last problem of the copy, or NULL.
     pub trouble: *const c_char,
     /// Bytes that were taken from it.
     pub bytes: u64,
@@ -57,7 +57,7 @@ pub struct MirrorReport {
     pub chunks: u64,
     /// Chunks that it failed to deliver.
     pub errors: u64,
-    /// How many of these came from another copy.
+    /// Chunks of `errors` that came from another copy.
     pub fail_overs: u64,
     /// Repeated reads of it that came first and were used.
     pub hedges_won: u64,
@@ -65,7 +65,7 @@ pub struct MirrorReport {
     pub hedges_lost: u64,
 }
 
-/// Stores a report where C wants it, if it does.
+/// Stores a report in the place from C, if there is one.
 pub(crate) fn tell(place: Option<&mut Option<Box<Report>>>, report: swath::Report) {
     if let Some(place) = place {
         *place = Some(Box::new(Report::new(report)));
@@ -103,7 +103,7 @@ impl Report {
                 swath::mirror::MirrorState::Read => MirrorState::Read,
                 swath::mirror::MirrorState::Spare => MirrorState::Spare,
                 swath::mirror::MirrorState::GivenUp => MirrorState::GivenUp,
-                // It may grow.
+                // The library's enumeration may grow.
                 _ => MirrorState::Unusable,
             },
             trouble: it.trouble.as_ref().map_or(ptr::null(), |text| kept(text.as_bytes())),
@@ -146,13 +146,13 @@ pub extern "C" fn swath_report_page_cache(report: Option<&Report>) -> PageCache 
     report.map_or(PageCache::Auto, |it| it.report.page_cache.into())
 }
 
-/// Returns how many threads read, including the calling one.
+/// Returns the number of threads that read, including the calling one.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_report_workers(report: Option<&Report>) -> u64 {
     report.map_or(0, |it| it.report.workers as u64)
 }
 
-/// Returns how many reads could be in flight at once.
+/// Returns the number of reads that could be in flight at once.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_report_queue_depth(report: Option<&Report>) -> u64 {
     report.map_or(0, |it| it.report.queue_depth)
@@ -164,13 +164,13 @@ pub extern "C" fn swath_report_chunk_size(report: Option<&Report>) -> u64 {
     report.map_or(0, |it| it.report.chunk_size)
 }
 
-/// Returns how many read calls were made, or ring entries submitted.
+/// Returns the number of read calls, or of ring entries submitted.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_report_calls(report: Option<&Report>) -> u64 {
     report.map_or(0, |it| it.report.calls)
 }
 
-/// Returns how many reads were repeated: after a transient failure, an interrupt or a short read.
+/// Returns the number of reads repeated after a transient failure, an interrupt or a short read.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_report_retries(report: Option<&Report>) -> u64 {
     report.map_or(0, |it| it.report.retries)
@@ -196,13 +196,13 @@ pub extern "C" fn swath_report_profile(report: Option<&Report>) -> *const c_char
     profile.map_or(ptr::null(), |name| name.as_ptr())
 }
 
-/// Returns how many requested settings could not be applied.
+/// Returns the number of requested settings that could not be applied.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_report_fallback_count(report: Option<&Report>) -> usize {
     report.map_or(0, |it| it.fallbacks.len())
 }
 
-/// Returns which requested setting could not be applied, and what was done instead; NULL if
+/// Describes a requested setting that could not be applied, and what was done instead; NULL if
 /// `index` is not below the count.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_report_fallback(
@@ -212,14 +212,14 @@ pub extern "C" fn swath_report_fallback(
     text_at(report.map(|it| &it.fallbacks), index)
 }
 
-/// Returns how many copies the file had; 0 for a file without mirrors.
+/// Returns the number of copies that the file had; 0 for a file without mirrors.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_report_mirror_count(report: Option<&Report>) -> usize {
     report.map_or(0, |it| it.mirrors.len())
 }
 
-/// Returns what one copy contributed, the file itself being the first; NULL if `index` is not
-/// below the count.
+/// Returns the share of one copy in the read; the file itself is the first; NULL if `index` is
+/// not below the count.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_report_mirror(
     report: Option<&Report>,

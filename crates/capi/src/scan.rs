@@ -80,7 +80,7 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
-    /// Returns a stop that cancelling the token of `options` cancels too, but not vice versa.
+    /// Returns a stop that the token of `options` cancels too, but not vice versa.
     pub(crate) fn new(options: Option<&ReadOptions>) -> Self {
         Self::below(&ReadOptions::cancel(options))
     }
@@ -90,7 +90,7 @@ impl Stop {
         Self { token: token.child(), is_stopped, returned }
     }
 
-    /// Calls the callback, unless the call is over; a value other than 0 ends the call.
+    /// Calls the callback, unless the call has been stopped; a value other than 0 stops it.
     pub(crate) fn call(&self, callback: impl FnOnce() -> i32) {
         if self.is_stopped.load(Ordering::SeqCst) {
             return;
@@ -102,7 +102,7 @@ impl Stop {
         }
     }
 
-    /// Returns `value`, or the failure of a callback that ended the call.
+    /// Returns `value`, or the failure of a callback that stopped the call.
     pub(crate) fn judge<T>(&self, path: &Path, value: T) -> Result<T> {
         if self.is_stopped.load(Ordering::SeqCst) {
             Err(Failure::stopped(self.returned.load(Ordering::SeqCst), path))

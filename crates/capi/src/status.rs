@@ -8,8 +8,8 @@ use swath::Reason;
 
 use crate::number::{known, numbers};
 
-/// Result of a call. Values keep their meaning. New ones may be added, so treat a value you do
-/// not know as a failure.
+/// Result of a call. Values keep their meaning. New ones may be added, so treat an unknown value
+/// as a failure.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
@@ -20,7 +20,7 @@ pub enum Status {
     InvalidArgument = 1,
     /// No such file or folder.
     NotFound = 2,
-    /// This user may not read or write it.
+    /// The user may not read or write the path.
     PermissionDenied = 3,
     /// The kernel or the device reported an error; see `swath_last_error_errno`.
     Io = 4,
@@ -30,11 +30,11 @@ pub enum Status {
     Changed = 6,
     /// The call was cancelled by a token.
     Cancelled = 7,
-    /// Not enough memory available.
+    /// Not enough memory is available.
     OutOfMemory = 8,
     /// Another process or thread is writing the same target, another thread is using the same
     /// handle, or forks or tickets are open. Nothing has changed, with one exception: committing
-    /// an output with open forks or tickets discards what was written.
+    /// an output with open forks or tickets discards its bytes.
     Busy = 9,
     /// Part of the output was abandoned, so the bytes after it have no place.
     Poisoned = 10,
@@ -45,7 +45,7 @@ pub enum Status {
     Corrupt = 12,
     /// A callback returned a value other than 0.
     Stopped = 13,
-    /// The bytes did not arrive in time. This is not a failure: the read goes on.
+    /// The bytes did not arrive in time. This is not a failure: the read continues.
     TimedOut = 14,
     /// A bug in the library. It was caught, and a line was written to stderr. Please report it
     /// with the message.
@@ -86,7 +86,7 @@ impl Status {
     }
 }
 
-/// All of them, with what each means in few words.
+/// All statuses, each with a short description.
 macro_rules! statuses {
     ($($status:ident = $text:literal),+ $(,)?) => {
         numbers!(Status, "swath_status", [$($status),+]);

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-/// A pointer that goes with a callback to the thread that calls it.
+/// A pointer that is passed with a callback to the thread that calls it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UserData(pub(crate) *mut c_void);
 

@@ -42,9 +42,9 @@ use crate::verbs::verbs;
 ///
 /// Exit status: 0 done; 1 done, but bytes differ or something was skipped; 2 not done, or done but the report
 /// could not be printed: then the message begins with what was written. If standard output was closed from
-/// the start, the report on files that were written is left out; other results are an error. If the reader of
-/// standard output, or of a FIFO that is OUT, leaves, that is not an error: the status is 0, or 1 or 2 for what
-/// was found before.
+/// the start, the report on files that were written is left out; other results are an error. It is
+/// not an error if the reader of standard output, or of a FIFO that is OUT, leaves: the status is
+/// 0, or 1 or 2 for what was found before.
 #[derive(Debug, Parser)]
 #[command(name = "swath", version, after_help = examples(), max_term_width = 100)]
 pub struct Cli {
@@ -74,7 +74,7 @@ const EXAMPLES: &str = "  \
 verbs! {
     /// The commands.
     Verb {
-        /// Load a file into memory and report how fast that was, and how it was read
+        /// Load a file into memory, and report how fast and how it was read
         Read(command::read::Read),
         /// Load many files at once, or checksum each
         Ingest(command::ingest::Ingest),
@@ -104,7 +104,7 @@ verbs! {
         Convert(command::convert::Convert),
         /// Show the first rows of a table, with the names and types of its columns
         Head(command::head::Head),
-        /// Show what files hold: kind, shape, header; of a table, every column
+        /// Show the contents of files: kind, shape, header; of a table, every column
         Info(command::info::Info),
         /// Print completions for a shell
         Completions(Completions),

@@ -1,5 +1,5 @@
-//! The laboratory: commands that measure this machine, and make inputs for measurements. Without the feature `lab` the
-//! command has none of them.
+//! The laboratory: commands that measure this machine, and generate inputs for measurements.
+//! Without the feature `lab`, the command has none of them.
 
 mod demo;
 mod generate;
@@ -19,9 +19,9 @@ crate::verbs::verbs! {
         Gen(generate::Gen),
         /// Show how fast this machine reads, writes and parses, with Swath and without; --all for every engine
         Demo(demo::flags::Demo),
-        /// Measure what five studies measured, and report which of their findings hold here
+        /// Repeat the measurements of five studies, and report which of their findings hold here
         Study(study::Study),
-        /// Measure what is fastest on a file system, and apply it to later reads
+        /// Measure the fastest settings for a file system, and apply them to later reads
         ///
         /// Measures threads, sizes of reads, reads in flight, reads through or past the page cache and a few
         /// other settings, with files of its own. A setting that is clearly faster than the default in two

@@ -5,12 +5,12 @@
 >>> data.nbytes
 1000000
 
-Every function that moves bytes releases the interpreter's lock. Ctrl-C ends it; a write to ``append``
-ends first, and opening a pipe waits until the other end is opened. Failures raise ``swath.Error``, an
+Every function that moves bytes releases the GIL. Ctrl-C ends it, except that a write to ``append``
+finishes first and the opening of a pipe waits for its other end. Failures raise ``swath.Error``, an
 ``OSError`` with ``errno``, ``filename`` and the bytes in its text.
 
-The promise: if another process writes, truncates or replaces a file while it is read, you get an error
-in every case that ``fstat`` before and after can show, and never silently short data.
+If another process writes, truncates or replaces a file while it is read, you get an error in every
+case that ``fstat`` before and after can show, and never silently short data.
 """
 
 import typing as _typing
@@ -77,7 +77,7 @@ else:
     _LATE = ("asyncio", "dask", "job", "mpi", "torch")
 
     def __getattr__(name):
-        # They take as long to import as all the rest, so they are imported at their first use.
+        # Imported at first use: they take as long to import as the rest of the package.
         if name in _LATE:
             import importlib
 

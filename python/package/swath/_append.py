@@ -9,8 +9,8 @@ from itertools import islice
 from time import perf_counter
 from typing import Any
 
-# Seconds of work that a thread takes at one time, and the most items. A lock, a place and its bytes cost about ten
-# microseconds, which is little in comparison.
+# Seconds of work that a thread takes at one time, and the most items: much more than the ten microseconds or so
+# that a lock, a place and its bytes cost.
 _TURN = 0.001
 _MOST = 4096
 # Results are held until they have this many bytes.
@@ -61,22 +61,22 @@ class _Mapping:
         self.chunksize = chunksize or 1
 
     def work(self) -> None:
-        """Does turns until nothing is left."""
+        """Takes turns until nothing is left."""
         while self._turn():
             pass
 
     def fail(self, error: BaseException) -> None:
-        """Notes what went wrong after the items that were taken."""
+        """Records a failure after the items that were taken."""
         with self.lock:
             self.failures.append((self.count, error))
 
     def end(self) -> None:
-        """Raises the first exception in the order of the items; those that end the program come before."""
+        """Raises the exception of the first item; one that ends the program precedes all others."""
         if self.failures:
             raise min(self.failures, key=lambda it: (isinstance(it[1], Exception), it[0]))[1]
 
     def _turn(self) -> bool:
-        # An item and its place are taken together, so the order is that of the items.
+        # Items and their place are taken under one lock, so places follow the order of the items.
         with self.lock:
             if self.failures:
                 return False
@@ -119,7 +119,8 @@ class _Mapping:
         return True
 
     def _take(self) -> tuple[list[Any], float]:
-        """The next items, and how long they took. Those before a failure of the source are done."""
+        """Returns the next items and their seconds. Items before a failure of the source are still
+        processed."""
         items: list[Any] = []
         began = perf_counter()
         try:
@@ -130,7 +131,7 @@ class _Mapping:
         return items, perf_counter() - began
 
     def _learn(self, count: int, seconds: float) -> None:
-        """Chooses how many items are taken at one time: as many as take a turn's time."""
+        """Chooses the number of items per turn from the time that the last ones took."""
         if self.is_chosen:
             fitting = int(count * _TURN / max(seconds, 1e-9))
             self.chunksize = max(1, min(fitting, 2 * count, _MOST))

@@ -39,7 +39,7 @@ def read_array(
     readonly: bool = False,
     **options: Unpack[ChunkOptions],
 ) -> np.ndarray[Any, Any]:
-    """Reads a file of plain numbers as an array. The items are copied only if they are misaligned.
+    """Reads a file of plain numbers as an array; copies the items only if they are misaligned.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def read_array(
         )
     array = np.frombuffer(buffer, dtype) if buffer.nbytes else np.empty(0, dtype)
     if not array.flags.aligned:
-        # The items are not aligned in the file, but users of arrays expect aligned ones.
+        # Users of arrays expect aligned items, which those of the file are not.
         array = array.copy()
     if dimensions is None:
         return array
@@ -132,7 +132,7 @@ def read_array(
 
 
 def _row(dimensions: tuple[int, ...] | None, order: str) -> int:
-    """How many items a row has that `starting_in` counts as one."""
+    """Returns the items that `starting_in` counts as one: those of a row, or 1."""
     if dimensions is None:
         return 1
     row = math.prod(dimensions[1:])
@@ -180,9 +180,9 @@ def read_npy(
     source : path, descriptor, open file, bytes in memory, or list of copies
         As for `read`.
     starting_in : (offset, length), optional
-        Only the rows, items of the first dimension, that begin in these bytes of the file; the last
-        one is read to its end. If extents cover the file, each row is in exactly one of them. The
-        header is read anyway. An array of several dimensions in Fortran order is refused.
+        Only the rows (items of the first dimension) that begin in these bytes of the file; the last one is read
+        to its end. If extents cover the file, each row is in exactly one of them. The header is read anyway. An
+        array of several dimensions in Fortran order is refused.
     readonly
         As for `read`.
     {options}
@@ -195,8 +195,8 @@ def read_npy(
     Raises
     ------
     swath.MalformedError, swath.TruncatedError
-        The header is damaged, or the file does not end where its values do. Objects of Python are
-        refused: ``numpy.load(path, allow_pickle=True)`` would run code from the file.
+        If the header is damaged, or the file does not end where its values do. Python objects are refused:
+        ``numpy.load(path, allow_pickle=True)`` would run code from the file.
 
     Examples
     --------
@@ -217,9 +217,9 @@ def read_npy(
 def _rows_of_npy(
     source: Any, starting_in: tuple[int, int | None], how: dict[str, Any]
 ) -> np.ndarray[Any, Any]:
-    """The rows of a .npy file that begin in an extent."""
+    """Returns the rows of a .npy file that begin in an extent."""
     quiet = {**how, "progress": None}
-    # Header and values are read from one file, even if its name is given to another one in the meantime.
+    # Opened once: header and values are of one file, even if another one takes its name in the meantime.
     opened = JobInput(source)
 
     def bytes_in(first: int, length: int | None) -> Any:
@@ -266,7 +266,7 @@ def _made(
     shape: tuple[int, ...],
     is_fortran: bool,
 ) -> np.ndarray[Any, Any]:
-    """The array of values that begin at a byte of the buffer."""
+    """Returns the array whose values begin at byte ``begin`` of the buffer."""
     from swath._numpy import np
 
     wanted = math.prod(shape) * dtype.itemsize
@@ -283,7 +283,7 @@ def _made(
 
 
 def _header(source: Any, start: bytes) -> tuple[int, np.dtype[Any], tuple[int, ...], bool]:
-    """Where the values begin, their type and shape, and whether they are in Fortran order."""
+    """Returns where the values begin, their type and shape, and whether they are in Fortran order."""
     from swath._numpy import np
 
     file = io.BytesIO(start)
@@ -300,7 +300,7 @@ def _header(source: Any, start: bytes) -> tuple[int, np.dtype[Any], tuple[int, .
             shape, is_fortran, dtype = _third_header(file)
         else:
             raise ValueError(f"unknown version {version}")
-    # It is parsed as Python source, which can fail in many ways.
+    # numpy parses the header as Python source, which can fail in many ways.
     except Exception as error:
         what = f"the header of the .npy file is damaged: {error}"
         raise unreadable("Malformed", named(source), what, _RESTORE) from error
@@ -314,7 +314,7 @@ def _header(source: Any, start: bytes) -> tuple[int, np.dtype[Any], tuple[int, .
 
 
 def _third_header(file: io.BytesIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """The version that numpy writes for field names that are not in Latin-1."""
+    """Reads the header version that numpy writes for field names beyond Latin-1."""
     from swath._numpy import np
 
     length = int.from_bytes(file.read(4), "little")
@@ -333,8 +333,8 @@ def write_npy(path: Any, array: Any, **options: Unpack[WriteOptions]) -> int:
     ----------
     path : path
     array : array
-        Any shape, and any type with a fixed size. Objects are refused, and so is what the format
-        cannot express, such as masks or the columns of a table.
+        Any shape, and any type of fixed size. Objects are refused, as are data that the format cannot express,
+        such as masks or the columns of a table.
     {options}
 
     Examples

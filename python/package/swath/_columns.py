@@ -45,7 +45,7 @@ def _objects(items: list[Any]) -> np.ndarray[Any, Any]:
 
 
 def _dtype(kind: str) -> np.dtype[Any]:
-    """The dtype of a column by the word for its type."""
+    """Returns the dtype of a column from the word for its type."""
     from swath._numpy import np
 
     if kind in ("text", "dictionary"):
@@ -74,8 +74,8 @@ def matrix(table: Table, dtype: Any, copy: bool | None) -> Any:
     """Implements ``numpy.asarray(table)``."""
     from swath._numpy import np
 
-    # The frame that called numpy: pandas' constructor requests only an array, and there is no other
-    # way to pass it the names.
+    # The frame that called numpy. pandas' constructor requests an array, which cannot carry the
+    # names.
     caller = sys._getframe(1)
     if (caller.f_globals.get("__name__"), caller.f_code.co_name) == (
         "pandas.core.frame",
@@ -95,7 +95,7 @@ def matrix(table: Table, dtype: Any, copy: bool | None) -> Any:
 
 
 def _common(columns: list[Any]) -> Any:
-    """The dtype that holds all columns."""
+    """Returns the dtype that holds all columns."""
     from swath._numpy import np
 
     if not {one.dtype.kind for one in columns} <= set("biuf"):
@@ -106,7 +106,7 @@ def _common(columns: list[Any]) -> Any:
 
 
 def _as(what: str, column: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> Any:
-    """The column as another type: exactly, or not at all. Conversion to float32 rounds."""
+    """Converts a column exactly, or fails. Conversion to float32 rounds."""
     from swath._numpy import np
 
     if dtype.kind == "O":
@@ -135,7 +135,7 @@ def _as(what: str, column: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> Any:
 
 
 def _lost(column: np.ndarray[Any, Any], made: np.ndarray[Any, Any]) -> Any:
-    """Where a conversion between integers and doubles has changed values."""
+    """Returns the places at which a conversion between integers and doubles changed the value."""
     from swath._numpy import np
 
     if column.dtype.kind in "bM":
@@ -163,7 +163,7 @@ def to_pandas(table: Table) -> Any:
     except ImportError as error:
         text = "pandas is not installed; try: run pip install pandas"
         raise ImportError(text) from error
-    # By number, because two may have the same name.
+    # Keyed by number, because two columns may have the same name.
     columns = {index: _series(pandas, table, index) for index in range(table.num_columns)}
     frame = pandas.DataFrame(columns, index=pandas.RangeIndex(len(table)))
     frame.columns = table.names
@@ -171,11 +171,12 @@ def to_pandas(table: Table) -> Any:
 
 
 def pandas_dtype(kind: str) -> Any:
-    """The dtype of a column of a DataFrame by the word for its type, or by pandas' own name."""
+    """Returns the dtype of a DataFrame's column from the word for its type or from pandas' own
+    name."""
     import pandas
 
     if kind == "text":
-        # Pandas' own type for text, if this version has one by default.
+        # pandas' own type for text, if its version has one by default.
         return pandas.Series(["a"]).dtype
     if kind.startswith("timestamp["):
         unit, _, zone = kind[len("timestamp[") : -1].partition(", ")
@@ -189,7 +190,7 @@ def pandas_dtype(kind: str) -> Any:
 
 
 def _series(pandas: Any, table: Table, index: int) -> Any:
-    """Returns the column of pandas."""
+    """Returns a column of the table for a DataFrame."""
     from swath._numpy import np
 
     kind, values = table.types[index], table[index]

@@ -1,4 +1,4 @@
-"""A bag whose ``map`` is the loop of the interpreter; imported where Dask is."""
+"""A bag whose ``map`` is the interpreter's own. The module imports Dask."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from dask.utils import funcname
 
 
 class Bag(_Bag):  # type: ignore[misc, unused-ignore]
-    """Works as Dask's. Where items go through one function alone, nothing of Dask is between them."""
+    """A bag of Dask. If items pass through one function only, no code of Dask runs for each item."""
 
     def map(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Works as that of Dask's bags."""
+        """Works as ``map`` of Dask's bags."""
         if args or kwargs or is_dask_collection(func) or not callable(func):
             return super().map(func, *args, **kwargs)  # type: ignore[no-untyped-call, unused-ignore]
         name = f"{funcname(func)}-{tokenize('swath-map', func, self.name)}"

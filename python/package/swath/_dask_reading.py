@@ -1,4 +1,4 @@
-"""Reading for Dask: what a partition does on its worker, and the collections that consist of partitions."""
+"""Reading for Dask: the work of a partition on its worker, and the collections of partitions."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from swath._errors import build
 if TYPE_CHECKING:
     from swath._swath import Buffer
 
-# Bytes read at one time, and bytes converted to items at one time: Dask's workers return larger memory to the
+# Bytes read at one time, and converted to items at one time: Dask's workers return larger memory to the
 # system each time.
 STEP = 1 << 20
 SLICE = 64 << 10
 
 
 def imported(name: str) -> Any:
-    """A module of Dask or scipy; without it, an error that says what to install."""
+    """Imports a module of Dask or scipy; without it, the error says what to install."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -43,7 +43,7 @@ def imported(name: str) -> Any:
 
 
 def inputs_of(paths: Any) -> list[str]:
-    """Paths, with patterns replaced by the files that match."""
+    """Returns the paths, with patterns replaced by the files that match."""
     is_one = isinstance(paths, (str, bytes, os.PathLike))
     if not is_one and (hasattr(paths, "read") or not isinstance(paths, Iterable)):
         raise TypeError(
@@ -77,7 +77,7 @@ def _matching(path: str) -> list[str]:
 def parts_of(
     paths: Any, parts: int, part_size: int, division: Literal["records", "groups"] | int = "records"
 ) -> list[job.Part]:
-    """The parts of inputs, one for each partition."""
+    """Divides inputs into parts, one for each partition."""
     imported("dask")
     return job.divide(inputs_of(paths), parts=parts, part_size=part_size, division=division)
 
@@ -107,13 +107,13 @@ class Reads:
         raise NotImplementedError
 
     def joined(self, found: list[Any]) -> Any:
-        """The pieces, put together."""
+        """Joins the results of the pieces."""
         return found[0] if len(found) == 1 else [one for piece in found for one in piece]
 
 
 @dataclass(frozen=True)
 class Items(Reads):
-    """Reads a part step by step: what is made of one step fits into the processor's cache."""
+    """Reads a part in steps, so that the items of a step fit into the processor's cache."""
 
     delimiter: bytes | str | int | None
     workers: int
@@ -122,7 +122,7 @@ class Items(Reads):
         return Run(self, part)
 
     def steps(self, part: job.Part) -> Iterator[list[Any]]:
-        """The items, some at a time."""
+        """Yields the items in lists."""
         where = ""
         try:
             part.check_inputs()
@@ -139,17 +139,17 @@ class Items(Reads):
             raise
 
     def items(self, piece: job.Piece, extent: tuple[int, int]) -> Iterator[list[Any]]:
-        """Those that begin in an extent."""
+        """Yields the items that begin in an extent, in lists."""
         data = _bytes_of(piece, extent, self.delimiter, self.workers)
         return map(self.made_of, _slices(data, self.delimiter), itertools.repeat(extent[0]))
 
     def made_of(self, data: Buffer, at: int) -> list[Any]:
-        """The items that some bytes consist of; they were read at an offset."""
+        """Splits bytes that were read at offset ``at`` into items."""
         raise NotImplementedError
 
 
 class Run(Sequence[Any]):
-    """The items of a part, read anew by each loop over them; a pickle has them all."""
+    """The items of a part, read again by each loop over them; a pickle has them all."""
 
     def __init__(self, reads: Items, part: job.Part) -> None:
         self.reads, self.part = reads, part
@@ -202,7 +202,7 @@ class Lines(Items):
             return _split(bytes(data), self.delimiter)
         encoding = self.encoding
         if at > 0 and codecs.lookup(encoding).name == "utf-8-sig":
-            encoding = "utf-8"  # A mark is one only at the beginning of the file.
+            encoding = "utf-8"  # Only at the beginning of the file is it a byte order mark.
         if self.delimiter in (None, "\n", b"\n"):
             return _lines(data.decode(encoding, self.errors), data)
         # Split the bytes, not the text: in the text, the delimiter may be another character.
@@ -211,7 +211,7 @@ class Lines(Items):
 
 
 def _slices(data: Buffer, delimiter: bytes | str | int | None) -> Iterator[Buffer]:
-    """Whole records, about as many bytes as a slice has at one time."""
+    """Yields slices of whole records, of about ``SLICE`` bytes each."""
     if isinstance(delimiter, int):
         width = max(SLICE // delimiter, 1) * delimiter
         yield from (data[at : at + width] for at in range(0, len(data), width))
@@ -244,7 +244,7 @@ def _lines(text: str, data: Buffer) -> list[str]:
 
 
 def _split(data: bytes, delimiter: bytes | str | int | None) -> list[bytes]:
-    """Records with the delimiter at their ends."""
+    """Splits bytes into records, each with its delimiter."""
     if isinstance(delimiter, int):
         return [data[at : at + delimiter] for at in range(0, len(data), delimiter)]
     end = _end(delimiter)
@@ -274,7 +274,7 @@ class Bytes(Items):
 
 @dataclass(frozen=True)
 class Records(Reads):
-    """Records as views of what was read."""
+    """Records as views of the memory that was read."""
 
     delimiter: bytes | str | int | None
     workers: int
@@ -290,7 +290,7 @@ class Records(Reads):
 
 
 class Views(Sequence[memoryview]):
-    """Records of a partition: views of the memory that was read, which travels as a whole."""
+    """The records of a partition: views of the memory that was read, which is sent as a whole."""
 
     def __init__(self, runs: list[tuple[Buffer, list[int]]]) -> None:
         self.runs = runs
@@ -330,19 +330,20 @@ def _told(part: job.Part) -> tuple[str, str]:
 
 
 def token_of(*things: Any) -> str:
-    """The same for the same bytes of the same files: paths, extents, sizes and times count."""
+    """Returns a token that is equal for the same bytes of the same files: paths, extents, sizes and times
+    count."""
     tokenize = imported("dask.tokenize")
     tokenize.normalize_token.register(job.Part, _told)
     return str(tokenize.tokenize(*things))
 
 
 def bag_of(label: str, reads: Reads, parts: list[job.Part]) -> Any:
-    """A bag with a partition for each part."""
+    """Returns a bag with a partition for each part."""
     name = f"{label}-{token_of(reads, parts)}"
     imported("dask.bag")
     from swath._dask_bag import Bag
 
-    # Dask drops `list` if one task consumes the items: then no partition is in memory.
+    # Dask drops `list` if one task consumes the items: then no partition is held in memory.
     graph = {(name, part.index): (list, (reads, part)) for part in parts}
     tasks: Any = graph if isinstance(reads, Items) else _plain(graph)
     return Bag(tasks, name, len(parts))

@@ -1,4 +1,4 @@
-"""Matrices and graphs for Dask: blocks of rows, made on workers of the entries that workers read."""
+"""Matrices and graphs for Dask: workers read entries, and assemble blocks of rows from them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Entries(Reads):
         return found[0] if found else self.read((0, 0))
 
     def typed(self) -> Entries:
-        """With one type of values for all parts; those of edges have one."""
+        """Returns a copy with one type of values for all parts; edges already have one."""
         if self.verb == "read_edges" or self.how["values"] != "auto":
             return self
         kind = self.read((0, 0)).dtype.name
@@ -54,7 +54,7 @@ def _vertices(reads: Entries, part: job.Part) -> int:
 
 
 def vertices_of(reads: Entries, parts: list[job.Part]) -> int:
-    """The greatest count of vertices of any part, found on workers."""
+    """Returns the greatest count of vertices of any part, found on workers."""
     dask = imported("dask")
     look = dask.delayed(_vertices, pure=True)
     names = [f"swath-vertices-{token_of(reads, part)}" for part in parts]
@@ -63,7 +63,7 @@ def vertices_of(reads: Entries, parts: list[job.Part]) -> int:
 
 
 def sparse_of(label: str, reads: Entries, form: str, parts: list[job.Part], blocks: int) -> Any:
-    """Blocks of rows, or the entries of each part."""
+    """Returns blocks of rows, or the entries of each part."""
     sparse = imported("scipy.sparse")
     if form not in ("csr", "coo"):
         raise ValueError(f'form={form!r}: not one of "csr", "coo"')
@@ -86,7 +86,7 @@ def sparse_of(label: str, reads: Entries, form: str, parts: list[job.Part], bloc
 def _shuffled(
     name: str, reads: Entries, parts: list[job.Part], shape: tuple[int, list[int], int]
 ) -> dict[Any, Any]:
-    """Read, split by blocks of rows, and put together: a graph of tasks."""
+    """Returns the tasks that read parts, split them by blocks of rows, and assemble the blocks."""
     step, heights, columns = shape
     token = name.rpartition("-")[2]
     graph: dict[Any, Any] = {}
@@ -104,7 +104,7 @@ def _shuffled(
 
 
 def split_rows(entries: Any, step: int, blocks: int) -> list[_Entries]:
-    """The entries of each block of ``step`` rows, in their order, with rows from 0."""
+    """Splits entries into blocks of ``step`` rows, in their order; rows of each block count from 0."""
     from swath._numpy import np
 
     rows, columns, values = entries.row, entries.col, entries.data
@@ -117,7 +117,7 @@ def split_rows(entries: Any, step: int, blocks: int) -> list[_Entries]:
 
 
 def rows_of(pieces: list[_Entries], height: int, columns: int) -> Any:
-    """A block of rows: entries of a row are in the order of the file, and none are added up."""
+    """Assembles a block of rows: entries of a row keep the order of the file, and none are added up."""
     from swath._numpy import np
 
     rows, cols, values = (np.concatenate(it) for it in zip(*pieces))

@@ -19,14 +19,14 @@ from swath._swath import Table
 if TYPE_CHECKING:
     import numpy as np
 
-# Types without missing values in pandas, and their counterparts with them.
+# pandas' types that have no missing values, and their counterparts that do.
 NULLABLE = {f"{one}{bits}": f"{two}{bits}" for one, two in (("int", "Int"), ("uint", "UInt")) for bits in (8, 16, 32, 64)}
 NULLABLE["bool"] = "boolean"
 _NUMBERS = {*NULLABLE, "float32", "float64"} - {"bool"}
 
 
 class Columns(NamedTuple):
-    """The columns of all files: those that were chosen, or all."""
+    """The columns of all files: the chosen ones, or all."""
 
     names: list[str]
     # Names of `csv_dtypes`, or pandas' types with missing values, such as "Int64".
@@ -39,14 +39,14 @@ class Columns(NamedTuple):
     are_named: bool
     # The file with which the others are compared.
     first: str
-    # Whether the caller gave the type of each.
+    # Whether the caller gave the type, for each column.
     told: list[bool]
     # Whether the first rows of the file have only numbers, so that quotes are not expected.
     are_numbers: bool
 
 
 def opened(parts: list[job.Part], path: str) -> Any:
-    """An input as it was when it was divided, whatever its name leads to by now; a file without bytes by its path."""
+    """Opens an input as it was when it was divided, even if its name now leads elsewhere; an empty file by its path."""
     pieces = (piece for part in parts for piece in part.pieces if piece.path == path)
     first = next(pieces, None)
     return FoundPath(path) if first is None else first.open()
@@ -60,7 +60,8 @@ def columns_of(
     sample: int | None,
     dtypes: Any,
 ) -> tuple[Columns, dict[str, Any]]:
-    """The columns, from the head of the first file, or from all files without ``sample``; and how to read them."""
+    """Returns the columns, from the head of the first file or, without ``sample``, from all files; and how to read
+    them."""
     extent = (0, 1 if sample is None else max(sample, 1))
     head = opened(parts, inputs[0])
     table = swath.read_csv(head, columns=columns, dtypes=dtypes, starting_in=extent, **how)
@@ -77,7 +78,7 @@ def columns_of(
     }
     types = table.types
     if sample is None:
-        # Read to the end, for the number of missing values.
+        # Read to the end, to count missing values.
         sources = [opened(parts, path) for path in inputs]
         with swath.stream_csv(sources, columns=columns, dtypes=dtypes, **how) as stream:
             types = stream.types
@@ -107,12 +108,12 @@ def columns_of(
 
 
 def _without_words(how: dict[str, Any]) -> dict[str, Any]:
-    """The facts that the types of all columns depend on."""
+    """Returns the options that the types of all columns depend on."""
     return {name: it for name, it in how.items() if name not in ("rename", "formats", "dictionary")}
 
 
 def _told(dtypes: Any, chosen: list[str | int] | None) -> list[tuple[str | int, str]]:
-    """The types that the caller gave by pandas' names for values that may be missing."""
+    """Returns the types that the caller gave by pandas' names of nullable types."""
     words = [] if dtypes is None else types_of(dtypes, chosen)
     if isinstance(words, str) or not words:
         return []
@@ -127,7 +128,7 @@ def columns_of_numbers(
     columns: Sequence[str | int] | None,
     how: dict[str, Any],
 ) -> tuple[Columns, dict[str, Any]]:
-    """The columns of an array, from the head of the first file; and how to read them."""
+    """Returns the columns of an array, from the head of the first file; and how to read them."""
     head = opened(parts, inputs[0])
     table = swath.read_csv(head, columns=columns, starting_in=(0, 1), **how)
     report: dict[str, Any] = table.report or {}
@@ -162,14 +163,14 @@ class _Rows(Reads):
 class Frame(_Rows):
     """A dataframe of pandas."""
 
-    # From this signature, Dask knows that it can leave out columns.
+    # This signature tells Dask that it can leave out columns.
     def __call__(self, part: job.Part, columns: Sequence[str] | None = None) -> Any:
         if columns is None:
             return super().__call__(part)
         return Frame(self.chosen([*columns]), self.how)(part)
 
     def chosen(self, names: list[str]) -> Columns:
-        """Some of the columns."""
+        """Returns some of the columns."""
         places = [at for name in names for at, it in enumerate(self.columns.names) if it == name]
         types = [self.columns.types[at] for at in places]
         keys = [self.columns.keys[at] for at in places]
@@ -198,7 +199,7 @@ class Frame(_Rows):
             self.check(piece.path, head.names)
 
     def read(self, piece: job.Piece) -> Table:
-        """The rows of a piece as a table. No value is another one because the sample had others."""
+        """Reads the rows of a piece as a table. The types of the sample never change a value."""
         back = {it: kind for kind, it in NULLABLE.items()}
         wanted = [back.get(it, it) for it in self.columns.types]
         # Where a type would restrict the form of numbers, it is derived from the values.
@@ -230,7 +231,7 @@ class Frame(_Rows):
         return table
 
     def other(self, piece: job.Piece, table: Table, at: int) -> Exception:
-        """The error of a column that has another type than in the sample."""
+        """Returns the error for a column whose type is not that of the sample."""
         one = (table.report or {})["columns"][at]
         name, found, kind = self.columns.names[at], table.types[at], self.columns.types[at]
         line = "" if one["line"] is None else f" because of line {one['line']}"
@@ -251,7 +252,7 @@ class Frame(_Rows):
         return pandas.concat(found, ignore_index=True)
 
     def empty(self) -> Any:
-        """A frame without rows."""
+        """Returns a frame without rows."""
         import pandas
 
         types = [pandas_dtype(it) for it in self.columns.types]
@@ -261,7 +262,7 @@ class Frame(_Rows):
 
 
 def unite_categories(frames: list[Any], at: int) -> None:
-    """Gives a column the same categories in all frames: pandas would make texts of different ones."""
+    """Gives a column the same categories in all frames: pandas would convert different ones to text."""
     from pandas.api.types import union_categoricals  # type: ignore[import-untyped, unused-ignore]
 
     categories = union_categoricals([frame.iloc[:, at] for frame in frames]).dtype
@@ -276,7 +277,7 @@ def _array(values: Any) -> np.ndarray[Any, Any]:
 
 
 def _are_exact(table: Table, at: int) -> bool:
-    """Whether a column has whole numbers that are doubles, too."""
+    """Returns whether a column has integers that doubles hold exactly."""
     from swath._numpy import np
 
     if table.types[at] not in ("int64", "uint64"):
@@ -286,7 +287,7 @@ def _are_exact(table: Table, at: int) -> bool:
 
 
 def _typed(frame: Any, types: list[str]) -> Any:
-    """With values that may be missing, also if none of this part are."""
+    """Converts columns to nullable types, even if this part has no missing values."""
     wanted = {at: it for at, it in enumerate(types) if it in NULLABLE.values()}
     if not wanted:
         return frame
@@ -328,19 +329,19 @@ class Numbers(_Rows):
 
 
 def frame_of(label: str, reads: Frame, parts: list[job.Part]) -> Any:
-    """A dataframe with a partition for each part."""
-    token_of(parts[0])  # Dask's own tokens see parts as ours do.
+    """Returns a dataframe with a partition for each part."""
+    token_of(parts[0])  # Registers parts, so that Dask's own tokens see them as ours do.
     return imported("dask.dataframe").from_map(reads, parts, meta=_meta(reads), label=label)
 
 
 def _meta(reads: Frame) -> Any:
-    """The frame as Dask knows it: categories are those of each partition."""
+    """Returns the frame as Dask knows it: each partition has categories of its own."""
     clear = imported("dask.dataframe.utils").clear_known_categories
     return clear(reads.empty()) if "dictionary" in reads.columns.types else reads.empty()
 
 
 def array_of(label: str, reads: Numbers, parts: list[job.Part]) -> Any:
-    """An array with a chunk of rows for each part."""
+    """Returns an array with a chunk of rows for each part."""
     array = imported("dask.array").Array
     from swath._numpy import np
 

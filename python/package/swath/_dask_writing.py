@@ -14,13 +14,13 @@ from swath._dask_reading import imported
 from swath._errors import AlreadyExistsError, InvalidError, NotFoundError, a_thing
 from swath._job_trouble import note_kept
 
-# Approximate bytes of items that are joined before a write: as many as in a slice that is read.
+# Approximate bytes of items that are joined before a write; as many as in a slice that is read.
 _BATCH = 64 << 10
 
 
 @dataclass(frozen=True)
 class Writing:
-    """How a partition becomes bytes."""
+    """Converts a partition to bytes and writes them."""
 
     function: Callable[[Any], Any] | None
     end: str | bytes
@@ -66,7 +66,7 @@ class Writing:
             )
 
     def batches(self, items: Iterator[Any]) -> Iterator[bytes]:
-        """Items put together to some kilobytes."""
+        """Yields items, joined to some kilobytes."""
         count, at = 64, 0
         while batch := [*itertools.islice(items, count)]:
             made = self.together(batch, at)
@@ -81,7 +81,7 @@ class Writing:
             try:
                 return (end.join(batch) + end).encode(self.encoding)
             except TypeError:
-                pass  # They are of several kinds.
+                pass  # The items are of several kinds.
         after = end.encode(self.encoding) if isinstance(end, str) else end
         return b"".join(
             part for at, item in enumerate(batch, at) for part in (self.item(item, at), after)
@@ -99,7 +99,7 @@ class Writing:
 
 
 def _is_bytes(thing: Any) -> bool:
-    """Whether it has bytes, and not numbers."""
+    """Returns whether an object has bytes, and not numbers."""
     if isinstance(thing, (bytes, bytearray)):
         return True
     try:
@@ -113,7 +113,7 @@ def _is_bytes(thing: Any) -> bool:
 
 
 def _partitions(collection: Any, function: Any) -> tuple[list[Any], list[Any]]:
-    """The keys of the partitions, in order, and the collections that have them."""
+    """Returns the keys of the partitions, in order, and the collections that have them."""
     delayed, Delayed = imported("dask").delayed, imported("dask.delayed").Delayed
     if isinstance(collection, imported("dask.bag").Bag):
         return [(collection.name, at) for at in range(collection.npartitions)], [collection]
@@ -146,7 +146,7 @@ def appended(
     how: dict[str, Any],
     compute_kwargs: dict[str, Any] | None,
 ) -> Any:
-    """Writes the partitions, and commits: now, or when what is returned is computed."""
+    """Writes the partitions and commits: now, or when the returned value is computed."""
     keys, needed = _partitions(collection, writes.function)
     if compute_kwargs is None:
         return _later(path, keys, needed, writes, how)
@@ -167,7 +167,7 @@ def appended(
 
 
 def _together(name: str, layers: Any, keys: list[Any]) -> Any:
-    """The receipts of all partitions in one value, for collections other than bags."""
+    """Returns the receipts of all partitions as one value, for collections other than bags."""
     end = f"{name}-receipts"
     graph = imported("dask.highlevelgraph").HighLevelGraph(
         {**layers.layers, end: {end: (_flat, keys)}}, {**layers.dependencies, end: {name}}
@@ -176,7 +176,7 @@ def _together(name: str, layers: Any, keys: list[Any]) -> Any:
 
 
 def _layers(name: str, graph: dict[Any, Any], needed: list[Any]) -> Any:
-    """The tasks, after those of the collections that they need."""
+    """Returns the tasks, after those of the collections that they need."""
     high = imported("dask.highlevelgraph").HighLevelGraph
     return high.from_collections(name, graph, dependencies=needed)
 
@@ -188,7 +188,7 @@ def _flat(done: list[list[job.Done]]) -> list[job.Done]:
 def _later(
     path: Any, keys: list[Any], needed: list[Any], writes: Writing, how: dict[str, Any]
 ) -> Any:
-    """A delayed value: the tasks begin the job, write, commit, and remove its folder."""
+    """Returns a delayed value, whose tasks begin the job, write, commit, and remove the job's folder."""
     nonce = uuid.uuid4().hex
     begin, commit, end = (f"swath-{it}-{nonce}" for it in ("plan", "commit", "append-end"))
     path = os.path.abspath(os.fsdecode(path))
@@ -210,7 +210,7 @@ def _later(
 
 @dataclass(frozen=True)
 class Beginning:
-    """Begins a job; when Dask runs it again, it is the same job as long as its folder is there."""
+    """Begins a job. If Dask runs it again, it opens the same job, as long as the folder exists."""
 
     path: str
     parts: int
@@ -224,7 +224,7 @@ class Beginning:
                 raise
             plan = job.open(self.how["folder"], hard_links=self.how["hard_links"])
             if plan.target != self.path or len(plan) != self.parts:
-                raise  # That of another output.
+                raise  # It is the job of another output.
             return plan
 
 
@@ -236,8 +236,8 @@ def _write_part(writes: Writing, plan: job.Plan, at: int, partition: Any) -> lis
     try:
         return writes(plan.part(at), partition)
     except Exception as error:
-        # Dask runs a task again if its result was lost, even after the commit, which then needs no receipts: it
-        # returns the earlier result.
+        # Dask runs a task again if its result was lost, even after the commit. The commit then needs no
+        # receipts: it returns its earlier result.
         if isinstance(error, InvalidError) and plan.status().state == "committed":
             return []
         error.add_note(
@@ -259,5 +259,5 @@ def _end(plan: job.Plan, committed: job.Committed) -> job.Committed:
     try:
         plan.remove()
     except NotFoundError:
-        pass  # By a run of this task whose result was lost.
+        pass  # An earlier run of this task, whose result was lost, removed it.
     return committed

@@ -1,4 +1,4 @@
-"""How the text of a table is written, and what to read of it: checked, and in the words of the library."""
+"""Options of readers of tables: checked, and translated into the library's words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from swath._types import type_word
 
 _Check = Callable[[str, Any], Any]
 
-# Labels of the Encoding Standard by Python's other names for them.
+# Python's names of encodings, and the labels of the Encoding Standard.
 _ENCODINGS = {
     "utf-8-sig": "utf-8",
     "utf-16-le": "utf-16le",
@@ -29,7 +29,7 @@ _ENCODINGS = {
 
 
 def with_missing_words(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The words for missing values by one name."""
+    """Replaces ``missing_words`` by ``null_values``."""
     found = dict(options)
     words = found.pop("missing_words", None)
     if words is None:
@@ -41,11 +41,11 @@ def with_missing_words(options: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, "null_values": words}
 
 
-# Checks of options: each returns the form for the library.
+# Checks of options. Each returns the library's form of the value.
 
 
 def header(_: str, header: Any) -> int | str:
-    """The lines that name the columns, or "auto"."""
+    """Returns the number of lines that name the columns, or "auto"."""
     if isinstance(header, bool):
         return int(header)
     if header in ("present", "absent"):
@@ -69,7 +69,7 @@ def header(_: str, header: Any) -> int | str:
 
 
 def columns(_: str, columns: Any) -> list[str | int]:
-    """Columns by name or index."""
+    """Returns columns by name or index."""
     if isinstance(columns, Mapping):
         raise TypeError(
             f"columns={columns!r}: a mapping, not a sequence of names and indices; try: pass new names as "
@@ -85,13 +85,13 @@ def columns(_: str, columns: Any) -> list[str | int]:
 
 
 def check_order(what: str, given: Any) -> None:
-    """Fails for a set, whose order is not the caller's."""
+    """Fails for a set, which has no order."""
     if isinstance(given, (set, frozenset)):
         raise TypeError(f"{what}={given!r}: a set, which has no order; try: pass a list")
 
 
 def key_of(one: Any, where: str = "columns=[…]") -> str | int:
-    """A column by name or index."""
+    """Returns a column by name or index."""
     if isinstance(one, str):
         return str(one)
     index = _whole(one)
@@ -109,7 +109,7 @@ def key_of(one: Any, where: str = "columns=[…]") -> str | int:
 
 
 def types_of(dtypes: Any, columns: list[str | int] | None) -> str | list[tuple[str | int, str]]:
-    """The types by the columns of the file, in the library's words; or one for all columns."""
+    """Returns the types by columns of the file, in the library's words, or one for all columns."""
     if dtypes is None:
         return []
     if isinstance(dtypes, (str, type)):
@@ -129,7 +129,7 @@ def types_of(dtypes: Any, columns: list[str | int] | None) -> str | list[tuple[s
 
 
 def renamed(word: str, rename: Any) -> Any:
-    """New names by columns."""
+    """Returns columns with their new names."""
     if callable(rename):
         raise TypeError(
             "rename= takes new names by old ones, not a function; try: pass "
@@ -139,7 +139,7 @@ def renamed(word: str, rename: Any) -> Any:
 
 
 def texts(hint: str) -> _Check:
-    """Texts by columns."""
+    """Returns a check for a mapping of columns to texts."""
 
     def check(what: str, texts: Any) -> list[tuple[str | int, str]] | None:
         if not isinstance(texts, Mapping):
@@ -153,7 +153,7 @@ def texts(hint: str) -> _Check:
 
 
 def words(what: str, words: Any) -> Any:
-    """Fields, or those of each column; of one column, a text alone is one field."""
+    """Returns fields, for all columns or by column; a single text for a column is one field."""
     if words is None or words == {}:
         return None
     if not isinstance(words, Mapping):
@@ -167,7 +167,7 @@ def _of_column(what: str, words: Any) -> list[str]:
 
 
 def texts_of(what: str, given: Any) -> list[str]:
-    """A list of texts; one text alone is not taken for its letters."""
+    """Returns a list of texts; a single text is an error, not a list of its letters."""
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
         raise TypeError(f"{what}={given!r}: not a list of texts; try: pass {what}=[{given!r}]")
     return _texts_only(f"{what}=[…]", [*given])
@@ -181,7 +181,7 @@ def _texts_only(where: str, texts: list[Any]) -> list[str]:
 
 
 def null_words(what: str, given: Any) -> Any:
-    """Fields that mean a missing value: with any word, an empty field does too."""
+    """Returns the fields that mean a missing value; unless there are none, the empty field is one."""
     found = words(what, given)
     if isinstance(given, Mapping):
         return found and [(key, [*its, ""] if its else its) for key, its in found]
@@ -189,12 +189,12 @@ def null_words(what: str, given: Any) -> Any:
 
 
 def count(unit: str) -> _Check:
-    """A number of something."""
+    """Returns a check for a number of units."""
     return lambda word, given: count_of(word, given, unit)
 
 
 def _whole(given: Any) -> int | None:
-    """An integer; no flag is one."""
+    """Returns an integer, or ``None`` for anything else, such as a flag."""
     try:
         return None if isinstance(given, bool) else operator.index(given)
     except TypeError:
@@ -202,7 +202,7 @@ def _whole(given: Any) -> int | None:
 
 
 def count_of(what: str, count: Any, unit: str) -> int:
-    """A number from 0."""
+    """Returns a number from 0."""
     found = _whole(count)
     if found is None or not 0 <= found < 2**63:
         raise (TypeError if found is None else ValueError)(
@@ -212,28 +212,28 @@ def count_of(what: str, count: Any, unit: str) -> int:
 
 
 def no_flag(word: str, given: Any) -> Any:
-    """A number of bytes; Python takes True for 1."""
+    """Fails for a flag as a number of bytes: Python takes True for 1."""
     if isinstance(given, bool):
         raise TypeError(f"{word}={given!r}: not a number of bytes; try: pass an int from 0")
     return given
 
 
 def number(word: str, given: Any) -> Any:
-    """A number, and no flag."""
+    """Fails for a flag as a number."""
     if isinstance(given, bool):
         raise TypeError(f"{word}={given!r}: not a number; try: pass a float")
     return given
 
 
 def name(word: str, given: Any) -> str:
-    """The name of a column."""
+    """Returns the name of a column."""
     if not isinstance(given, str):
         raise TypeError(f"{word}={given!r}: not the name of a column; try: pass a str")
     return given
 
 
 def flag(other: str, yes: str = "yes", no: str = "no") -> _Check:
-    """True or False."""
+    """Returns a check for True or False."""
 
     def check(word: str, given: Any) -> str:
         if not isinstance(given, bool) and type(given).__name__ not in ("bool", "bool_"):
@@ -244,7 +244,7 @@ def flag(other: str, yes: str = "yes", no: str = "no") -> _Check:
 
 
 def one_of(*words: str) -> _Check:
-    """One of some words: with ``_`` for ``-`` too."""
+    """Returns a check for one of some words; ``_`` in it becomes ``-``."""
 
     def check(name: str, given: Any) -> str:
         if given not in words:
@@ -257,7 +257,7 @@ def one_of(*words: str) -> _Check:
 
 
 def encoding(_: str, encoding: Any) -> str:
-    """The library's word for an encoding."""
+    """Returns the library's word for an encoding."""
     if encoding == "auto":
         return "auto"
     try:
@@ -280,14 +280,14 @@ def encoding(_: str, encoding: Any) -> str:
 
 
 def delimiter(word: str, given: Any) -> str | None:
-    """The delimiter of fields: one byte, or more that the library checks."""
+    """Returns the delimiter of fields: one byte, or several, which the library checks."""
     found = given.decode() if isinstance(given, bytes) else given
     is_long = isinstance(found, str) and len(found.encode()) > 1
     return found if is_long else mark()(word, found)
 
 
 def mark(*words: str, none: str | None = None) -> _Check:
-    """One character that means something, or one of the words."""
+    """Returns a check for one character that means something, or one of the words."""
 
     def check(word: str, given: Any) -> str | None:
         if isinstance(given, str) and given in words:
@@ -299,7 +299,7 @@ def mark(*words: str, none: str | None = None) -> _Check:
 
 
 def byte(name: str, text: str | bytes | None) -> int | None:
-    """One byte."""
+    """Returns the value of one byte."""
     if text is None:
         return None
     if not isinstance(text, (str, bytes)):
@@ -310,12 +310,12 @@ def byte(name: str, text: str | bytes | None) -> int | None:
 
 
 def widths(word: str, given: Any) -> str:
-    """Widths of columns."""
+    """Returns the widths of columns as text."""
     return ",".join(_place("widths=[…]", width) for width in _listed(word, given))
 
 
 def positions(word: str, given: Any) -> str:
-    """Positions of columns."""
+    """Returns the positions of columns as text."""
     return ",".join(_pair(pair) for pair in _listed(word, given))
 
 

@@ -10,9 +10,9 @@ from typing import Any as _Any
 class Error(OSError):
     """An operation of Swath failed.
 
-    ``errno``, ``strerror`` and ``filename`` are those of ``OSError``. ``offset`` and ``length`` are the
-    bytes of the file in question (``None``: the whole file), ``reason`` is one word for programs, and
-    ``hint`` says what to try.
+    ``errno``, ``strerror`` and ``filename`` are those of ``OSError``. ``offset`` and ``length`` are the bytes of
+    the file that it concerns (``None``: the whole file), ``reason`` is one word for programs, and ``hint`` says
+    what to try.
 
     >>> try:
     ...     swath.read("data.bin", length=10**9)
@@ -58,9 +58,10 @@ class CorruptError(Error, ValueError):
 
 
 class ChangedValueWarning(UserWarning):
-    """Numbers became other ones: in an array they lost zeros or a sign or were rounded, or in JSON they are null.
+    """Numbers changed: in an array they lost zeros or a sign or were rounded, or in JSON they became null.
 
-    ``report`` of an array is what ``Table.report`` would be, with the count and the first line for each column.
+    For an array, ``report`` is what ``Table.report`` would be, with the count and the first line for each
+    column.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as found:
@@ -123,7 +124,7 @@ class AlreadyExistsError(Error, FileExistsError):
 
 
 class PermissionDeniedError(Error, PermissionError):
-    """This user may not read or write it.
+    """The user may not read or write the path.
 
     >>> issubclass(swath.PermissionDeniedError, PermissionError)
     True
@@ -131,7 +132,7 @@ class PermissionDeniedError(Error, PermissionError):
 
 
 class IsFolderError(Error, IsADirectoryError):
-    """It is a folder, not a file.
+    """The path is a folder, not a file.
 
     >>> try:
     ...     swath.read("images")
@@ -153,7 +154,7 @@ class NotFolderError(Error, NotADirectoryError):
 
 
 class ClosedPipeError(Error, BrokenPipeError):
-    """No process reads the pipe any more.
+    """No process has the pipe open for reading.
 
     >>> issubclass(swath.ClosedPipeError, BrokenPipeError)
     True
@@ -161,7 +162,7 @@ class ClosedPipeError(Error, BrokenPipeError):
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """Not enough memory available.
+    """Not enough memory is available.
 
     >>> issubclass(swath.OutOfMemoryError, MemoryError)
     True
@@ -174,7 +175,7 @@ for _kind in [*globals().values()]:
         _kind.__module__ = "swath"
 
 
-# By the library's reason: the class, and an errno for failures without one from the kernel.
+# For each reason of the library, the class, and an errno for failures without one from the kernel.
 _REASONS: dict[str, tuple[type[Error], int]] = {
     "Truncated": (TruncatedError, _errno.EIO),
     "Changed": (ChangedError, _errno.ESTALE),
@@ -203,7 +204,7 @@ _ERRNOS: dict[int, type[Error]] = {
 
 
 def named(source: _Any) -> str:
-    """The name of a source in messages; the first of several stands for all."""
+    """Returns the name of a source for messages; of several, that of the first."""
     one = source
     while isinstance(one, (list, tuple)) and one:
         one = one[0]
@@ -214,7 +215,7 @@ def named(source: _Any) -> str:
 
 
 def a_thing(thing: _Any) -> str:
-    """The kind of a value in messages: "None", "an int", "a dict"."""
+    """Returns the kind of a value for messages: "None", "an int", "a dict"."""
     if thing is None:
         return "None"
     kind = type(thing).__qualname__
@@ -222,7 +223,7 @@ def a_thing(thing: _Any) -> str:
 
 
 def unreadable(reason: str, path: str, what: str, hint: str) -> Error:
-    """The exception for a fault of a file that only Python finds, worded as the library does."""
+    """Returns the exception for a fault of a file that only Python finds, in the library's wording."""
     text = f"cannot read {path}: {what}; try: {hint}"
     return build(reason, None, text, path, None, hint)
 
@@ -230,7 +231,7 @@ def unreadable(reason: str, path: str, what: str, hint: str) -> Error:
 def build(
     reason: str, errno: int | None, text: str, path: str, extent: tuple[int, int] | None, hint: str
 ) -> Error:
-    """Returns the exception for an error of the library; called by it."""
+    """Returns the exception for an error of the library, which calls this."""
     kind, usual = _REASONS.get(reason, (Error, _errno.EIO))
     if errno is not None and kind is Error:
         kind = _ERRNOS.get(errno, kind)

@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 @takes
 def read_fixed(source: Any, **options: Unpack[FixedOptions]) -> Table:
-    """Reads text of fixed width, in which each column has the same characters of each line, as a table.
+    """Reads text of fixed width, in which a column has the same positions in each line, as a table.
 
-    Without ``widths`` and ``positions``, columns are found: a column is a run of positions at which not all of
-    the first lines are blank, of the header and up to 1,000 more that begin within 1 MiB. Text between columns
-    or after the last one, anywhere in the file, is an error with its line and position, so no value is cut.
+    Without ``widths`` and ``positions``, columns are found in the first lines: the header and up to 1,000 more that
+    begin within 1 MiB. A column is a run of positions at which not all of these lines are blank. Text between
+    columns or after the last one, anywhere in the file, is an error with its line and position, so no value is cut.
     Blanks around a field are not part of it. An empty field is a missing value, also where the line is shorter.
     Quotes are ordinary characters.
 
     Parameters
     ----------
     source : path, folder, pattern, descriptor, open file, bytes in memory, or several of them
-        As for `read_csv`. Columns that are found in the first of several files are those of all. A header is cut at
-        the same positions as the rows.
+        As for `read_csv`. Of several files, columns are found in the first and are those of all. A header is split
+        at the same positions as the rows.
     {options}
 
     Returns
@@ -52,7 +52,7 @@ def read_fixed(source: Any, **options: Unpack[FixedOptions]) -> Table:
 def stream_fixed(source: Any, **options: Unpack[FixedStreamOptions]) -> TableStream:
     """Reads text of fixed width in bounded memory: an iterator of ``Table``, in the order of the file.
 
-    Types are those of the whole file, which is read twice for that.
+    The types are those of the whole file, which is therefore read twice.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def stream_fixed(source: Any, **options: Unpack[FixedStreamOptions]) -> TableStr
     Returns
     -------
     TableStream
-        It is a context manager, and a stream for Arrow libraries.
+        It is a context manager, and a stream that Arrow libraries read.
 
     Examples
     --------

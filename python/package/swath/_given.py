@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def speaks_arrow(data: Any) -> bool:
-    """Whether it provides columns through the Arrow PyCapsule interface."""
+    """Returns whether the data provides columns through the Arrow PyCapsule interface."""
     return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
 
 
 def _is_extension(data: Any) -> bool:
-    """Whether it is an array of pandas' own types, whose values numpy's conversion rounds or drops."""
+    """Returns whether it is an array of pandas' own types, whose values numpy's conversion rounds or drops."""
     names = {
         kind.__qualname__ for kind in type(data).__mro__ if kind.__module__.startswith("pandas.")
     }
@@ -29,7 +29,7 @@ def _is_extension(data: Any) -> bool:
 
 
 def plain(what: str, data: Any) -> np.ndarray[Any, Any]:
-    """An array without a mask; data that would lose a mask or names is refused. ``what`` names it."""
+    """Returns an array without a mask; refuses data that would lose a mask or names. ``what`` names the data."""
     from swath._numpy import np
 
     if speaks_arrow(data) or _is_extension(data):
@@ -59,7 +59,7 @@ def _kind(data: Any) -> str:
 
 
 def _array(data: Any) -> np.ndarray[Any, Any]:
-    """A numpy array, with its mask. Integers of Python are never rounded to doubles."""
+    """Returns a numpy array, with its mask. Integers of Python are never rounded to doubles."""
     from swath._numpy import np
 
     if isinstance(data, np.ndarray):
@@ -97,7 +97,7 @@ def _array(data: Any) -> np.ndarray[Any, Any]:
 
 
 def _has_flags(data: Any) -> bool:
-    """Whether there is a boolean among the numbers of a list."""
+    """Returns whether there is a boolean among the numbers of a list."""
     from swath._numpy import np
 
     kinds = set(map(type, data))
@@ -107,7 +107,8 @@ def _has_flags(data: Any) -> bool:
 
 
 class Tables(NamedTuple):
-    """Columns, and their names if they have any: tables side by side, or data that is read as it is written."""
+    """Columns, and their names if they have any: tables side by side, or data that is read while it is
+    written."""
 
     data: list[Table] | Given
     names: list[str] | None
@@ -124,7 +125,7 @@ def _instead(data: Any) -> str:
 
 
 def tables(data: Any) -> Tables | None:
-    """Columns with their names, if there are any; ``None`` for an array without a mask."""
+    """Returns columns with their names, if there are any; ``None`` for an array without a mask."""
     from swath._numpy import np
 
     if isinstance(data, Table):
@@ -147,13 +148,13 @@ def tables(data: Any) -> Tables | None:
 
 
 def plain_or_texts(data: Any) -> np.ndarray[Any, Any]:
-    """An array without a mask, of numbers or of anything that columns may hold."""
+    """Returns an array without a mask, of numbers or of anything that columns may hold."""
     array = _array(data)
     return array if array.dtype.hasobject else plain("the array", data)
 
 
 def as_columns(array: np.ndarray[Any, Any]) -> Tables:
-    """The columns of an array, which have no names."""
+    """Returns the columns of an array, which have no names."""
     if array.ndim == 1:
         array = array.reshape(-1, 1)
     if array.ndim != 2:
@@ -164,7 +165,7 @@ def as_columns(array: np.ndarray[Any, Any]) -> Tables:
 
 
 def _of_fields(array: np.ndarray[Any, Any]) -> Tables:
-    """A structured array: a column for each field."""
+    """Returns a column for each field of a structured array."""
     names = list(array.dtype.names or ())
     if array.ndim != 1:
         raise ValueError(
@@ -181,7 +182,7 @@ def _series(data: Any) -> Any:
 
 
 def _is_index(data: Any) -> bool:
-    """Whether it is a pandas Index, whose name numpy's conversion drops."""
+    """Returns whether it is a pandas Index, whose name numpy's conversion drops."""
     return any(
         kind.__qualname__ == "Index" and kind.__module__.partition(".")[0] == "pandas"
         for kind in type(data).__mro__
@@ -189,7 +190,7 @@ def _is_index(data: Any) -> bool:
 
 
 def _column_of(index: Any) -> Any:
-    """A pandas Index as a Series with its name."""
+    """Converts a pandas Index to a Series with its name."""
     if index.nlevels != 1:
         raise TypeError(
             f"a {_kind(index)} is several columns, some perhaps without a name; "
@@ -203,7 +204,7 @@ def _is_pandas(data: Any) -> bool:
 
 
 def _check_moments(name: str, series: Any) -> None:
-    """Fails for nanoseconds among objects of pandas, which pyarrow would cut."""
+    """Fails for nanoseconds in a column of objects, which pyarrow would cut."""
     import pandas
 
     infer = pandas.api.types.infer_dtype
@@ -228,7 +229,7 @@ def _of_arrow(data: Any) -> Tables:
 
 
 def _with_types(data: Any) -> Any:
-    """Columns of polars without a type, all missing: as texts, since it passes them on with a buffer too many."""
+    """Casts polars columns without a type, all missing, to text: polars passes them on with a buffer too many."""
     if type(data).__module__.partition(".")[0] != "polars":
         return data
     import polars
@@ -241,7 +242,7 @@ def _with_types(data: Any) -> Any:
 
 
 def _taken(data: Any, name: str | None = None) -> Given:
-    """Opens data of an Arrow library; an error of theirs gets the name of the column."""
+    """Opens data of an Arrow library, and adds the name of the column to its errors."""
     try:
         return take_table(_with_types(data), name)
     except (ImportError, MemoryError):
@@ -259,7 +260,7 @@ def _taken(data: Any, name: str | None = None) -> Given:
 
 
 def _at_fault(data: Any) -> str | None:
-    """The name of the first column of a pandas or polars frame that cannot be converted."""
+    """Returns the name of the first column of a pandas or polars frame that cannot be converted."""
     origins = {kind.__module__.partition(".")[0] for kind in type(data).__mro__}
     if not origins & {"pandas", "polars"} or not hasattr(data, "columns"):
         return None
@@ -272,7 +273,7 @@ def _at_fault(data: Any) -> str | None:
 
 
 def _with_index(frame: Any) -> Any:
-    """A pandas frame whose index is a column if it has a name: Arrow has no index."""
+    """Converts the index of a pandas frame to a column if it has a name: Arrow has no index."""
     index = frame.index
     if any(name is not None for name in index.names):
         return frame.reset_index()
@@ -296,7 +297,7 @@ def _of_masked(array: np.ndarray[Any, Any]) -> Tables | None:
 
 
 def _column(name: str, data: Any) -> Table:
-    """One column, exactly, or an error with its name."""
+    """Returns one column exactly, or fails with its name."""
     from swath._numpy import np
 
     if _is_index(data):

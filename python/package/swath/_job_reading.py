@@ -1,4 +1,4 @@
-"""The input of an attempt: exactly the bytes of its part, some at a time, so that large parts fit into memory."""
+"""The input of an attempt: exactly the bytes of its part, in steps, so that large parts fit into memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ _BLOCK = 1 << 20
 
 
 def ends_of(division: str | int, delimiter: Any) -> Any:
-    """Where the records of a part end, as for `scan_records`; fails where the plan says something else."""
+    """Returns where the records of a part end, as for `scan_records`; fails if ``delimiter`` contradicts the
+    plan."""
     if division in ("records", "inputs", "groups"):
         return delimiter
     if division == "bytes":
@@ -41,13 +42,14 @@ def ends_of(division: str | int, delimiter: Any) -> Any:
 def blocks_of(
     part: JobPart, delimiter: Any, function: Callable[[Any], Any], how: dict[str, int], step: int
 ) -> Iterator[tuple[str, Callable[[], list[Any]]]]:
-    """For each step, which bytes it reads, and what does it: the results of ``function`` for its blocks."""
+    """Yields, for each step, the name of its bytes and a call that returns the results of ``function`` for
+    its blocks."""
     ends = ends_of(part.division, delimiter)
     if part.division == "lines" and _goes_on(part.pieces):
         for piece, block in _joined(part.pieces, how["block_size"] or _BLOCK):
             yield _named(piece, piece.offset, piece.length), partial(_made_of, function, block)
         return
-    # In parts of lines, lines that begin in a step are those of the piece.
+    # In parts of lines, the lines that begin in the steps are exactly those of the piece.
     is_cut = part.division == "bytes" or isinstance(part.division, int)
     if isinstance(part.division, int):
         step = max(step // part.division, 1) * part.division
@@ -76,7 +78,7 @@ def _named(piece: Piece, at: int, length: int) -> str:
 
 
 def _goes_on(pieces: list[Piece]) -> bool:
-    """Whether a line goes on from one piece into the next, which is of another input."""
+    """Returns whether a line continues from one piece into the next, which is of another input."""
     return any(
         bytes(read(piece.open(), offset=piece.offset + piece.length - 1, length=1, workers=1)) != b"\n"
         for piece in pieces[:-1]
@@ -84,7 +86,7 @@ def _goes_on(pieces: list[Piece]) -> bool:
 
 
 def _joined(pieces: list[Piece], size: int) -> Iterator[tuple[Piece, bytes]]:
-    """Blocks of whole lines of all pieces, seen as one text."""
+    """Yields blocks of whole lines, with all pieces as one text."""
     begun: list[bytes] = []
     for piece in pieces:
         end = piece.offset + piece.length

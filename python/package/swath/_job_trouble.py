@@ -1,4 +1,4 @@
-"""The refusals of `swath.job`, and the fields of its errors besides their text."""
+"""Checks of the arguments of `swath.job`, and the notes that its errors get."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from swath._swath import JobPart, Plan
 if TYPE_CHECKING:
     from swath._swath import _Bytes
 
-# Exceptions of an executor that has lost its workers or its scheduler: a retry might wait for ever.
+# Exceptions of an executor that has lost its workers or its scheduler: a retry might wait forever.
 LOST = (BrokenExecutor, CancelledError)
 _COUNTS = {
     "parts": "pass how many parts there may be at most, or 0 for as many as part_size gives",
@@ -23,7 +23,7 @@ _COUNTS = {
 
 
 def check_counts(**counts: Any) -> None:
-    """Fails unless they are whole numbers from 0."""
+    """Fails unless all counts are integers from 0 and below 2**64."""
     for name, count in counts.items():
         try:
             is_count = operator.index(count) >= 0
@@ -37,7 +37,7 @@ def check_counts(**counts: Any) -> None:
 
 
 def check_runnable(executor: Any, plan: Any) -> None:
-    """Fails unless they are an executor and a plan."""
+    """Fails unless the arguments are an executor and a plan."""
     if not hasattr(executor, "submit"):
         hint = "pass an executor, such as concurrent.futures.ProcessPoolExecutor()"
         raise TypeError(f"{a_thing(executor)} has no submit; try: {hint}")
@@ -47,7 +47,7 @@ def check_runnable(executor: Any, plan: Any) -> None:
 
 
 def returning(function: Callable[[Any], _Bytes], part: JobPart) -> Callable[[Any], _Bytes]:
-    """The same function; None is an error, because one that forgot to return gives it too."""
+    """Wraps a function so that None is an error: a forgotten ``return`` gives it too."""
 
     def checked(given: Any) -> _Bytes:
         made = function(given)
@@ -61,7 +61,7 @@ def returning(function: Callable[[Any], _Bytes], part: JobPart) -> Callable[[Any
 
 
 def name_part(error: Exception, part: JobPart) -> None:
-    """Adds which part it was, unless its attempt has. A worker that was lost may have had any part."""
+    """Names the part in a note, unless its attempt has. A lost worker may have had any part."""
     name = f"in part {part.index} of the job {part.folder}"
     notes = getattr(error, "__notes__", ())
     if not isinstance(error, LOST) and not any(note.startswith(name) for note in notes):
@@ -69,7 +69,7 @@ def name_part(error: Exception, part: JobPart) -> None:
 
 
 def note_lost(error: BaseException, plan: Plan) -> None:
-    """Adds what to do after an executor has lost workers, or its scheduler."""
+    """Adds a note on what to do after an executor has lost workers or its scheduler."""
     if isinstance(error, BrokenExecutor):
         error.add_note(
             f"the executor lost a worker during the job {plan.folder}, which is given up: it may have had "
@@ -83,7 +83,7 @@ def note_lost(error: BaseException, plan: Plan) -> None:
 
 
 def note_kept(error: BaseException, plan: Plan) -> None:
-    """Adds where the parts are that a failed commit kept, and how to go on."""
+    """Adds a note on where a failed commit kept the parts, and how to continue."""
     error.add_note(
         f"what the parts wrote is in {plan.folder}; try: correct the cause, then run "
         "`plan = swath.job.open(folder)` and `plan.commit(plan.done())`, or `plan.abort()`"

@@ -1,4 +1,4 @@
-"""One array of numpy as a column: exactly, or an error that names it."""
+"""Converts an array of numpy to a column: exactly, or with an error that names it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _refused(what: str, array: _Array) -> TypeError:
 
 
 def made(what: str, name: str, array: _Array, mask: _Array | None) -> Table:
-    """A table of one column; ``what`` is how an error names it."""
+    """Returns a table of one column; ``what`` names it in errors."""
     kind = array.dtype.kind
     if kind == "U":
         texts = array.tolist()
@@ -95,7 +95,7 @@ def _of_moments(what: str, name: str, array: _Array, mask: _Array | None, zone: 
 
 
 def _of_objects(what: str, name: str, array: _Array, mask: _Array | None) -> Table:
-    """Objects of one type of Python, and ``None``."""
+    """Returns a column of objects of one Python type and ``None``."""
     from swath._numpy import np
 
     items = array.tolist()
@@ -146,7 +146,8 @@ def _of_objects(what: str, name: str, array: _Array, mask: _Array | None) -> Tab
 
 
 def _is_missing(one: Any) -> bool:
-    """``None``, what pandas has for it, and moments that are not a time. NaN is a number."""
+    """Returns whether it is ``None``, pandas' counterpart, or a moment that is not a time. NaN is a
+    number."""
     from swath._numpy import np
 
     if isinstance(one, (np.datetime64, np.timedelta64)):
@@ -155,7 +156,7 @@ def _is_missing(one: Any) -> bool:
 
 
 def _sort(kind: type) -> str:
-    """The sort of a type's values; a column has values of one sort."""
+    """Returns the sort of a type's values; a column has values of one sort."""
     from swath._numpy import np
 
     sorts: list[tuple[str, Any]] = [
@@ -170,7 +171,7 @@ def _sort(kind: type) -> str:
 
 
 def _mixed(what: str, items: list[Any]) -> TypeError:
-    """Names the first value, and the first one of another sort."""
+    """Returns the error that names the first value and the first one of another sort."""
     places: dict[str, int] = {}
     for at, one in enumerate(items):
         if one is not None:
@@ -182,7 +183,7 @@ def _mixed(what: str, items: list[Any]) -> TypeError:
 
 
 def _check_doubles(what: str, items: list[Any]) -> None:
-    """Fails at the first number that no double holds."""
+    """Fails at the first number that a double does not hold exactly."""
     from swath._numpy import np
 
     for at, one in enumerate(items):
@@ -202,7 +203,7 @@ def _is_double(whole: int) -> bool:
 
 
 def _moments(what: str, items: list[Any]) -> list[Any]:
-    """Moments of Python, numpy and pandas as numpy's, in UTC if they have a zone."""
+    """Converts moments of Python, numpy and pandas to numpy's, in UTC if they have a zone."""
     from swath._numpy import np
 
     moments = [_moment(one) for one in items]
@@ -229,7 +230,8 @@ def _moment(one: Any) -> Any:
 
 
 def in_one_unit(what: str, moments: list[Any]) -> list[Any]:
-    """Moments of numpy, in micro- or nanoseconds. numpy's own conversion may give other moments."""
+    """Converts numpy's moments to micro- or nanoseconds, exactly. numpy's own conversion may change
+    them."""
     from swath._numpy import np
 
     for unit in ("us", "ns"):

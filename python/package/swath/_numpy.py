@@ -1,4 +1,4 @@
-"""numpy, or an error that says how to get it: ``from swath._numpy import np``."""
+"""numpy, or an error that says how to install it: ``from swath._numpy import np``."""
 
 try:
     import numpy as np

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 def read_jsonl(source: Any, **options: Unpack[JsonOptions]) -> Table:
     """Reads JSON Lines, an object on each line, as a table.
 
-    The columns are the keys of all objects, in the order of first appearance. A key that an object lacks is
-    missing there, as is ``null``. No value is guessed: the type of a column holds all its values in the file, or
-    is the one that you pass. A string is a date, a timestamp or text, never a number. Objects and arrays are text,
-    or, with ``json_nested``, structs and lists.
+    The columns are the keys of all objects, in the order of first appearance. A key that an object lacks is a
+    missing value, as is ``null``. No value is guessed: the type of a column holds all its values in the file, or is
+    the one that you pass. A string is a date, a timestamp or text, never a number. Objects and arrays are text, or,
+    with ``json_nested``, structs and lists.
 
     Parameters
     ----------
     source : path, folder, pattern, descriptor, open file, bytes in memory, or several of them
-        As for `read_csv`. Several files may have different keys. Rows are objects here, and columns keys: values of
-        others are checked to be JSON, and not read. With a type in ``dtypes``, strings count as fields do there:
-        ``"1"`` may be a number. ``null_values`` and the like mean strings and numbers.
+        As for `read_csv`. Several files may have different keys. Rows are objects here, and columns are keys; the
+        values of other keys are checked to be JSON, but not read. With a type in ``dtypes``, a string is read like
+        a field of CSV: ``"1"`` may be a number. ``null_values`` and the like apply to strings and numbers.
     {options}
 
     Returns
@@ -51,7 +51,7 @@ def read_jsonl(source: Any, **options: Unpack[JsonOptions]) -> Table:
 def stream_jsonl(source: Any, **options: Unpack[JsonStreamOptions]) -> TableStream:
     """Reads JSON Lines in bounded memory: an iterator of ``Table``, in the order of the file.
 
-    Columns and types are those of the whole file, which is read several times for that.
+    Columns and types are those of the whole file, which is therefore read several times.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def stream_jsonl(source: Any, **options: Unpack[JsonStreamOptions]) -> TableStre
     Returns
     -------
     TableStream
-        It is a context manager, and a stream for Arrow libraries.
+        It is a context manager, and a stream that Arrow libraries read.
 
     Examples
     --------

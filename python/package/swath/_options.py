@@ -1,7 +1,7 @@
-"""The options of readers and writers: each once, with its type, its default, its check, and a text for `help`.
+"""The options of readers and writers, each once: its type, its default, its check, and its text for `help`.
 
-A verb has ``**options`` of one of these classes. Type checkers know its keywords from that, and `takes` makes its
-signature and its documentation of it. An option of tables without a text here has the sentence of the library.
+A verb takes ``**options`` of one of these classes. Type checkers read its keywords from the class, and `takes` builds
+its signature and documentation from it. An option of tables that has no text here gets the library's sentence.
 """
 
 import functools
@@ -33,7 +33,7 @@ _AS_READ = "As for `read`."
 
 
 class ReadOptions(TypedDict, total=False):
-    """How all readers read."""
+    """Options of all readers."""
 
     workers: Annotated[int, 0, "Threads; 0 chooses."]
     engine: Annotated[_Engine, "auto", _AS_READ]
@@ -44,43 +44,43 @@ class ReadOptions(TypedDict, total=False):
 
 
 class ChunkOptions(ReadOptions, total=False):
-    """How readers of whole files read."""
+    """Options of readers of whole files."""
 
     chunk_size: Annotated[int, 0, "Bytes of one read; 0 chooses."]
 
 
 class WriteOptions(TypedDict, total=False):
-    """How all writers write."""
+    """Options of all writers."""
 
-    durability: Annotated[_Durability, "full", "Whether to wait until the device has it."]
+    durability: Annotated[_Durability, "full", "Whether to wait until the device has the output."]
     replace: Annotated[
         _Replace, True,
-        """Whether an existing file may be replaced. With ``"in place"`` it is truncated and written where it is, for a
-        file that is mounted by itself or is in a folder that cannot be written to. That is not one step: after an
-        error or a crash it holds a part of the new bytes.""",
+        """Whether an existing file may be replaced. With ``"in place"`` it is truncated and written where it is: for a
+        file that is itself a mount point, or whose folder cannot be written to. That is not one step: after an error or
+        a crash, the file holds a part of the new bytes.""",
     ]
     hard_links: Annotated[
         _HardLinks, "refuse",
-        """How to treat a file with other names, which keep the old bytes: refuse, or give only this name the new
+        """How to treat a file that has other names, which keep the old bytes: refuse, or give only this name the new
         ones.""",
     ]
     workers: Annotated[int, 0, "Threads; 0 chooses."]
     progress: Annotated[
         _Progress, None,
         """``True`` shows a bar; a callable receives the bytes written and the total (``None`` if it is not known in
-        advance), on threads of Swath.""",
+        advance), on Swath's threads.""",
     ]
 
 
 class ExtentOptions(TypedDict, total=False):
-    """Which bytes of a file are text."""
+    """Options that select the bytes of a file that are text."""
 
     offset: Annotated[
         int, 0, check.no_flag,
-        """Where the text begins in a larger file, of which it is read into memory first. Bytes in errors and in
+        """Where the text begins in a larger file; the text is then read into memory first. Bytes in errors and in
         ``starting_in`` count from here.""",
     ]
-    length: Annotated[int | None, None, check.no_flag, "Its bytes; without it, all to the end of the file."]
+    length: Annotated[int | None, None, check.no_flag, "Bytes of the text; without it, all to the end of the file."]
 
 
 class _RecordsOptions(ExtentOptions, total=False):
@@ -102,12 +102,12 @@ class RecordOptions(_RecordsOptions, ReadOptions, total=False):
 
 
 class EntryOptions(TypedDict, total=False):
-    """How entries of matrices are read."""
+    """Options of the entries of matrices."""
 
     values: Annotated[
         _Values, "auto",
-        """"auto" keeps the type of the file; the others convert to that type. A pattern has ones of ``float64`` with
-        scipy, and ``None`` without it.""",
+        """"auto" keeps the type of the file; the others convert to that type. The values of a pattern are ones of
+        ``float64`` with scipy, and ``None`` without it.""",
     ]
     expand: Annotated[bool, True, "Whether to add the entries that symmetric files leave out."]
     strict: Annotated[bool, False, "Whether to refuse what the format forbids but other readers accept."]
@@ -116,15 +116,15 @@ class EntryOptions(TypedDict, total=False):
 
 
 class MatrixOptions(EntryOptions, ExtentOptions, ReadOptions, total=False):
-    """How matrices are read."""
+    """Options of readers of matrices."""
 
     starting_in: Annotated[
         _Extent | None, None,
         """Only the entries that begin in these bytes of the text, as (offset, length); the last one is read to its end,
         wherever that is. If extents cover the file, each entry begins in exactly one of them. The header is read
-        anyway: shape, symmetry and types are those of the file, so the parts of ``coo`` follow one another and those
-        of ``csr`` and ``csc`` add up. ``sort`` and ``sum_duplicates`` see only the part. In a file of integers pass
-        ``values=``: with "auto" a part with an integer above 2^63 - 1 has ``uint64``. The number of entries is not
+        anyway: shape, symmetry and types are those of the file, so parts in ``coo`` can be concatenated, and those in
+        ``csr`` and ``csc`` added. ``sort`` and ``sum_duplicates`` see only the part. For a file of integers, pass
+        ``values=``: with "auto", a part with an integer above 2^63 - 1 is ``uint64``. The number of entries is not
         compared with the header. A dense matrix is refused, because its values do not say where they belong.""",
     ]
 
@@ -139,51 +139,54 @@ class _ColumnOptions(TypedDict, total=False):
     ]
     dtypes: Annotated[
         str | type | Mapping[Any, Any] | Sequence[Any] | None, None,
-        """Types of columns of a ``Table``: by name or index, or one for each column of the result; or one for all
-        columns, such as "text", which takes each field as it stands. They are "bool", "int8" to "int64", "uint8" to
-        "uint64", "float32", "float64", "date", "timestamp[us]" or "timestamp[us, UTC]" (also s, ms, ns), "text",
+        """Types of the columns of a ``Table``: by name or index, one for each column of the result, or one for all
+        columns, such as "text", which keeps each field as it stands. The types are "bool", "int8" to "int64", "uint8"
+        to "uint64", "float32", "float64", "date", "timestamp[us]" or "timestamp[us, UTC]" (also s, ms, ns), "text",
         "dictionary", "null"; also ``int``, ``float``, ``str``, ``bool``, ``datetime.date``, ``datetime.datetime``,
-        types of numpy, pandas and pyarrow, and the words of the command ("i16", "f64"; but "i8" is an error, since it
-        is an int64 for numpy). Types of columns that are not read are ignored. `csv_dtypes` returns those of a file.""",
+        types of numpy, pandas and pyarrow, and the words of the command ("i16", "f64"; but "i8" is an error, since
+        numpy's "i8" is an int64). Types of columns that are not read are ignored. `csv_dtypes` returns the types of a
+        file.""",
     ]
     skip_rows: Annotated[int, 0, check.count("lines")]
     skip_footer: Annotated[
         int, 0, check.count("rows"),
         """How many of the last rows of each file to leave out, such as totals: up to 1,000,000. They may have any
-        fields; empty lines and comments do not count, and a row with a line end in quotes is one.""",
+        fields; empty lines and comments do not count, and a row with a line end in quotes counts once.""",
     ]
     formats: Annotated[
         _Texts, None, check.texts('pass formats={"column": "%d.%m.%Y"}'),
-        """How dates and timestamps of a column are written, as ``strftime`` has it: ``{"day": "%d.%m.%Y"}``. "epoch_s",
-        "epoch_ms", "epoch_us" and "epoch_ns" are numbers since the start of 1970 in UTC.""",
+        """How dates and timestamps of a column are written, in the notation of ``strftime``: ``{"day": "%d.%m.%Y"}``.
+        "epoch_s", "epoch_ms", "epoch_us" and "epoch_ns" are numbers since the start of 1970 in UTC.""",
     ]
     null_values: Annotated[
         _Words, None, check.null_words,
         """Fields that mean a missing value. Default: an empty field, ``NA``, ``N/A``, ``null`` and ``NULL``; in JSON
         Lines none. With ``["-"]``, an empty field is missing too; with ``[]``, no field is. In a column of text, a
-        quoted field is never missing. A mapping such as ``{"score": ["-"], 2: "?"}`` has words of columns, by name or
-        index; the other columns have the default.""",
+        quoted field is never missing. A mapping such as ``{"score": ["-"], 2: "?"}`` gives the words of single columns,
+        by name or index; other columns have the default.""",
     ]
     true_values: Annotated[
-        _Words, None, check.words, "Fields that mean true, also by columns. Default: ``true``, ``True``, ``TRUE``."
+        _Words, None, check.words, "Fields that mean true, also by column. Default: ``true``, ``True``, ``TRUE``."
     ]
-    false_values: Annotated[_Words, None, check.words, "The same for false. Default: ``false``, ``False``, ``FALSE``."]
+    false_values: Annotated[
+        _Words, None, check.words, "Fields that mean false, also by column. Default: ``false``, ``False``, ``FALSE``."
+    ]
     encoding: Annotated[
         Literal["auto", "utf-8", "latin-1", "utf-16le", "utf-16be"] | str, "auto", check.encoding,
-        """"auto" is UTF-8, or what a mark at the beginning of the file says. Otherwise one of these, or a label of the
-        WHATWG's Encoding Standard: "windows-1251", "shift_jis", "euc-kr", "gb18030". As there, "latin-1" and "ascii"
-        are windows-1252.""",
+        """"auto" is UTF-8, or the encoding of a byte order mark at the beginning of the file. Otherwise one of these,
+        or a label of the WHATWG's Encoding Standard: "windows-1251", "shift_jis", "euc-kr", "gb18030". By that
+        standard, "latin-1" and "ascii" are windows-1252.""",
     ]
     ragged: Annotated[
         Literal["error", "pad", "set-aside", "set_aside", "drop"], "error", check.one_of,
         """How to treat a row that has fewer or more fields than the table has columns, or text outside of columns of
-        fixed width: "pad" makes those that it lacks missing; "drop" also drops those that are too many, and
-        ``table.report["dropped"]`` counts such rows; "set-aside" leaves it out, and ``table.report`` has its line. In
-        JSON Lines, "set-aside" leaves out lines that are not an object; their keys are not columns.""",
+        fixed width: "pad" makes the fields that it lacks missing values; "drop" also drops those that are too many, and
+        ``table.report["dropped"]`` counts such rows; "set-aside" leaves out the row, and ``table.report`` has its line.
+        In JSON Lines, "set-aside" leaves out lines that are not an object; their keys are not columns.""",
     ]
     dictionary: Annotated[
         bool, False, check.flag("for some columns dtypes={'b': 'dictionary'}", "all", "given"),
-        "Whether columns of text hold each different text once.",
+        "Whether columns of text store each distinct text once.",
     ]
 
 
@@ -193,7 +196,7 @@ class _TypeOptions(_ColumnOptions, ExtentOptions, ReadOptions, total=False):
     rows: Annotated[int | None, None, check.count("lines")]
     encoding_errors: Annotated[
         Literal["error", "replace"], "error", check.one_of,
-        """How to treat bytes outside the encoding: they are an error in fields that are read, or become
+        """How to treat bytes that the encoding does not have: they are an error in fields that are read, or become
         U+FFFD, and ``table.report["replaced"]`` counts them.""",
     ]
     starting_in: Annotated[
@@ -201,8 +204,8 @@ class _TypeOptions(_ColumnOptions, ExtentOptions, ReadOptions, total=False):
         """Only the rows that begin in these bytes of the text, as (offset, length); the last one is read to its end,
         wherever that is. If extents cover the file, each row begins in exactly one of them. The first line and its
         names are read anyway, and all keys of JSON Lines. A column that has no type in ``dtypes`` gets its type from
-        the rows that are read, so it may differ from part to part. Unless these are all columns of an array,
-        everything before is read too, because a quoted field may have line ends, unless ``quote=None``.""",
+        the rows that are read, so it may differ from part to part. All earlier bytes are read too, because a quoted
+        field may have line ends, unless the result is an array of all columns or you pass ``quote=None``.""",
     ]
 
 
@@ -225,22 +228,22 @@ class _FieldOptions(TypedDict, total=False):
     ]
     comment: Annotated[
         _Byte, "auto", check.mark("auto", none="none"),
-        """The byte that begins a line to be skipped. Default: ``#`` if all fields of the first lines but the names are
-        numbers; ``report["comments"]`` counts such lines.""",
+        """The byte that begins a line to be skipped; ``report["comments"]`` counts such lines. Default: ``#`` if all
+        fields of the first lines, except the names, are numbers.""",
     ]
     decimal: Annotated[str | bytes, ".", check.mark(none="")]
     thousands: Annotated[_Byte, None, check.mark()]
 
 
 class _UnionOptions(TypedDict, total=False):
-    """Several files of text with fields."""
+    """The options of readers of several files of text with fields."""
 
     union_by_name: Annotated[
         bool, False, check.flag("False for files with the same columns"),
-        """Whether several files may have different columns: those with the same name are one, in the order of first
-        appearance, and a column that a file lacks is missing there. Files without names are an error. Columns that
-        other keywords name, also by index, are those of all files. Columns of fixed width that are found are at their
-        own places in each file then.""",
+        """Whether several files may have different columns. Those with the same name are one, in the order of first
+        appearance; a column that a file lacks has missing values there. Files without names are an error. Columns that
+        other keywords name, also by index, are those of all files together. Columns of fixed width that are found have
+        their own positions in each file.""",
     ]
 
 
@@ -249,8 +252,8 @@ class _QuoteOptions(_FieldOptions, total=False):
 
     delimiter: Annotated[
         _Byte, None, check.delimiter,
-        """One to 16 bytes, or "blanks": any run of spaces and tabs. Without it, of tab, ``,``, ``;`` and ``|`` the one that
-        divides the first lines most evenly.""",
+        """One to 16 bytes, or "blanks": any run of spaces and tabs. Without it, the one of tab, ``,``, ``;`` and
+        ``|`` that divides the first lines most evenly.""",
     ]
     quote: Annotated[_Byte, '"', check.mark(none="none")]
     escape: Annotated[_Byte, None, check.mark()]
@@ -269,7 +272,7 @@ class _MissingOptions(TypedDict, total=False):
 class _BlockOptions(TypedDict, total=False):
     """The options of streams."""
 
-    block_size: Annotated[int, 0, check.no_flag, "Bytes of text of each table, about; 0 chooses."]
+    block_size: Annotated[int, 0, check.no_flag, "Approximate bytes of text of each table; 0 chooses."]
 
 
 class CsvTypeOptions(_TypeOptions, _QuoteOptions, _UnionOptions, total=False):
@@ -277,8 +280,8 @@ class CsvTypeOptions(_TypeOptions, _QuoteOptions, _UnionOptions, total=False):
 
     fields: Annotated[
         int | None, None, check.count("fields"),
-        """How many fields a row has, and so how many columns the table. A header may have fewer names. Without it, as
-        many as the first line has.""",
+        """The number of fields in a row, and so of columns in the table. A header may have fewer names. Without it, the
+        number of the first line.""",
     ]
 
 
@@ -291,7 +294,7 @@ class CsvStreamOptions(CsvTypeOptions, _NameOptions, _BlockOptions, total=False)
 
 
 class CsvPartOptions(_ColumnOptions, _QuoteOptions, _RenameOptions, _MissingOptions, total=False):
-    """Those that Dask's partitions have, too."""
+    """The keywords of `read_csv` that Dask's partitions have too."""
 
 
 class FixedOptions(_TypeOptions, _FieldOptions, _NameOptions, _UnionOptions, total=False):
@@ -303,8 +306,8 @@ class FixedOptions(_TypeOptions, _FieldOptions, _NameOptions, _UnionOptions, tot
     ]
     positions: Annotated[
         Sequence[tuple[int, int | None]] | None, None, check.positions,
-        """Where columns are, as (start, end) in characters from 0 and without the end, in order; the last ``end`` may be
-        None for the end of the line. Text outside of them is not read.""",
+        """Where columns are, in order: (start, end) in characters from 0, without the end itself; the last ``end`` may
+        be None for the end of the line. Text outside of them is not read.""",
     ]
 
 
@@ -319,7 +322,7 @@ class JsonOptions(_TypeOptions, _NameOptions, total=False):
     json_nested: Annotated[
         bool, False, check.flag("False for text"),
         """Whether objects and arrays become structs and lists of Arrow, for the libraries that take a table. On every
-        level, types hold all values of the file; where they are of several kinds, they are text there.""",
+        level, a type holds all values of the file; values of several kinds are text.""",
     ]
 
 
@@ -339,7 +342,7 @@ class _Option(NamedTuple):
 
 @functools.cache
 def _options(kind: Any) -> dict[str, _Option]:
-    """The options of one of the classes, by their words."""
+    """Returns the options of one of the classes, by their words."""
     found = {}
     for word, row in kind.__annotations__.items():
         type_, default, *more = get_args(row)
@@ -352,22 +355,22 @@ def _options(kind: Any) -> dict[str, _Option]:
 
 
 def filled(kind: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """All options of a class: those that were passed, and the others with their defaults."""
+    """Returns all options of a class: those that were passed, and the others with their defaults."""
     return {word: options.get(word, one.default) for word, one in _options(kind).items()}
 
 
 def how(options: Mapping[str, Any]) -> tuple[Any, ...]:
-    """How to read, for the library."""
+    """Returns the options of reading, for the library."""
     return (*filled(ChunkOptions, options).values(),)
 
 
 def output(path: Any, options: Mapping[str, Any]) -> PythonOutput:
-    """Where and how to write, for the library: made before values are prepared, which may take long."""
+    """Returns where and how to write, for the library. Called before values are prepared, which may take long."""
     return PythonOutput(path, (*filled(WriteOptions, options).values(),))
 
 
 def said(form: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a reader of tables: checked, and in the words of the library."""
+    """Returns the arguments of a reader of tables, checked and in the library's words."""
     options = check.with_missing_words(options)
     found: dict[str, Any] = {"form": form}
     for word, given in options.items():
@@ -388,7 +391,7 @@ _TABLES = {
 
 # Verbs.
 
-# Names in pandas of options that have another name here.
+# pandas' names of options that have another name here.
 _OF_PANDAS = {
     "sep": ["delimiter="],
     "nrows": ["rows="],
@@ -408,7 +411,7 @@ _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
 
 def takes(verb: _Verb) -> _Verb:
-    """The same verb with the keywords of its options: in its signature, its documentation, and errors for others."""
+    """Adds the keywords of a verb's options to its signature and documentation; other keywords are errors."""
     written = verb.__annotations__["options"]
     [kind] = get_args(eval(written, cast(Any, verb).__globals__))
     own = inspect.signature(verb)
@@ -436,7 +439,7 @@ def takes(verb: _Verb) -> _Verb:
 
 @functools.cache
 def _explained(word: str, option: _Option) -> str:
-    """An option as an entry of the documentation."""
+    """Returns an option as an entry of the documentation."""
     kind = re.sub(r"\b(collections\.abc|os|typing)\.", "", inspect.formatannotation(option.kind))
     text = option.text or _sentences()[word]
     return f"    {word} : {kind} = {option.default!r}\n" + textwrap.fill(
@@ -450,7 +453,7 @@ def _sentences() -> dict[str, str]:
 
 
 def _unknown(verb: Callable[..., Any], word: str, known: list[str]) -> str:
-    """The error for a keyword that a verb does not have."""
+    """Returns the error for a keyword that a verb does not have."""
     import difflib
 
     ours = [one for one in _OF_PANDAS.get(word, ()) if one[:-1] in known]

@@ -16,7 +16,7 @@ class Bar:
         self._bar: Any = None
 
     def __call__(self, done: int, total: int | None) -> None:
-        """Called by worker threads, which may overtake each other."""
+        """Shows progress. Worker threads call it, and may overtake each other."""
         with self._lock:
             if done <= self._done:
                 return
@@ -41,7 +41,7 @@ def _begin(total: int | None) -> Any:
 
 
 class _Line:
-    """One line that is redrawn; where nothing can be redrawn, as in a log, only its last state."""
+    """One line that is redrawn; where it cannot be redrawn, as in a log, only its last state."""
 
     def __init__(self, total: int | None) -> None:
         self._total = total

@@ -20,7 +20,7 @@ _TOGETHER = 1 << 20
 
 
 def append_file(comm: Any, path: _Path, data: _Data, how: dict[str, Any]) -> int:
-    """One file, which every rank writes at its own place."""
+    """Writes one file, each rank at its own place; returns its length."""
     with _ranks.together(comm):
         pieces = [*_each(data)]
         size = sum(piece.nbytes for piece in pieces)
@@ -50,7 +50,7 @@ def append_file(comm: Any, path: _Path, data: _Data, how: dict[str, Any]) -> int
 
 
 def append_segments(comm: Any, path: _Path, data: _Data, durability: _Durability) -> int:
-    """A folder with a segment of each rank."""
+    """Writes a folder with a segment of each rank; returns its bytes."""
     plan = _ranks.first(
         comm, lambda: job.plan([], path, parts=comm.size, form="segments", durability=durability)
     )
@@ -77,7 +77,7 @@ def _committed(plan: job.Plan, done: list[job.Done]) -> int:
 
 
 def _each(data: Any) -> Iterator[memoryview]:
-    """The pieces of the caller, as bytes."""
+    """Yields the caller's pieces as bytes."""
     if isinstance(data, str):
         raise TypeError("text has no bytes until it is encoded; try: pass text.encode()")
     try:
@@ -106,7 +106,7 @@ def _bytes_of(view: memoryview) -> memoryview:
 
 
 def _batches(pieces: Iterable[memoryview]) -> Iterator[_Bytes]:
-    """The same bytes, with small pieces put together."""
+    """Yields the same bytes, with small pieces joined."""
     small = bytearray()
     for piece in pieces:
         if piece.nbytes < _SMALL:

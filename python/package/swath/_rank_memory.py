@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Shared:
-    """The bytes of a file in memory that all ranks of a machine share. Made by `read_shared`.
+    """The bytes of a file in memory that all ranks of a machine share, as `read_shared` returns them.
 
-    As a context manager it is freed at the end of the block.
+    As a context manager, it frees the memory at the end of the block.
 
     >>> from mpi4py import MPI
     >>> with swath.mpi.read_shared(MPI.COMM_SELF, "words.txt") as shared:
@@ -33,7 +33,7 @@ class Shared:
         self._view()
 
     def _view(self) -> None:
-        """Makes an owner of the bytes that every view and array of them keeps alive."""
+        """Creates an owner of the bytes, which every view and array of them keeps alive."""
         from swath._numpy import np
 
         address, length = self._place
@@ -47,13 +47,13 @@ class Shared:
 
     @property
     def data(self) -> memoryview:
-        """The bytes, read-only: not a copy."""
+        """The bytes, read-only and not copied."""
         if self._data is None:
             raise ValueError("the shared memory was freed; try: read the file again")
         return self._data
 
     def array(self, dtype: Any = "u1") -> Any:
-        """The bytes as a read-only numpy array: not a copy.
+        """Returns the bytes as a read-only numpy array, not copied.
 
         >>> from mpi4py import MPI
         >>> with swath.mpi.read_shared(MPI.COMM_SELF, "data.f8") as shared:
@@ -65,12 +65,12 @@ class Shared:
         return np.frombuffer(self.data, dtype)
 
     def free(self) -> None:
-        """Frees the memory. Collective: all ranks of the machine call it, when none uses arrays of it any more.
+        """Frees the memory. Collective: all ranks of the machine call it, once none uses its arrays.
 
         Raises
         ------
         BufferError
-            On all ranks, and nothing is freed, if one still has an array or a view of the bytes.
+            On all ranks, if one still has an array or a view of the bytes; nothing is freed then.
         """
         if self._window is None:
             return

@@ -1,4 +1,4 @@
-"""Matrices by blocks of rows: each rank parses its part of the text, and has the rows of its block."""
+"""Matrices by blocks of rows: each rank parses its part of the text, and receives the rows of its block."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Rows(NamedTuple):
     offsets: np.ndarray[Any, Any]
     """Where each row begins, and where the last one ends: int64."""
     indices: np.ndarray[Any, Any]
-    """The column of each entry, in the numbers of the whole matrix."""
+    """The column of each entry, as a number in the whole matrix."""
     values: np.ndarray[Any, Any] | None
     """The value of each entry; ``None`` if the file has no values."""
 
     def csr(self) -> Any:
-        """These rows as ``scipy.sparse.csr_array``; entries without values are ones."""
+        """Returns these rows as ``scipy.sparse.csr_array``; entries without values are ones."""
         from scipy import sparse  # type: ignore[import-untyped, unused-ignore]
 
         from swath._numpy import np
@@ -92,7 +92,8 @@ def check_size(path: Any, shape: tuple[int, ...]) -> None:
 
 
 def _exchanged(comm: Any, ends: list[int], offsets: Any, indices: Any, values: Any) -> Any:
-    """Returns the counts of this rank's rows for each rank, and their entries."""
+    """Returns, by the rank that sent them, the counts of this rank's rows, and the columns and values of their
+    entries."""
     from swath._numpy import np
 
     # A part has no rows after its last entry.

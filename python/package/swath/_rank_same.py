@@ -1,7 +1,8 @@
-"""Whether all ranks have called one function with the same arguments: asked before anything else.
+"""Checks, before anything else, that all ranks have called one function with the same arguments.
 
 Otherwise ranks would wait for messages that no rank sends, or the arguments of the first rank would silently
-count for all. One reduction of 16 bytes; only if it finds a difference, the arguments travel.
+apply to all. The check is one reduction of 16 bytes; only if it finds a difference, ranks exchange the
+arguments.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _CALL = ""  # No argument has this name.
 
 
 def same(comm: Any, call: str, /, **given: Any) -> None:
-    """Raises the same error on all ranks unless they have given the same arguments to the same function."""
+    """Raises the same error on all ranks unless they have passed the same arguments to the same function."""
     MPI = _ranks.mpi()
     texts = {_CALL: call, **{name: _text(name, value) for name, value in given.items()}}
     # Keywords may come in any order.
@@ -37,7 +38,7 @@ def same(comm: Any, call: str, /, **given: Any) -> None:
 
 
 def _difference(ranks: list[dict[str, str]]) -> Exception:
-    """Names the first argument that differs, and two ranks with what they gave."""
+    """Returns the error that names the first argument that differs, and its values on two ranks."""
     names = {name: None for texts in ranks for name in texts}
     name, rank = next(
         (name, rank)
@@ -58,7 +59,7 @@ def _short(text: str) -> str:
 
 
 def _text(name: str, value: Any) -> str:
-    """Returns the meaning of a value, as text: the same for all ways to write it that are often mixed."""
+    """Returns the meaning of a value as text, which is equal for the spellings that are often mixed."""
     try:
         return _named(name, value)
     except Exception:
@@ -79,7 +80,7 @@ def _named(name: str, value: Any) -> str:
 
 
 def _path(path: Any) -> str:
-    """A path as it was given; a relative one goes on from this rank's working directory."""
+    """Returns a path as it was passed; a relative one begins with this rank's working directory."""
     if not isinstance(path, (str, bytes, os.PathLike)):
         return _plain(path)
     try:

@@ -1,4 +1,4 @@
-"""Tables that ranks read in parts: types on which all agree."""
+"""Types on which all ranks agree, of tables that they read in parts."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def check_encoding(path: Any, table: swath.Table) -> None:
 
 
 def kinds(table: swath.Table) -> list[str]:
-    """The types of the columns of the file."""
+    """Returns the types of the columns of the file."""
     return [str(column["type"]) for column in (table.report or {})["columns"]]
 
 
 def agreed(comm: Any, path: Any, table: swath.Table, how: dict[str, Any]) -> list[str]:
-    """The types of the columns of the whole file."""
+    """Returns the types of the columns of the whole file."""
     found = comm.allgather(kinds(table))
     joined = [_joined({*column}) for column in zip(*found)]
     if None in joined:
@@ -48,7 +48,8 @@ _OF_A_READ = {"rename", "file_column", "missing"}
 
 
 def _joined(types: set[str]) -> str | None:
-    """The type that holds parts of these types; ``None`` if all fields decide it."""
+    """Returns the type that holds parts of these types; ``None`` if it depends on all
+    fields."""
     # Parts without values do not matter.
     some = types - {"null"}
     if len(some) < 2:

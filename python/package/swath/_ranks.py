@@ -24,7 +24,7 @@ MOST_ITEMS = 2**31 - 1
 
 
 def mpi() -> Any:
-    """mpi4py, or an error that says how to get it."""
+    """Imports mpi4py; without it, the error says how to install it."""
     try:
         from mpi4py import MPI  # type: ignore[import-not-found, import-untyped, unused-ignore]
     except ModuleNotFoundError:
@@ -37,7 +37,7 @@ def mpi() -> Any:
 
 @contextmanager
 def together(comm: Any) -> Iterator[None]:
-    """Work of each rank on its own: if one fails, all raise. No rank may wait for another in it."""
+    """Runs each rank's own work: if one rank fails, all raise. No rank may wait for another inside."""
     mpi()
     error: BaseException | None = None
     try:
@@ -60,7 +60,7 @@ def agree(comm: Any, error: BaseException | None) -> None:
 
 
 def portable(error: BaseException | None, comm: Any) -> BaseException:
-    """Names the rank of an error, and returns it, or its text, as something that can be sent."""
+    """Adds the rank to an error; returns the error, or one with its text if it cannot be sent."""
     assert error is not None
     error.add_note(f"on rank {comm.rank} of {comm.size}")
     try:
@@ -74,7 +74,7 @@ def portable(error: BaseException | None, comm: Any) -> BaseException:
 
 
 def first(comm: Any, call: Callable[[], _T]) -> _T:
-    """Returns the result of ``call`` on the first rank, on all ranks. If it raises, all do."""
+    """Calls ``call`` on the first rank, and returns its result on all. If it raises, all do."""
     mpi()
     value: Any = None
     error: BaseException | None = None
@@ -107,28 +107,28 @@ class Share:
         self._path = path
 
     def open(self) -> Any:
-        """The file that it was then, opened: what is read is of no other file. A file without bytes by its path."""
+        """Opens the file that was divided, so that no other one is read; an empty file by its path."""
         return FoundPath(self._path) if self._part is None else self._part.pieces[0].open()
 
     def open_text(self) -> Any:
-        """The file, opened as by `open`; fails if it is compressed."""
+        """Opens the file as `open` does; fails if it is compressed."""
         source = self.open()
         refuse(named(self._path), bytes(swath.read(source, length=min(HEAD, self.length))))
         return source
 
     def check(self) -> None:
-        """Raises if the file has changed since."""
+        """Fails if the file has changed since it was divided."""
         if self._part is not None:
             self._part.check_inputs()
 
 
 def node_of(comm: Any) -> Any:
-    """The ranks of this machine, in their order; to be freed."""
+    """Returns a communicator of the ranks of this machine, in their order; the caller frees it."""
     return comm.Split_type(mpi().COMM_TYPE_SHARED, comm.rank)
 
 
 def check_room(path: Any, length: int) -> None:
-    """Fails if a machine has no room: some MPI libraries would let the other ranks wait."""
+    """Fails if a machine has no room: with some MPI libraries, the other ranks would wait."""
     try:
         room = os.statvfs("/dev/shm")
     except OSError:
@@ -141,8 +141,9 @@ def check_room(path: Any, length: int) -> None:
 
 
 def threads(comm: Any, workers: int) -> int:
-    """The threads of this rank: its share of the cores of its machine, unless the caller says how many."""
-    # Called by all ranks: only some may know the number.
+    """Returns the threads of this rank: its share of the cores of its machine, unless the caller passes a
+    number."""
+    # Split on all ranks, because only some may have passed a number.
     node = node_of(comm)
     ranks: int = node.size
     node.Free()
@@ -150,7 +151,7 @@ def threads(comm: Any, workers: int) -> int:
 
 
 def syncs(comm: Any) -> bool:
-    """Whether this rank syncs for its machine, all of whose ranks have written when this returns. The
+    """Returns whether this rank syncs for its machine, after all ranks of the machine have written. The
     commit, on the first rank, syncs for the machine of that rank."""
     node = node_of(comm)
     node.Barrier()
@@ -163,7 +164,7 @@ def exchange(
     comm: Any, items: np.ndarray[Any, Any], counts: list[int], most: int = MOST_ITEMS
 ) -> list[np.ndarray[Any, Any]]:
     """Sends the first ``counts[0]`` items to the first rank, the next ones to the second, and so on; returns
-    what each rank has sent."""
+    the items from each rank."""
     from swath._numpy import np
 
     kind = items.dtype
@@ -186,7 +187,7 @@ def exchange(
 
 
 def _in_pieces(comm: Any, sent: Any, taken: Any, how: Any) -> None:
-    """The same in pieces of at most ``most`` items, with one rank after the other."""
+    """Exchanges items in pieces of at most ``most``, with one rank after the other."""
     (raw, sends), (into, takes), (unit, most) = sent, taken, how
     # The caller's messages may have the same tags.
     own = comm.Dup()
@@ -204,7 +205,7 @@ def _in_pieces(comm: Any, sent: Any, taken: Any, how: Any) -> None:
 
 
 def starts(counts: list[int]) -> list[int]:
-    """Where each begins, and where the last one ends."""
+    """Returns where each run of items begins, and where the last one ends."""
     found = [0]
     for count in counts:
         found.append(found[-1] + count)

@@ -88,16 +88,15 @@ def load_safetensors(
     Parameters
     ----------
     sources : path, descriptor, open file or bytes in memory, or iterable of them
-        Shards of one model, or the path of the index that lists them (a ``.json``), of their folder, or a
-        pattern such as ``"model/*.safetensors"``. A list inside the
-        list names copies of one shard, as for `read`.
+        Shards of one model, or the path of the index that lists them (a ``.json``), of their folder, or a pattern
+        such as ``"model/*.safetensors"``. A list inside the list names copies of one shard, as for `read`.
     order : iterable of str, optional
         Names that come first in the dictionary, in this order; the others follow in file order.
     names : iterable of str, optional
         Only these tensors; no other data is read.
     framework : {"numpy", "torch", "np", "pt"}
-        The kind of tensors; "np" and "pt" are the names of the format's own library. numpy gets
-        bfloat16 and float8 from ``ml_dtypes``, if that is installed.
+        The kind of tensors; "np" and "pt" are the names in the format's own library. numpy gets bfloat16 and
+        float8 from ``ml_dtypes``, if that is installed.
     {options}
 
     Returns
@@ -110,7 +109,7 @@ def load_safetensors(
     swath.CorruptError, swath.MalformedError
         For headers that the format's own library refuses, and for duplicate names.
     swath.Error
-        Also a ``ValueError``, for an unknown name; before anything else is read.
+        For an unknown name, before anything else is read; also a ``ValueError``.
 
     Examples
     --------
@@ -131,7 +130,7 @@ def load_safetensors(
 
 
 def _shards(given: Any) -> Any:
-    """As a list, if they come from an iterator, so that messages can name them."""
+    """Returns the shards, those of an iterator as a list, so that messages can name them."""
     if isinstance(given, (str, bytes, os.PathLike)):
         return _of_path(given)
     if isinstance(given, int) or hasattr(given, "fileno"):
@@ -146,7 +145,8 @@ def _shards(given: Any) -> Any:
 
 
 def _of_path(path: Any) -> Any:
-    """A shard or an index; of a folder its index, or else its shards; of a pattern what matches."""
+    """Returns a shard or an index; for a folder, its index or else its shards; for a pattern, the files that
+    match."""
     found = files_of(path)
     if not os.path.isdir(path):
         return path if found == [path] else found
@@ -159,7 +159,7 @@ def _of_path(path: Any) -> Any:
 
 
 def _made(make: Any, sources: Any, name: str, word: str, shape: list[int], *where: Any) -> Any:
-    """A tensor, or an error that names the one whose shape its framework does not support."""
+    """Builds a tensor, or fails with the name of one whose shape its framework does not support."""
     try:
         return make(name, word, shape, *where)
     except (OverflowError, RuntimeError, ValueError) as error:
@@ -301,8 +301,8 @@ def save_safetensors(
     ----------
     path : path
     tensors : mapping of str to numpy.ndarray or torch.Tensor
-        In any memory layout. The same tensors give the same bytes, in whatever order they come. Do not change them
-        until the function returns, or the file holds a mix: for a checkpoint beside training, pass copies.
+        In any memory layout. The same tensors give the same bytes, in any order. Do not change them until the
+        function returns, or the file holds a mix; for a checkpoint during training, pass copies.
     metadata : mapping of str to str, optional
     {options}
 

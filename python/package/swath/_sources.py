@@ -1,4 +1,4 @@
-"""The files of a table: one, or several of the same columns."""
+"""The files of a table: one, or several with the same columns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class FoundPath(str):
 
 
 def open_at_once(path: Any) -> int:
-    """Opens a file without waiting for the other end of a pipe; another process's lease on it is waited for."""
+    """Opens a file without waiting for the other end of a pipe, but waits for another process's lease on it."""
     flags = os.O_RDONLY | os.O_CLOEXEC
     try:
         return os.open(path, flags | os.O_NONBLOCK)
@@ -37,7 +37,7 @@ def open_at_once(path: Any) -> int:
 
 
 def files_of(source: Any, verify: Any = None) -> list[Any]:
-    """The sources of a table. With ``verify``, a list names copies of one file instead."""
+    """Returns the sources of a table. With ``verify``, a list names copies of one file instead."""
     if verify is not None:
         return [source]
     if isinstance(source, (str, bytes, os.PathLike)):
@@ -52,7 +52,7 @@ def files_of(source: Any, verify: Any = None) -> list[Any]:
 
 
 def _lists_sources(source: Any) -> bool:
-    """Whether it has other sources as its items, and is not one itself."""
+    """Returns whether it has other sources as its items, and is not one itself."""
     if isinstance(source, (list, tuple)):
         return True
     if hasattr(source, "fileno") or hasattr(source, "getbuffer") or hasattr(source, "read"):
@@ -79,7 +79,7 @@ def _of_item(one: Any) -> list[Any]:
 
 
 def _of_path(path: Any) -> list[Any]:
-    """The files that a path means: one, those of a folder, or those that match a pattern."""
+    """Returns the files that a path means: one, those of a folder, or those that match a pattern."""
     name = os.fsdecode(path)
     if os.path.isdir(name):
         entries = [one for one in os.listdir(name) if not one.startswith(".")]
@@ -104,7 +104,7 @@ def _of_path(path: Any) -> list[Any]:
 
 
 def _files_among(name: str, found: list[str]) -> list[Any]:
-    """Those files, or an error for a pipe among them, which would wait for another program."""
+    """Returns the files; fails for a pipe among them, which would wait for another program."""
     for one in found:
         mode = os.stat(one).st_mode if os.path.exists(one) else stat.S_IFREG
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
@@ -119,6 +119,6 @@ def _missing(name: str, what: str, hint: str) -> Exception:
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
-    """Numbers in names count by their value: ``day-9`` comes before ``day-10``."""
+    """Returns a sort key in which numbers count by their value: ``day-9`` comes before ``day-10``."""
     parts = re.split(r"(\d+)", name)
     return [(int(part) if part.isdecimal() else -1, part) for part in parts]

@@ -82,7 +82,7 @@ def read_mtx(source: Any, form: _Form = "coo", **options: Unpack[MatrixOptions])
 
 
 def _base(base: str | int) -> str:
-    """The number of the first vertex, as a word."""
+    """Returns the number of the first vertex, as a word."""
     return base if isinstance(base, str) else str(int(base))
 
 
@@ -97,9 +97,9 @@ def read_edges(
 ) -> Any:
     """Reads a list of edges: two numbers per line, and optionally a weight.
 
-    ``base`` is the number of the first vertex: 0, 1 or "auto". ``vertices`` is their count; without it,
-    the greatest vertex decides, which differs between parts that are read with ``starting_in=``: pass
-    it for all parts. All else is as for `read_mtx`.
+    ``base`` is the number of the first vertex: 0, 1 or "auto". ``vertices`` is the number of vertices; without it,
+    the greatest vertex decides. That differs between parts that are read with ``starting_in=``, so pass the number
+    for all of them. All else is as for `read_mtx`.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def _matrix(source: Any, form: _Form, options: MatrixOptions, **more: Any) -> An
         what = f"{row_count} x {column_count} is larger than numpy's indices"
         hint = "convert it with `swath convert`"
         raise unreadable("TooLarge", named(source), what, hint)
-    # The parser promises that indices are below the shape and offsets rise: no check is needed.
+    # The parser guarantees that indices are below the shape and offsets rise: no check is needed.
     wide = max(shape) > _MOST
     one, other = np.asarray(first), np.asarray(second)
     one = _signed(one, wide if form == "coo" else int(one[-1]) > _MOST)
@@ -139,7 +139,7 @@ def _matrix(source: Any, form: _Form, options: MatrixOptions, **more: Any) -> An
 
 
 def _coo_array(sparse: Any, shape: tuple[int, int], rows: Any, columns: Any, values: Any) -> Any:
-    """A scipy array, without scipy's four serial passes over indices that the parser has checked."""
+    """Builds a scipy array, without scipy's four serial passes over indices that the parser has checked."""
     matrix = sparse.coo_array(shape, dtype=values.dtype)
     if not hasattr(matrix, "coords"):  # Before scipy 1.13.
         return sparse.coo_array((values, (rows, columns)), shape=shape)
@@ -150,7 +150,7 @@ def _coo_array(sparse: Any, shape: tuple[int, int], rows: Any, columns: Any, val
 
 
 def _signed(ids: np.ndarray[Any, Any], wide: bool) -> np.ndarray[Any, Any]:
-    """Signed, as scipy wants them: the same memory, unless they must be wider."""
+    """Returns signed indices, as scipy needs them: the same memory, unless they must be wider."""
     from swath._numpy import np
 
     if ids.dtype == np.uint64:
@@ -181,14 +181,14 @@ def write_mtx(
     path : path
     matrix : scipy sparse array or matrix, Coo, or numpy array of two dimensions
         Values are written so that reading them back with the same type gives the same bits; for
-        float32 read with ``values="float32"``. Integers above 2^63 - 1 make it ``unsigned-integer``,
-        which scipy reads too. Masked values, and floats wider than a double, are refused. An array is
-        written in the array format: all values column by column, zeros too, without ``symmetry``.
+        float32 read with ``values="float32"``. Integers above 2^63 - 1 make the file ``unsigned-integer``, which
+        scipy reads too. Masked values, and floats wider than a double, are refused. An array is written in the array
+        format: all values column by column, zeros included, without ``symmetry``.
     symmetry : str
-        The symmetry of the matrix, if not "general": only its lower half is written, and the other
-        half is not compared with it.
+        The symmetry of the matrix. Unless it is "general", only the lower half is written, and the upper half is not
+        compared with it.
     comment : str, optional
-        For the head of the file.
+        A comment for the head of the file.
     {options}
 
     Examples
@@ -257,7 +257,7 @@ def _indices(what: str, given: Any) -> np.ndarray[Any, Any]:
 
 
 def _numbers(given: Any) -> np.ndarray[Any, Any]:
-    """Values of a type that the format has, unchanged."""
+    """Returns the values, unchanged, in a type that the format has."""
     from swath._numpy import np
 
     array = plain("the array of values", given)

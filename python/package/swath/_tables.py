@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 def read_csv(source: Any, dtype: npt.DTypeLike | None = None, **options: Unpack[CsvOptions]) -> Any:
     """Reads a CSV or TSV file: a table of any types, or with ``dtype`` an array of numbers.
 
-    No value is guessed: the type of a column holds all its values in the file, or is the one that you pass,
-    and then a value that contradicts it is an error with its line. Of each column, ``table.report`` counts the
-    decimals that have other digits as a number (``rounded``), and numbers that lost zeros, a plus or the minus of
-    ``-0`` because you pass their type (``padded``), with the line of the first; of JSON Lines also the objects and
-    arrays that are text because of other values (``as_text``).
+    No value is guessed: the type of a column holds all its values in the file, or is the one that you pass; then a
+    value that contradicts it is an error with its line. For each column, ``table.report`` counts the decimals whose
+    digits change as a number (``rounded``), and the numbers that lose zeros, a plus or the minus of ``-0`` because you
+    pass their type (``padded``), with the line of the first; for JSON Lines also the objects and arrays that are text
+    because of other values (``as_text``).
 
     Parameters
     ----------
     source : path, folder, pattern, descriptor, open file, bytes in memory, or several of them
-        As for `read`, and also several files with the same columns: an iterable of sources, all files of a folder,
-        or a path with ``*``. Numbers in their names count by value: 9 comes before 10. With ``verify=``, a list
-        names copies of one file.
+        As for `read`, or several files with the same columns: an iterable of sources, a folder, of which all files are
+        read, or a path with ``*``. Numbers in file names sort by value: 9 before 10. With ``verify=``, a list names
+        copies of one file.
     dtype : numpy dtype, optional
         Integers of 8 to 64 bits, float32 or float64: the result is one array of two dimensions.
         Without it, a ``Table``.
@@ -42,8 +42,8 @@ def read_csv(source: Any, dtype: npt.DTypeLike | None = None, **options: Unpack[
     Returns
     -------
     Table or numpy.ndarray
-        Doubles are correctly rounded. If numbers of an array are other ones than in the text, as 7 for ``007``, there is
-        a ``swath.ChangedValueWarning``.
+        Doubles are correctly rounded. If numbers of an array differ from the text, as 7 does from ``007``, there is a
+        ``swath.ChangedValueWarning``.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def read_csv(source: Any, dtype: npt.DTypeLike | None = None, **options: Unpack[
     >>> swath.read_csv("points.csv", "f8", columns=["y"]).ravel()
     array([0.5, 1.5, 2.5])
 
-    Parts that fit together, for as many programs as there are parts:
+    Parts that fit together, so that each may be read by another program:
 
     >>> dtypes = swath.csv_dtypes("points.csv")
     >>> parts = [(0, 11), (11, None)]
@@ -80,9 +80,9 @@ def read_csv(source: Any, dtype: npt.DTypeLike | None = None, **options: Unpack[
 def stream_csv(source: Any, **options: Unpack[CsvStreamOptions]) -> TableStream:
     """Reads a CSV or TSV file in bounded memory: an iterator of ``Table``, in the order of the file.
 
-    The types are those of the whole file, which is read twice for that, unless ``dtypes`` has all of them, or all
-    values take at most an eighth of the memory at hand. Text that is compressed is decompressed on the way. Text
-    that is not in UTF-8 is in memory as a whole.
+    The types are those of the whole file, which is therefore read twice, unless ``dtypes`` has all of them, or all
+    values take at most an eighth of the available memory. Compressed text is decompressed on the way. Text that is not
+    in UTF-8 is held in memory as a whole.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def stream_csv(source: Any, **options: Unpack[CsvStreamOptions]) -> TableStream:
     Returns
     -------
     TableStream
-        It is a context manager, and a stream for Arrow libraries.
+        It is a context manager, and a stream that Arrow libraries read.
 
     Examples
     --------
@@ -116,14 +116,14 @@ def csv_dtypes(source: Any, **options: Unpack[CsvTypeOptions]) -> list[str]:
 
     The types depend on every field, so the types of a part may differ from those of the whole file.
     Call this once and pass the result as ``dtypes=`` to every `read_csv` of a part: then all parts
-    have the same types. It parses the whole file and keeps nothing. If you know that all rows are
-    alike, the first of them are enough: ``starting_in=(0, 1 << 20)``. A part with a fraction in a
-    column of integers is then an error with its line, never a wrong number.
+    have the same types. It parses the whole file and keeps nothing. If you know that all rows are alike, the first ones
+    are enough: ``starting_in=(0, 1 << 20)``. A part with a fraction in a column of integers is then an error with its
+    line, never a wrong number.
 
     Parameters
     ----------
     source
-        As for `read_csv` without ``dtype``, as are the others; pass the same ones there.
+        As for `read_csv` without ``dtype``, like the other parameters; pass the same ones to `read_csv`.
     {options}
 
     Examples
@@ -135,7 +135,7 @@ def csv_dtypes(source: Any, **options: Unpack[CsvTypeOptions]) -> list[str]:
 
 
 def table_of(form: str, source: Any, options: Mapping[str, Any]) -> Table:
-    """A table of any types from text in some form."""
+    """Returns a table of any types from text in some form."""
     found = said(form, options)
     table = read_batches(_files(source, options), how(options), found)
     _check_types(options, table.num_columns)
@@ -143,7 +143,7 @@ def table_of(form: str, source: Any, options: Mapping[str, Any]) -> Table:
 
 
 def stream_of(form: str, source: Any, options: Mapping[str, Any]) -> TableStream:
-    """The same in bounded memory."""
+    """Returns a stream of such tables, in bounded memory."""
     found = said(form, options)
     stream = stream_table(_files(source, options), how(options), found)
     try:
@@ -155,7 +155,7 @@ def stream_of(form: str, source: Any, options: Mapping[str, Any]) -> TableStream
 
 
 def _check_types(options: Mapping[str, Any], columns: int) -> None:
-    """Fails if a sequence of dtypes is not one for each of the columns."""
+    """Fails if a sequence of dtypes does not have one for each of the columns."""
     dtypes, count = options.get("dtypes"), columns - (options.get("file_column") is not None)
     if isinstance(dtypes, Sequence) and not isinstance(dtypes, str) and len(dtypes) != count:
         raise ValueError(
@@ -165,7 +165,7 @@ def _check_types(options: Mapping[str, Any], columns: int) -> None:
 
 
 def _files(source: Any, options: Mapping[str, Any]) -> list[Any]:
-    """The files of a table; of several, no part can be selected by bytes."""
+    """Returns the files of a table; fails if there are several and an option selects bytes of one."""
     files = files_of(source, options.get("verify"))
     for word, usual in (("offset", 0), ("length", None), ("starting_in", None)):
         if len(files) > 1 and options.get(word, usual) != usual:
@@ -182,7 +182,7 @@ OF_TABLES = {
 
 
 def _array(sources: list[Any], dtype: Any, how: tuple[Any, ...], found: dict[str, Any]) -> Any:
-    """An array of numbers of one type."""
+    """Returns an array of numbers of one type."""
     from swath._numpy import np
 
     for word in sorted(OF_TABLES):
@@ -206,7 +206,7 @@ def _array(sources: list[Any], dtype: Any, how: tuple[Any, ...], found: dict[str
 
 
 def _checked(read: tuple[Any, dict[str, Any] | None]) -> Any:
-    """The array, after a warning if its numbers are not those of the text."""
+    """Returns the array, after a warning if its numbers are not those of the text."""
     from swath._numpy import np
 
     values, report = read

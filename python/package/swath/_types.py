@@ -46,7 +46,7 @@ _ALIASES = {
 for _bits in (16, 32, 64):
     _ALIASES |= {f"i{_bits}": f"int{_bits}", f"u{_bits}": f"uint{_bits}", f"f{_bits}": f"float{_bits}"}
 del _ALIASES["f16"]
-# Words that mean 8 bits there, but 8 bytes in numpy.
+# Words that mean 8 bits in the command, but 8 bytes in numpy.
 _UNCLEAR = {"i8": "int", "u8": "uint"}
 _ALIASES |= {f"datetime64[{unit}]": f"timestamp[{unit}]" for unit in _UNITS}
 for _unit in _UNITS:
@@ -55,7 +55,8 @@ for _unit in _UNITS:
 
 
 def type_word(dtype: Any) -> str:
-    """The library's word for a type, given by a name, or as a type of Python, numpy, pandas or pyarrow."""
+    """Returns the library's word for a type, which is a name or a type of Python, numpy, pandas or
+    pyarrow."""
     if isinstance(dtype, str) and dtype in _UNCLEAR:
         kind = _UNCLEAR[dtype]
         raise TypeError(
@@ -88,7 +89,7 @@ def _found(dtype: Any) -> str | None:
 
 
 def _known(name: str) -> str | None:
-    """By its name alone; pandas and polars write some with capitals."""
+    """Looks a type up by its name alone; pandas and polars write some with capitals."""
     for one in (name, name.lower()):
         if one in TYPES:
             return one
@@ -103,7 +104,7 @@ def _of_numpy(dtype: Any) -> str | None:
     except ImportError:
         return None
     if isinstance(dtype, type) and not issubclass(dtype, np.generic):
-        # Every class would mean a column of objects.
+        # To numpy, every class means a column of objects.
         return None
     try:
         found = np.dtype(dtype)

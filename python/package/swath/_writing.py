@@ -36,7 +36,7 @@ def write_csv(
     data : table, stream, mapping of names to columns, or array of one or two dimensions
         A ``Table``, a ``TableStream``, or a table or stream of pandas, polars, pyarrow, duckdb or any other Arrow
         library, is written with its names and types. So are a mapping, a structured array (one column per
-        field), and a named pandas Series or Index. Missing values, and masked ones of an array, become empty
+        field), and a named pandas Series or Index. Missing values, and masked values of an array, become empty
         fields. In an array of two dimensions, booleans of numpy become 0 and 1.
     names : sequence of str, optional
         Names of the columns for the first line, quoted if they could be taken for data. An array
@@ -47,11 +47,11 @@ def write_csv(
         Digits after the point, correctly rounded. Without it, the shortest text that reads back as
         the same number.
     quoting : {"minimal", "all", "none"}
-        Which fields are quoted: texts that would be read as something else, all, or none. A text that needs
-        quotes and must not have them is an error.
+        Which fields are quoted: texts that would be read as something else, all, or none. With "none", a text
+        that needs quotes is an error.
     null : str
-        The word for missing values. In a table of one column, an empty one is ``NA``, because empty lines are
-        skipped.
+        The word for missing values. In a table of one column, an empty word becomes ``NA``, because empty lines
+        are skipped.
     line_end : {"lf", "crlf"}
         The end of a line; ``"\\n"`` and ``"\\r\\n"`` mean the same.
     {options}
@@ -135,7 +135,7 @@ def write_arrow(
 ) -> int:
     """Writes an Arrow file (Feather version 2), complete or not at all; returns its length in bytes.
 
-    If the name ends in ``.arrows``, it is Arrow's stream format, in which dictionaries may change.
+    If the name ends in ``.arrows``, the file is in Arrow's stream format, in which dictionaries may change.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def _digits(digits: Any) -> int | None:
 
 
 def _columns(data: Any) -> Tables:
-    """Columns that all have names."""
+    """Returns columns that all have names."""
     found = tables(data)
     found = as_columns(plain_or_texts(data)) if found is None else found
     if found.names is None and isinstance(found.data, list):
@@ -192,7 +192,7 @@ def _write(to: PythonOutput, form: Any, found: Tables, said: dict[str, Any]) -> 
 
 
 def _write_array(to: PythonOutput, array: Any, said: dict[str, Any]) -> int:
-    """Numbers of one type, as they are in memory."""
+    """Writes numbers of one type, as they are in memory."""
     from swath._numpy import np
 
     if array.ndim == 1:

@@ -96,7 +96,7 @@ async def _made(verb: Callable[..., _R], args: tuple[Any, ...], how: dict[str, A
     told = swath._progress.Bar() if how.get("progress") is True else how.get("progress") or None
 
     def progress(done: int, total: int | None) -> None:
-        # About once for each MiB: an exception here ends the read.
+        # Called about once for each MiB; an exception here ends the read.
         if cancelled.is_set():
             raise asyncio.CancelledError
         if told is not None:
@@ -117,7 +117,7 @@ async def _made(verb: Callable[..., _R], args: tuple[Any, ...], how: dict[str, A
 
 
 async def _ended(made: asyncio.Future[Any]) -> None:
-    """Waits until the read is over, however often the task is cancelled in the meantime."""
+    """Waits until the read has ended, however often the task is cancelled in the meantime."""
     while not made.done():
         try:
             await asyncio.wait([made])
@@ -125,5 +125,5 @@ async def _ended(made: asyncio.Future[Any]) -> None:
             # Another cancellation takes effect only when the memory is free.
             continue
     if not made.cancelled():
-        # Its exception is no longer awaited.
+        # Retrieves the exception, which no task awaits.
         made.exception()

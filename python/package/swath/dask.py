@@ -8,9 +8,9 @@
 ONE TWO THREE
 FOUR FIVE
 
-No text travels: a task carries paths and extents, and the bytes of an input go from its file to the worker
-that needs them. What is written is one ordered file, or a folder of segments: complete under its name, or
-what was there before, also if workers die, if Dask runs a task twice, or if the client dies.
+Tasks carry paths and extents, never text: the bytes of an input go from its file to the worker that needs them. The
+output is one ordered file, or a folder of segments. It is complete under its name, or what was there before remains,
+even if workers die, Dask runs a task twice, or the client dies.
 
 The functions take Dask's own collections and return them: bags, dataframes, arrays, lists of delayed
 values. They work with every scheduler: threads, processes, synchronous, and ``distributed``. Workers must
@@ -58,12 +58,12 @@ def read_text(
     Parameters
     ----------
     paths : path, or iterable of paths
-        Read as one sequence of bytes: a partition may have lines of several files. A text with ``*``,
-        ``?`` or ``[`` is a pattern; the files that match are ordered as Dask orders them, numbers by value.
+        Read as one sequence of bytes: a partition may have lines of several files. A path with ``*``, ``?`` or ``[``
+        is a pattern; the files that match are ordered as Dask orders them, numbers by value.
     encoding : str, optional
-        None gives lines as bytes. UTF-16 and UTF-32 are refused: their lines cannot be found by a byte.
+        None gives lines as bytes. UTF-16 and UTF-32 are refused: their lines do not end with one byte.
     errors : str
-        What to do with bytes that are not text, as for ``open``.
+        How to treat bytes that cannot be decoded, as for ``open``.
     delimiter : bytes or str of one byte, optional
         Where lines end. Default: a newline, and nothing else; a carriage return before it stays.
     parts : int
@@ -76,7 +76,7 @@ def read_text(
     Raises
     ------
     swath.ChangedError
-        When it is computed, with partition, path and bytes, if a file has changed since this call.
+        When the bag is computed, if a file has changed since this call; with partition, path and bytes.
 
     Examples
     --------
@@ -106,8 +106,8 @@ def read_records(
         Where records end, as for `swath.scan_records`: after this byte (default: a newline), after
         newlines outside quotes, or after this many bytes each.
     form : {"bytes", "views"}
-        "views" gives read-only memoryviews of what was read, without a copy. Only "bytes" can go from one
-        worker to another item by item; a partition of views travels as one buffer.
+        "views" gives read-only memoryviews of the memory that was read, without a copy. Only "bytes" can move between
+        workers item by item; a partition of views moves as one buffer.
 
     Examples
     --------
@@ -139,18 +139,18 @@ def read_csv(
     paths, parts, part_size, workers
         As for `read_text`. Every file has the same columns, and UTF-8 text.
     dtype : numpy dtype, optional
-        The result is then a Dask array of two dimensions, whose chunks have unknown lengths. Without it, a
-        Dask dataframe. Its divisions are unknown.
+        The result is then a Dask array of two dimensions, whose chunks have unknown lengths. Without it, the result
+        is a Dask dataframe with unknown divisions.
     sample : int, optional
-        Bytes of the first file that decide the types, parsed on the client; None parses all files. If a
-        row does not fit, computing its partition is an error that names it, never a wrong value.
+        Bytes of the first file that decide the types, parsed on the client; None parses all files. If a row does not
+        fit them, computing its partition is an error that names it, never a wrong value.
     {options}
 
-    As ``dtypes`` there are also "Int64" and so on, and "boolean", for values that may be missing. Other columns have
-    the types of the sample. A dataframe parses only the columns that are used. Rows cannot be set aside: no partition
-    could tell you which.
+    ``dtypes`` may also be "Int64" and so on, and "boolean", for values that may be missing. Other columns have the
+    types of the sample. A dataframe parses only the columns that are used. Rows cannot be set aside, because a
+    partition could not report them.
 
-    A partition of all columns, if these are numbers, reads its bytes only. Any other also reads what is before it in
+    A partition of all columns, if these are numbers, reads its bytes only. Any other also reads all earlier bytes of
     its file, because a quoted field may have line ends, unless you pass ``quote=None``.
 
     Examples
@@ -208,9 +208,9 @@ def read_mtx(
     ----------
     path : path
     form : {"csr", "coo"}
-        "csr": a Dask array whose chunks are blocks of whole rows, as ``scipy.sparse.csr_array``. Entries
-        go from the worker that read them to the one that has their rows. "coo": a list of delayed
-        ``scipy.sparse.coo_array`` of the full shape, one for each partition of the file; nothing travels.
+        "csr": a Dask array whose chunks are blocks of whole rows, as ``scipy.sparse.csr_array``. Entries go from the
+        worker that read them to the one that has their rows. "coo": a list of delayed ``scipy.sparse.coo_array`` of
+        the full shape, one for each partition of the file; no entries move between workers.
     values, expand, strict
         As for `swath.read_mtx`. Integers are ``int64`` unless ``values`` says otherwise.
     blocks : int
@@ -248,7 +248,7 @@ def read_edges(
 ) -> Any:
     """Reads a list of edges as sparse blocks of rows: two numbers per line, and optionally a weight.
 
-    ``base`` is the number of the first vertex. ``vertices`` is their count: without it, the greatest vertex
+    ``base`` is the number of the first vertex. ``vertices`` is the number of vertices: without it, the greatest vertex
     decides, and this call reads the file once, on the workers. All else is as for `read_mtx`.
 
     Examples
@@ -275,12 +275,12 @@ def ingest(
 ) -> Any:
     """Returns a bag of whole files: pairs of a path and a `swath.Buffer`.
 
-    Each partition reads its files, which must be those that the client looked at.
+    Each partition reads its files; a file that is not the one that the client looked at is an error.
 
     Parameters
     ----------
     paths_or_folder : path, or iterable of paths
-        A folder is walked now, by the client, which also looks at the sizes.
+        The client walks a folder, and looks at the sizes, during this call.
     parts, part_size : int
         Partitions, or bytes of files in each: 0 means 64 MiB.
     workers : int
@@ -323,19 +323,19 @@ def append(
     collection : bag, dataframe, series, array, or list of delayed values
         Items are str or bytes, written one after another. Dataframes and series are written as CSV.
     function : callable, optional
-        Makes the text of a partition: receives it as a list or an iterator, frame or array, and returns
-        str, bytes, or an iterable of them. Arrays need it.
+        Makes the text of a partition: receives a list or an iterator, a frame or an array, and returns str, bytes, or
+        an iterable of them. Required for arrays.
     end : str or bytes
-        Written after each item. Default: nothing, as for ``file.writelines``: lines of `read_text` have
-        their ends.
+        Written after each item. Default: nothing, as for ``file.writelines``, because lines of `read_text` have their
+        ends.
     encoding : str
-        For str.
+        The encoding of str.
     index, header : bool
         For dataframes: whether to write the index, and the names of the columns in the first line.
     form : {"file", "segments"}
         One file, or a folder of segments with a manifest, which needs no copy.
     folder : path, optional
-        For what partitions write; default: next to ``path``.
+        The folder to which partitions write; default: one next to ``path``.
     durability, replace, hard_links
         As for `swath.append`.
     compute : bool
@@ -348,8 +348,8 @@ def append(
     swath.job.Committed
         With ``bytes`` and ``crc32c``.
 
-    If a partition fails for good, nothing is written and the old file stays. What a client left that was
-    killed, `swath.job.sweep` removes.
+    If a partition fails for good, no output is written and the old file stays. `swath.job.sweep` removes what a killed
+    client left.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Jobs of many processes: parallel workers write one right output, once.
+"""Jobs of many processes: parallel workers write one correct output, once.
 
-Swath starts no workers: an engine that you already have does (a pool of processes, Dask, MPI, a batch
-system). What is here is the contract between them::
+Swath starts no workers: an engine that you already have does (a pool of processes, Dask, MPI, a batch system). This
+module is the contract between them::
 
     plan(inputs, target)    client    which bytes each part reads; a folder for what parts write
     part.writer()           worker    an attempt of a part: bytes in order, then a receipt (Done)
@@ -23,9 +23,9 @@ system). What is here is the contract between them::
 ONE TWO THREE
 FOUR FIVE
 
-A part may be done several times, and several times at once. The target is complete, or what it was before,
-whichever process is killed, and when. Nothing is removed before the output is durable. An input that has
-changed since the plan was made is an error. `run` does all of this on any executor.
+A part may be done several times, also at the same time. Whichever process is killed, and whenever, the target is
+complete or what it was before. Nothing is removed before the output is durable. An input that has changed since the
+plan was made is an error. `run` does all of this on any executor.
 """
 
 from __future__ import annotations
@@ -88,10 +88,10 @@ def plan(
     replace: bool = True,
     hard_links: _HardLinks = "refuse",
 ) -> Plan:
-    """Plans a job: looks at the inputs, divides them into parts, and makes the folder of the job.
+    """Plans a job: looks at the inputs, divides them into parts, and creates the folder of the job.
 
-    Only inputs of length 0 are opened and, for "lines", those that are cut; nothing is made at the target. Cost: one
-    stat(2) for each input, and a folder with one file; for "lines" also a short read for each part.
+    Only inputs of length 0 are opened and, for "lines", those that are divided; nothing is created at the target.
+    Cost: one stat(2) for each input, and a folder with one file; for "lines" also a short read for each part.
 
     Parameters
     ----------
@@ -100,33 +100,32 @@ def plan(
     target : path
         Where the output goes.
     parts : int
-        How many, at most: no part is empty. 0 means as many as ``part_size`` gives, or 1 without inputs.
-        Ignored for "inputs".
+        The most parts; none is empty. 0 means as many as ``part_size`` gives, or 1 without inputs. Ignored for
+        "inputs".
     part_size : int
         Bytes of input of a part; 0 means 64 MiB. Ignored for "inputs".
     division : {"records", "lines", "bytes", "inputs", "groups"} or int
-        Where inputs may be divided, and so what a part has. "records": at any byte; a part has the records
-        that begin in its pieces, and each input is taken alone. Which records, ``delimiter=`` of `run` and
-        `attempt` says, or the reader that you pass ``starting_in=``: do all parts with the same one. The
-        command `swath job run` cannot do such parts. "lines": where lines begin; a part has whole lines, and
-        all inputs are one text. "bytes": at any byte; a part has exactly its bytes. "inputs": each input
-        that has bytes is one part. "groups": between inputs only, and a part may have several. An int: at
-        multiples of this many bytes, which each input must consist of.
+        Where inputs may be divided, and so what a part has. "records": at any byte; a part has the records that
+        begin in its pieces, and each input stands alone. ``delimiter=`` of `run` and `attempt`, or the reader to
+        which you pass ``starting_in=``, defines the records: use the same one for all parts. The command `swath job
+        run` cannot do such parts. "lines": where lines begin; a part has whole lines, and all inputs are one text.
+        "bytes": at any byte; a part has exactly its bytes. "inputs": each input that has bytes is one part.
+        "groups": between inputs only; a part may have several. An int: at multiples of this many bytes; the length
+        of each input must be such a multiple.
     form : {"file", "segments"}
         "file": one ordinary file; the commit copies the segments to their places, sharing blocks where
-        the file system can. "segments": the job's folder is the output, which the commit gives a
-        manifest; it moves nothing. `swath cat` and `swath cp` read it.
+        the file system can. "segments": the job's folder is the output; the commit adds a manifest and moves nothing.
+        `swath cat` and `swath cp` read it.
     folder : path, optional
-        For what parts write; it must not exist. Default: next to the target, ``TARGET.job-XXXXXXXX``. All
+        The folder to which parts write; it must not exist. Default: next to the target, ``TARGET.job-XXXXXXXX``. All
         processes must see it under this path.
     durability : {"full", "none"}
         Whether the commit waits until the device has the output.
     replace : bool
-        Whether an existing file may be replaced, as in all functions of this package that write. `swath job
-        plan` refuses it without ``--force``, as all commands do.
+        Whether an existing file may be replaced, as in all functions of this package that write. The command `swath job
+        plan` refuses to without ``--force``, as all commands do.
     hard_links : {"refuse", "break"}
-        What to do if the file has other names, which keep the old bytes: refuse, or give only this
-        name the new ones.
+        How to treat a file that has other names, which keep the old bytes: refuse, or give only this name the new ones.
 
     Examples
     --------
@@ -157,9 +156,9 @@ def divide(
     part_size: int = 0,
     division: _Division = "records",
 ) -> list[Part]:
-    """Divides inputs into the parts that `plan` gives them, without a job: for programs that only read.
+    """Divides inputs into parts as `plan` does, without a job: for programs that only read.
 
-    Such a part can check its inputs, and has no writer. Parameters are those of `plan`.
+    Such a part can check its inputs, but has no writer. Parameters are those of `plan`.
 
     Examples
     --------
@@ -185,7 +184,7 @@ def open(folder: _Path, *, hard_links: _HardLinks = "refuse") -> Plan:
 
 
 def status(folder: _Path) -> Status:
-    """Looks into the folder of a job: how far it is, and which parts are missing.
+    """Looks into the folder of a job: returns its progress, and which parts are missing.
 
     Reads the plan and the names of segments, never their bytes.
 
@@ -202,12 +201,12 @@ def status(folder: _Path) -> Status:
 
 
 def sweep(folder: _Path, older_than: float | datetime.timedelta) -> list[Swept]:
-    """Removes the folders of jobs in ``folder`` in which nothing has changed for a time: what clients left
-    that were killed.
+    """Removes the folders of jobs in ``folder`` in which nothing has changed for a time: those that killed clients
+    left.
 
-    Committed outputs stay, also folders of segments. So do jobs that another process is committing,
-    folders of other users, and everything else in ``folder``. Choose an age that no attempt takes: one
-    that is running cannot always be seen.
+    Committed outputs stay, also folders of segments. So do jobs that another process is committing, folders of other
+    users, and everything else in ``folder``. Choose an age longer than any attempt takes: a running one cannot always
+    be detected.
 
     Parameters
     ----------
@@ -232,23 +231,22 @@ def attempt(
     block_size: int = 0,
     workers: int = 1,
 ) -> Done:
-    """Does a part in this process: reads what the part has, writes what ``function`` makes of it, and returns
-    the receipt. `run` calls it on workers; call it yourself on an engine that has no executor.
+    """Does a part in this process: reads its bytes, writes the results of ``function``, and returns the receipt. `run`
+    calls it on workers; call it yourself on an engine that has no executor.
 
-    Unless the job is divided by "records", the command `swath job run` reads the same bytes: some parts may be
-    done by it, and others here.
+    Unless the job is divided by "records", the command `swath job run` reads the same bytes, so it may do some parts,
+    and this function others.
 
     Parameters
     ----------
     part : Part
     function : callable
         Receives a read-only memoryview of whole records, as in `scan_records`, and returns bytes: ``b""`` for
-        nothing. None is an error, because a function that forgot to return gives it too. In a job without
-        inputs it receives the index of the part, once.
+        nothing. None is an error, because a forgotten ``return`` gives it too. In a job without inputs it receives the
+        index of the part, once.
     delimiter : bytes or str of one byte, "csv", or int
-        Where records end, as for `scan_records`. Only for parts of "records", "inputs" and "groups": with
-        "lines" these are lines, with a width they have that width, and with "bytes" a block begins and ends
-        anywhere.
+        Where records end, as for `scan_records`. Only for parts of "records", "inputs" and "groups": with "lines"
+        records are lines, with a width they have that width, and with "bytes" a block begins and ends anywhere.
     block_size : int
         Bytes that ``function`` receives at one time; 0 means 1 MiB.
     workers : int
@@ -301,15 +299,14 @@ def run(
     retries: int = 2,
     progress: _Progress = None,
 ) -> Committed:
-    """Runs a job on an executor: every part's records go through ``function`` on a worker, and the output
-    is one, in the order of the inputs.
+    """Runs a job on an executor: workers apply ``function`` to the records of each part, and the results are one
+    output, in the order of the inputs.
 
-    Any object will do that has ``submit``, which returns futures with ``result`` and ``cancel``:
-    ``concurrent.futures.ProcessPoolExecutor``, Dask's ``client.get_executor()``, mpi4py's
-    ``MPIPoolExecutor``. When the output is durable, the folder of the job is removed. If a part fails for
-    good, or the executor loses workers or its scheduler, the rest is cancelled, the job is aborted, and the
-    target stays as it was. If only the commit fails, what the parts wrote is kept, and the exception says
-    where.
+    An executor is any object whose ``submit`` returns futures with ``result`` and ``cancel``:
+    ``concurrent.futures.ProcessPoolExecutor``, Dask's ``client.get_executor()``, mpi4py's ``MPIPoolExecutor``. When the
+    output is durable, the folder of the job is removed. If a part fails for good, or the executor loses workers or its
+    scheduler, the rest is cancelled, the job is aborted, and the target stays as it was. If only the commit fails, the
+    parts' output is kept, and the exception says where.
 
     Parameters
     ----------
@@ -318,9 +315,9 @@ def run(
     function, delimiter, block_size, workers
         As for `attempt`. Other processes must be able to import or unpickle ``function``.
     retries : int
-        How often a part is done again that has failed.
+        How often a failed part is done again.
     progress : bool or callable
-        Of the commit, as for `write_csv`.
+        Progress of the commit, as for `write_csv`.
 
     Examples
     --------
@@ -362,13 +359,13 @@ def run(
 
 
 def _attempt(part: Part, function: _Function, how: dict[str, Any], left: int) -> Done:
-    """An attempt without keywords, which an executor may take for its own: Dask has ``workers``. Dask does
-    equal calls once, too: so each attempt of a part has another ``left``."""
+    """Calls `attempt` without keywords, which an executor may take for its own, as Dask does ``workers``. Dask also
+    runs equal calls only once, so ``left`` differs between the attempts of a part."""
     return attempt(part, function, **how)
 
 
 def _finished(waiting: dict[_Future, Any]) -> list[_Future]:
-    """Those that have ended; the first one, to be waited for, if they cannot be awaited together."""
+    """Returns the futures that have ended; if they cannot be awaited together, the first one, to be waited for."""
     ours = [future for future in waiting if isinstance(future, concurrent.futures.Future)]
     if len(ours) < len(waiting):
         return [next(iter(waiting))]
@@ -377,7 +374,7 @@ def _finished(waiting: dict[_Future, Any]) -> list[_Future]:
 
 
 def _given_up(plan: Plan, error: BaseException) -> None:
-    """Aborts the job, and keeps the error that ended it."""
+    """Aborts the job; if that fails, adds a note to the error that ended it."""
     try:
         plan.abort()
     except Error as other:
@@ -385,7 +382,7 @@ def _given_up(plan: Plan, error: BaseException) -> None:
 
 
 def _committed(plan: Plan, done: Iterable[Done], progress: _Progress = None) -> Committed:
-    """Commits a job and removes its folder. The folder stays after a failure that may pass."""
+    """Commits a job and removes its folder. The folder stays after a failure that may be temporary."""
     try:
         committed = plan.commit(done, progress=progress)
     except ChangedError as error:

@@ -1,9 +1,9 @@
 """Swath for MPI programs, on mpi4py: ranks read their own part of a file, and append to one output.
 
-Every function is collective: all ranks of ``comm`` call it, in the same order, with the same arguments. What
-each rank may choose for itself is its data, its function, and how it reads (``workers``, ``block_size``,
-``engine`` and the like). All ranks raise the same error if another argument differs. So a path is the same
-text on all ranks, and a relative one is looked up in the same working directory.
+Every function is collective: all ranks of ``comm`` call it, in the same order, with the same arguments. Each rank
+may choose for itself only its data, its function, and how it reads (``workers``, ``block_size``, ``engine`` and
+the like). If another argument differs, all ranks raise the same error. A path must therefore be the same text on
+all ranks, and a relative one needs the same working directory.
 
 If one rank fails, every rank raises the error of the first one that failed, with a note that names it, and no
 rank waits for it.
@@ -14,8 +14,8 @@ rank waits for it.
 >>> swath.mpi.append(comm, "upper.txt", bytes(mine).upper())  # one file, in the order of the ranks
 24
 
-A rank that is killed ends the program, as MPI programs end. An output is then what it was before, or complete;
-the next writer of the same target removes what is left next to it.
+A rank that is killed ends the program, as usual with MPI. The output is then what it was before, or complete; the
+next writer of the same target removes what is left next to it.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def read_text(
     Returns
     -------
     Buffer
-        Put together in the order of the ranks, they are the file.
+        The lines. Concatenated in the order of the ranks, they are the file.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def read_records(
 ) -> list[_R]:
     """Calls ``function`` for blocks of this rank's records, and returns the results of this rank, in order.
 
-    In bounded memory: what ``function`` receives is valid during the call only.
+    Memory is bounded: the memoryview that ``function`` receives is valid during the call only.
 
     Parameters
     ----------
@@ -165,15 +165,16 @@ def read_csv(comm: Any, path: _Path, dtype: Any = None, *, workers: int = 0, **h
 
     Without ``dtype`` or ``dtypes=`` for all columns, the types are those of `csv_dtypes` for the whole file: a
     column that has fractions on one rank is float64 on all. A rank whose part alone has other types parses it
-    twice; where the types of the parts do not say that of the whole, one rank parses the file.
+    twice; if the types of the parts do not determine those of the whole file, one rank parses the file.
 
     Parameters
     ----------
     comm, path, workers
         As for `read_text`.
     dtype, how
-        As for `read_csv`, but for ``offset``, ``length``, ``starting_in`` and ``rows``. A rank also reads what is
-        before its part, because a quoted field may have line ends, unless ``quote=None`` or ``dtype`` is given.
+        As for `read_csv`, without ``offset``, ``length``, ``starting_in`` and ``rows``. A rank also reads all
+        bytes before its part, because a quoted field may have line ends, unless ``quote=None`` or ``dtype`` is
+        given.
 
     Returns
     -------
@@ -214,7 +215,7 @@ def read_csv(comm: Any, path: _Path, dtype: Any = None, *, workers: int = 0, **h
 def read_shared(comm: Any, path: _Path, *, workers: int = 0) -> Shared:
     """Reads a whole file once on each machine, into memory that all ranks of the machine share.
 
-    One rank of each machine reads it, the others wait. Free it on all ranks with `Shared.free`, or use it as a
+    One rank of each machine reads it; the others wait. Free it on all ranks with `Shared.free`, or use it as a
     context manager.
 
     Parameters
@@ -254,7 +255,7 @@ def append(
     """Appends the bytes of all ranks, in the order of the ranks, to one output; returns its length.
 
     Each rank writes straight from its memory to its place in one file, which then gets its name in one step:
-    the target is complete, or what it was. No byte travels between ranks.
+    the target is complete, or what it was. No byte moves between ranks.
 
     Parameters
     ----------
@@ -265,8 +266,8 @@ def append(
         bytes each has.
     segments : bool
         Whether to write a folder of segments: one file for each rank, with a checksum, and a manifest. Pieces
-        of an iterable are then written as they come. For file systems on which many writers of one file are
-        slow. ``swath cat`` and ``swath cp`` read it; something may not be there yet.
+        of an iterable are then written as they come. For file systems on which many writers of one file are slow.
+        ``swath cat`` and ``swath cp`` read the folder, which must not exist before the call.
     durability, replace, hard_links
         As for `append`.
 
@@ -302,7 +303,7 @@ def read_edges(
 ) -> Rows:
     """Reads a list of edges into compressed rows that are distributed by blocks of rows.
 
-    Each rank parses the lines of its `extent`; then every edge goes to the rank that has its row. Put together,
+    Each rank parses the lines of its `extent`; then every edge goes to the rank that has its row. Concatenated,
     the blocks are what `read_edges` returns in the form "csr" on one process, entry for entry.
 
     Memory of a rank: its part of the edges twice, and 8 bytes for each vertex.

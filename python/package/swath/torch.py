@@ -10,8 +10,8 @@ True
 >>> for batch in loader:                                           # doctest: +SKIP
 ...     print(len(batch))                                          # batch: a list of bytes
 
-Nothing here imports torch: it calls only ``__len__`` and ``__getitems__`` of a dataset. Workers that are
-forked or spawned open files of their own.
+This module does not import torch, which calls only ``__len__`` and ``__getitems__`` of a dataset. Forked and
+spawned workers open files of their own.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def _is_one(paths: Any) -> bool:
 
 
 def _listed(paths_or_folder: Any) -> list[str]:
-    """Files ordered by name as bytes, a folder's own before those of its subfolders: as `ingest`."""
+    """Returns files ordered by name as bytes, a folder's own before those of its subfolders, as `ingest`
+    does."""
     if not _is_one(paths_or_folder):
         return [os.fsdecode(path) for path in paths_or_folder]
     if not os.path.isdir(paths_or_folder):
@@ -63,7 +64,7 @@ def _listed(paths_or_folder: Any) -> list[str]:
 class FileDataset(Generic[_R]):
     """A map-style dataset whose items are files.
 
-    A batch is read at once by `swath.ingest`, so a ``DataLoader`` needs few workers.
+    `swath.ingest` reads a whole batch at once, so a ``DataLoader`` needs few workers.
 
     Parameters
     ----------
@@ -71,8 +72,8 @@ class FileDataset(Generic[_R]):
         A folder is walked once, when the dataset is made; a dangling link in it is an error.
     decode : callable
         Makes an item from the bytes of a file, a read-only memoryview that it may keep. By default an item is
-        ``bytes``: a copy. What it returns is pickled if the ``DataLoader`` has workers, so it cannot be a
-        memoryview: torch then waits for the batch for ever.
+        ``bytes``: a copy. If the ``DataLoader`` has workers, items are pickled, so they must not be memoryviews:
+        torch would wait for the batch forever.
 
     Examples
     --------
@@ -110,7 +111,8 @@ class FileDataset(Generic[_R]):
 
 
 def _state_of(facts: os.stat_result) -> tuple[int, int, int]:
-    """By what a change is noticed; of file systems without a device, such as network ones, without the inode."""
+    """Returns the facts that show a change; without the inode on file systems without a device, such as network
+    ones."""
     return facts.st_size, facts.st_mtime_ns, facts.st_ino if os.major(facts.st_dev) else 0
 
 
@@ -164,12 +166,12 @@ class RecordDataset(Generic[_R]):
         return self.__getitems__([index])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> list[_R]:
-        """Returns a batch: the records of each file at once, neighbours together.
+        """Returns a batch; reads the records of each file at once, neighbours together.
 
         Raises
         ------
         swath.ChangedError
-            For a file that is another one, or was written to, since the dataset was made.
+            For a file that was replaced or written to since the dataset was made.
         """
         places: dict[int, list[tuple[int, int]]] = {}
         for slot, index in enumerate(indices):
@@ -218,11 +220,11 @@ class ShuffledSampler:
         self._epoch = 0
 
     def set_epoch(self, epoch: int) -> None:
-        """Sets the epoch that comes next."""
+        """Sets the next epoch."""
         self._epoch = epoch
 
     def __len__(self) -> int:
-        """Returns how many indices this rank gets."""
+        """Returns the number of indices of this rank."""
         return -(-self._count // self._replicas)
 
     def __iter__(self) -> Iterator[int]:

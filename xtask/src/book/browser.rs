@@ -1,7 +1,7 @@
-//! Opens pages of the site in a headless browser: each shows its title and misses nothing.
+//! Opens pages of the site in a headless browser: each shows its title and loads all its files.
 //!
-//! A page is opened as a copy beside itself, with a script in front that writes into the page what
-//! could not be loaded. A copy with a planted fault must be found, too.
+//! The browser opens a copy next to the page, with a script in front that records in the page what
+//! could not be loaded. The fault of a planted copy must be found, too.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::workspace::Workspace;
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 const COPY: &str = "opened-by-the-tests.html";
 
-/// Hears of every script, picture and style sheet that cannot be loaded, and of every exception.
+/// Records every script, picture and style sheet that cannot be loaded, and every exception.
 const LISTENER: &str = "<head><script>addEventListener('error', (event) => {\
     const what = event.target.src || event.target.href || event.message;\
     document.documentElement.setAttribute('data-failed', what);\
@@ -39,7 +39,7 @@ pub(super) fn run(workspace: &Workspace, site: &Path, pages: &[&str]) -> Result<
     Ok(())
 }
 
-/// Returns what the browser has made of `html`, as it stands in the place of `page`.
+/// Returns the browser's document for `html`, opened in the place of `page`.
 fn open(workspace: &Workspace, browser: &str, page: &Path, html: &str) -> Result<String> {
     let copy = page.with_file_name(COPY);
     fs::write(&copy, html.replacen("<head>", LISTENER, 1))?;
@@ -56,7 +56,7 @@ fn open(workspace: &Workspace, browser: &str, page: &Path, html: &str) -> Result
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Compares the page as it was written with what a browser made of it.
+/// Compares the page as it was written with the browser's document.
 fn check(html: &str, dom: &str) -> Result<()> {
     if let Some(what) = between(dom, "data-failed=\"", "\"") {
         bail!("it could not be loaded, or failed: {what}");

@@ -5,7 +5,7 @@ const HEAD: &str = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf
     :root { color-scheme: light dark } body { font-family: sans-serif; margin: 1.5em }\
     pre { font-size: 0.85em; line-height: 1.4 }</style>\n";
 
-/// A text as it is.
+/// Returns a page with a text as it is.
 pub(super) fn file(path: &str, text: &str) -> String {
     let (path, text) = (escaped(path), escaped(text));
     format!(
@@ -13,7 +13,7 @@ pub(super) fn file(path: &str, text: &str) -> String {
     )
 }
 
-/// A list of links: name and target.
+/// Returns a page with a list of links: name and target.
 pub(super) fn folder<'n>(path: &str, files: impl Iterator<Item = (&'n str, String)>) -> String {
     let path = escaped(path);
     let mut page = format!("{HEAD}<title>{path}</title></head>\n<body><h1>{path}</h1>\n<ul>\n");

@@ -1,4 +1,4 @@
-//! Collects what the site is made from: the pages, and everything that they link to.
+//! Collects the sources of the site: the pages, and everything that they link to.
 //!
 //! | In the repository | In the site |
 //! | --- | --- |
@@ -41,7 +41,7 @@ pub(super) fn run(root: &Path, to: &Path) -> Result<()> {
     stage.write("pages/conf.py", stage.read("docs/conf.py")?)
 }
 
-/// The list of pages beside each page: a part for each heading of the summary.
+/// Returns the list of pages beside each page: a part for each heading of the summary.
 fn contents(summary: &str) -> String {
     let (mut text, mut is_open) = (String::new(), false);
     for line in summary.lines() {
@@ -63,7 +63,7 @@ fn contents(summary: &str) -> String {
     if is_open { text + "```\n" } else { text }
 }
 
-/// Pages beside those of `docs`, in two parts.
+/// Returns the list of the pages that are not in `docs`, in two parts.
 fn appendix(others: &BTreeMap<String, String>) -> String {
     let (records, others): (Vec<_>, Vec<_>) =
         others.iter().partition(|(path, _)| path.starts_with("lab/record/"));
@@ -79,7 +79,7 @@ fn appendix(others: &BTreeMap<String, String>) -> String {
     text
 }
 
-/// The pages below `folder`, from the root.
+/// Returns the pages below `folder`, by their paths from the root.
 fn pages(root: &Path, folder: &str) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for name in names(&root.join(folder))? {
@@ -93,7 +93,7 @@ fn pages(root: &Path, folder: &str) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Names in a folder, in order; hidden ones are left out.
+/// Returns the names in a folder, in order, without hidden ones.
 fn names(folder: &Path) -> Result<Vec<String>> {
     let entries = fs::read_dir(folder).with_context(|| format!("no {}", folder.display()))?;
     let names = entries.map(|it| Ok(it?.file_name().to_string_lossy().into_owned()));
@@ -103,7 +103,7 @@ fn names(folder: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Where a path of the repository is in the staged source, before pages become HTML.
+/// Returns the place of a path of the repository in the staged source, before pages become HTML.
 fn site_path(path: &str) -> String {
     match path.strip_prefix("docs/") {
         Some(inner) if path.ends_with(".md") => inner.to_owned(),
@@ -170,7 +170,7 @@ impl Stage<'_> {
         Ok(None)
     }
 
-    /// The staged file that stands for `path`.
+    /// Returns the staged file that stands for `path`.
     fn target(&self, path: &str) -> Result<String> {
         let source = self.root.join(path);
         if let Some(name) = reference(path) {
@@ -187,7 +187,8 @@ impl Stage<'_> {
         Ok(format!("repository/{path}{}", if is_text { ".html" } else { "" }))
     }
 
-    /// Points the links of a page into the site, and leaves the language of a block without its attributes.
+    /// Points the links of a page into the site, and removes attributes after the languages of
+    /// blocks.
     fn rewrite(&mut self, path: &str, text: &str) -> Result<String> {
         let mut rewritten = String::with_capacity(text.len());
         let mut end = 0;
@@ -228,7 +229,7 @@ impl Stage<'_> {
     }
 }
 
-/// The name of the crate whose reference stands for its root.
+/// Returns the name of the crate whose reference stands for `path`, the root of its sources.
 fn reference(path: &str) -> Option<String> {
     let name = path.strip_prefix("crates/")?.strip_suffix("/src/lib.rs")?;
     let name = if name == "swath" { name.to_owned() } else { format!("swath_{name}") };
@@ -243,7 +244,7 @@ fn as_page(path: &str) -> String {
     path.strip_suffix(".md").map_or_else(|| path.to_owned(), |stem| format!("{stem}.html"))
 }
 
-/// The path of `file`, as seen from the folder of `from`.
+/// Returns the path of `file`, as seen from the folder of `from`.
 fn join(from: &str, file: &str) -> Result<String> {
     let mut parts: Vec<&str> = from.split('/').collect();
     parts.pop();
@@ -258,7 +259,7 @@ fn join(from: &str, file: &str) -> Result<String> {
     Ok(parts.join("/"))
 }
 
-/// `to` as a link from the file `from`, both from the same root.
+/// Returns `to` as a link from the file `from`, both relative to the same root.
 fn relative(from: &str, to: &str) -> String {
     let (mut from, mut to) =
         (from.split('/').collect::<VecDeque<_>>(), to.split('/').collect::<VecDeque<_>>());
@@ -270,7 +271,7 @@ fn relative(from: &str, to: &str) -> String {
     up + &PathBuf::from_iter(to).to_string_lossy()
 }
 
-/// The links of a page outside code: where each target begins, and the target.
+/// Returns the links of a page outside code: where each target begins, and the target.
 fn links(text: &str) -> Vec<(usize, &str)> {
     let mut links = Vec::new();
     let (mut at, mut is_code) = (0, false);

@@ -29,7 +29,7 @@ impl Bench<'_> {
         self.header_examples()
     }
 
-    /// Those of the header, each as a program of its own.
+    /// Compiles and runs the examples of the header, each as a program of its own.
     fn header_examples(&self) -> Result<()> {
         let groups = header::groups(self.workspace)?;
         let folder = self.folder.join("header-examples");
@@ -52,7 +52,8 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// A compiler warns of a status that is ignored, in every language of the header.
+    /// Checks that compilers warn of an ignored status, in every language of the
+    /// header.
     pub(super) fn ignored(&self) -> Result<()> {
         for source in self.workspace.sources(IGNORED, "c")? {
             for standard in STANDARDS {
@@ -60,7 +61,7 @@ impl Bench<'_> {
                     continue;
                 }
                 let mut command = self.workspace.command(standard.compiler);
-                // Not only its syntax: GCC warns when it compiles.
+                // Compiled, not only parsed: GCC warns when it compiles.
                 command.args(["-Wall", "-Werror=unused-result", "-c", "-o", "/dev/null", "-I"]);
                 command.arg(self.prefix.join("include"));
                 command.args(["-x", standard.language]).arg(format!("-std={}", standard.name));
@@ -75,7 +76,8 @@ impl Bench<'_> {
     }
 }
 
-/// The files that examples of the header read, in the folder that the program runs in.
+/// Creates the files that examples of the header read, in the working folder of the
+/// program.
 fn with_inputs(command: Command) -> Command {
     let made = command.get_current_dir().context("no folder").and_then(make_inputs);
     // A program that finds no input fails, and says which.

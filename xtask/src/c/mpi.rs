@@ -12,17 +12,17 @@ use crate::workspace::Workspace;
 /// Examples that `mpirun` runs.
 pub(super) const PREFIX: &str = "mpi_";
 const TESTS: &str = "crates/capi/tests/mpi";
-/// One of them, and one more than a node has cores in a small machine.
+/// A single rank; and more ranks than a small machine has cores.
 const RANKS: [&str; 2] = ["1", "4"];
 
 impl Bench<'_> {
-    /// Compiles the header in each language, and runs what uses it.
+    /// Compiles the header in each language, and runs the programs that use it.
     pub(super) fn mpi(&self) -> Result<()> {
         if !self.workspace.has("mpirun") || !compiles(self.workspace) {
             let why = "no `mpirun`, or no `mpicc` that finds mpi.h";
             return skips::note(self.workspace, "mpi", why);
         }
-        // Without the folders of MPI as its own, its headers would be held to our warnings.
+        // As system folders: otherwise our warnings would apply to the headers of MPI.
         let folders = self.mpi_folders()?;
         for (compiler, standard, language) in
             [("cc", "c99", "c"), ("cc", "c11", "c"), ("c++", "c++17", "c++")]
@@ -70,7 +70,8 @@ impl Bench<'_> {
         Ok(program)
     }
 
-    /// More ranks than cores, by root too, on the loopback interface only.
+    /// Runs a program with ranks: more than there are cores, by root too, on the
+    /// loopback interface only.
     fn run_ranks(&self, program: &Path, ranks: &str) -> Result<()> {
         self.run(Path::new("mpirun"), |mut command| {
             command
@@ -88,7 +89,8 @@ impl Bench<'_> {
     }
 }
 
-/// Whether `mpicc` finds its headers: some packages have the compiler without them.
+/// Returns whether `mpicc` finds its headers: some packages have the compiler without
+/// them.
 pub(crate) fn compiles(workspace: &Workspace) -> bool {
     let words = ["-fsyntax-only", "-include", "mpi.h", "-x", "c", "/dev/null"];
     run_quietly(workspace.command("mpicc").args(words)).is_ok()

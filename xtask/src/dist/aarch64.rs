@@ -17,8 +17,8 @@ use crate::process;
 
 const EMULATORS: [&str; 2] = ["qemu-aarch64-static", "qemu-aarch64"];
 
-/// Packages whose tests run under the emulator: what decides, and what has kernels. It lacks
-/// `io_uring`, and takes a hundred times as long.
+/// Packages whose tests run under the emulator: those that decide, and those with kernels.
+/// The emulator lacks `io_uring`, and takes a hundred times as long.
 const TESTED: [&str; 2] = ["swath-plan", "swath-simd"];
 
 /// Builds the command for glibc 2.28 and newer.

@@ -9,9 +9,9 @@ use anyhow::{Result, bail, ensure};
 use super::size;
 use crate::process;
 
-/// The most that the stripped command may have, in bytes.
+/// The maximum size of the stripped command, in bytes.
 pub(super) const COMMAND_LIMIT: u64 = 16_000_000;
-/// The most that the Python extension may have.
+/// The maximum size of the Python extension, in bytes.
 pub(super) const EXTENSION_LIMIT: u64 = 15_000_000;
 
 /// The libraries that a machine must have so that an ELF file runs there.
@@ -46,7 +46,7 @@ impl std::fmt::Display for Version {
     }
 }
 
-/// Reads what a file needs.
+/// Reads the needs of a file.
 pub(super) fn needs(path: &Path) -> Result<Needs> {
     let mut command = Command::new("readelf");
     command.args(["--wide", "--program-headers", "--dynamic", "--version-info", "--sections"]);

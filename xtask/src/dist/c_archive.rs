@@ -30,7 +30,8 @@ pub(super) fn make(release: &Release) -> Result<Made> {
     Ok(Made::Files { files: vec![release.pack(&prefix)?], notes })
 }
 
-/// An archive of objects keeps its debugging information unless it is taken out.
+/// Removes the debugging information of an archive of objects, which would keep
+/// it.
 fn strip(release: &Release, archive: &Path) -> Result<()> {
     let mut strip = release.program("strip");
     process::run_quietly(

@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-/// A program with the system's own `PATH`, and `home` as its home and working folder.
+/// Returns a program with the system's own `PATH`, and `home` as its home and working
+/// folder.
 pub(super) fn command(program: impl AsRef<OsStr>, home: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_clear().stdin(Stdio::null()).current_dir(home);
@@ -16,7 +17,8 @@ pub(super) fn command(program: impl AsRef<OsStr>, home: &Path) -> Command {
     command
 }
 
-/// A root folder that holds what is put there, and nothing else: no libraries, no `/proc`.
+/// A root folder with the files that are put there, and nothing else: no libraries, no
+/// `/proc`.
 pub(super) struct Root {
     folder: PathBuf,
 }

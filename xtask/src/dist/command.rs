@@ -49,7 +49,7 @@ pub(super) fn make(release: &Release) -> Result<Made> {
     Ok(Made::Files { files: vec![release.pack(&folder)?], notes })
 }
 
-/// The product that papers are written for, and its place.
+/// The product for which papers are written, and its place.
 pub(super) struct Product<'a> {
     pub(super) folder: &'a Path,
     pub(super) triple: &'a str,
@@ -72,7 +72,7 @@ pub(super) fn papers(release: &Release, package: &str, product: &Product<'_>) ->
 fn with_glibc(release: &Release) -> Result<PathBuf> {
     let mut cargo = release.cargo();
     release.prepare(&mut cargo, &["-Ctarget-feature=+crt-static"]);
-    // A folder of its own: other flags would build everything of the others again.
+    // A folder of its own: with these flags, everything in the other folders would be built again.
     let build = release.scratch("build-static");
     cargo.env("CARGO_TARGET_DIR", &build);
     cargo.args(["build", "--release", "--locked", "--package", PACKAGE, "--target", GNU]);
@@ -93,7 +93,7 @@ fn with_musl(release: &Release, std: Std) -> Result<PathBuf> {
     Ok(release.build().join(MUSL).join("release/swath"))
 }
 
-/// Runs it where there is nothing else: no library, no `/proc`, no `/dev`, no home.
+/// Runs the command in an empty root: no library, no `/proc`, no `/dev`, no home.
 pub(super) fn attempt(release: &Release, files: &[PathBuf]) -> Result<Vec<String>> {
     let archive = files.first().context("no archive")?;
     let folder = release.unpack(archive, "try-command")?;
@@ -112,7 +112,7 @@ pub(super) fn attempt(release: &Release, files: &[PathBuf]) -> Result<Vec<String
     ])
 }
 
-/// Fails where an archive lacks a paper.
+/// Fails if an archive lacks a paper.
 pub(super) fn complete(folder: &Path) -> Result<()> {
     let list = format!("swath.{}", sbom::ENDING);
     for name in ["LICENSE-MIT", "LICENSE-APACHE", licences::NAME, &list] {
@@ -122,7 +122,7 @@ pub(super) fn complete(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// In the root, as [`used`].
+/// As [`used`], in an empty root.
 pub(super) fn in_an_empty_root(root: &Root, program: &str) -> Result<()> {
     used(&root.path("."), "/", &|words| root.run(&[&[program], words].concat()))
 }
@@ -152,7 +152,7 @@ pub(super) fn used(
     Ok(())
 }
 
-/// Whether a text has this number, however its digits are grouped.
+/// Returns whether a text has this number, however its digits are grouped.
 fn has_number(text: &str, number: u64) -> bool {
     text.replace([',', '_', '\u{202f}'], "").contains(&number.to_string())
 }

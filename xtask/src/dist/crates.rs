@@ -23,7 +23,7 @@ pub(super) const PUBLISHED: [&str; 10] = [
     "swath-capi",
 ];
 
-/// Packs them; what Cargo would refuse to publish is an error.
+/// Packs the crates; one that Cargo would refuse to publish is an error.
 pub(super) fn make(release: &Release) -> Result<Made> {
     check_versions(&fs::read_to_string(release.staged("Cargo.toml"))?)?;
     process::run_quietly(&mut package(release, &["--no-verify"]))?;
@@ -53,7 +53,7 @@ pub(super) fn attempt(release: &Release, _: &[PathBuf]) -> Result<Vec<String>> {
     Ok(vec![String::from("each is built from its own archive, with those of the others")])
 }
 
-/// Packages name each other with the version of the workspace.
+/// Checks that packages name each other with the version of the workspace.
 fn check_versions(text: &str) -> Result<()> {
     let sections = manifest::sections(text);
     let find = |head: &str| sections.iter().find(|it| it.head == head);

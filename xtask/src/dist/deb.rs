@@ -69,7 +69,8 @@ fn lay(release: &Release, built: &Path, root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Debian's own form: who, under which terms, and where the full texts are.
+/// Returns the copyright file in Debian's form: the holders, their terms, and where the full texts
+/// are.
 fn copyright(release: &Release) -> Result<String> {
     let mit = fs::read_to_string(release.staged("LICENSE-MIT"))?;
     let mut text = String::from(
@@ -138,7 +139,7 @@ pub(super) fn attempt(release: &Release, files: &[PathBuf]) -> Result<Vec<String
     Ok(tried)
 }
 
-/// A Debian with nothing but what is essential, as old as this one.
+/// Makes a Debian with essential packages only, as old as this one.
 fn debian(release: &Release, folder: &Path) -> Result<()> {
     let mut make = release.program("mmdebstrap");
     make.args(["--quiet", "--variant=essential"]);

@@ -16,13 +16,13 @@ pub(super) const NAME: &str = "THIRD-PARTY-LICENSES.txt";
 /// The C libraries that a product is linked with statically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Libc {
-    /// None: it is loaded from the machine.
+    /// None: the C library is loaded from the machine.
     Shared,
     Musl,
     Glibc,
 }
 
-/// Returns one text: who wrote what, then each licence text once.
+/// Returns one text: the works, then each licence text once.
 pub(super) fn text(release: &Release, packages: &[Package], libc: Libc) -> Result<String> {
     let standard = StandardTexts::read(&release.staged(""))?;
     let mut parts = Vec::new();
@@ -43,7 +43,7 @@ struct LicencePart {
     texts: Vec<String>,
 }
 
-/// Texts that are the same for everyone.
+/// Standard texts, without holders.
 struct StandardTexts {
     apache: String,
     mit: String,
@@ -59,8 +59,8 @@ impl StandardTexts {
     }
 }
 
-/// The texts that a package brings along. One that brings none has the standard text of what its
-/// manifest says; anything else is an error, since its terms would be missing.
+/// Returns the licence texts in a package. One without any gets the standard text of the licence
+/// in its manifest; anything else is an error, since its terms would be missing.
 fn texts_of(package: &Package, standard: &StandardTexts) -> Result<Vec<String>> {
     let mut files = Vec::new();
     collect(&package.folder, 3, &mut files)?;
@@ -79,7 +79,7 @@ fn texts_of(package: &Package, standard: &StandardTexts) -> Result<Vec<String>> 
     bail!("{} ({}) has no licence text", package.id(), package.licence)
 }
 
-/// Finds licence files in `folder` and, `depth` levels deep, in the C sources that are below it.
+/// Finds licence files in `folder` and, `depth` levels deep, in the C sources below it.
 fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<()> {
     let mut here = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -93,7 +93,7 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<()> 
             here.push((name, entry.path()));
         }
     }
-    // Where both are there, COPYING is the other licence of something that has two.
+    // If both exist, COPYING is the other one of two licences.
     let has_licence = here.iter().any(|(name, _)| !name.starts_with("copying"));
     here.retain(|(name, _)| !(has_licence && name.starts_with("copying")));
     files.extend(here.into_iter().map(|(_, path)| path));
@@ -105,7 +105,7 @@ fn is_licence(name: &str) -> bool {
     begins.iter().any(|it| name.starts_with(it)) && !name.ends_with(".rs")
 }
 
-/// Rust's own library is in every product.
+/// Returns the licence of Rust's own library, which is in every product.
 fn standard_library(release: &Release) -> Result<LicencePart> {
     let mut rustc = release.program("rustc");
     let sysroot = process::output(rustc.args(["--print", "sysroot"]))?;
@@ -151,7 +151,7 @@ fn c_library(libc: Libc) -> Option<LicencePart> {
     Some(LicencePart { title: title.to_owned(), texts })
 }
 
-/// A list of everything, then each different text with all that it holds for.
+/// Returns a list of all parts, then each different text with the parts that it applies to.
 fn render(parts: &[LicencePart]) -> String {
     let mut by_text: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let mut out = String::from("Swath is linked from these works of others:\n\n");
@@ -173,7 +173,7 @@ fn render(parts: &[LicencePart]) -> String {
     out
 }
 
-/// Equal texts differ in the ends of their lines only.
+/// Returns a text with uniform line ends: equal texts differ only there.
 fn normalised(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     format!("{}\n", lines.join("\n").trim_matches('\n'))

@@ -18,7 +18,7 @@ pub(super) struct Package {
     pub(super) licence: String,
     pub(super) authors: Vec<String>,
     pub(super) folder: PathBuf,
-    /// Whether it is one of this repository.
+    /// Whether the package is of this repository.
     pub(super) own: bool,
     /// SHA-256 of the archive it came in.
     pub(super) checksum: Option<String>,
@@ -30,7 +30,8 @@ impl Package {
     }
 }
 
-/// Returns what `product` is linked from on `triple`, in the order of names, itself included.
+/// Returns the packages that `product` is linked from on `triple`, itself included, ordered
+/// by name.
 pub(super) fn packages(release: &Release, product: &str, triple: &str) -> Result<Vec<Package>> {
     let mut tree = release.cargo();
     // Features are those of this product alone, as in its build.

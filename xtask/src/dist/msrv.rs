@@ -1,4 +1,4 @@
-//! The oldest compiler: what `rust-version` says has to be true.
+//! The oldest compiler: the claim of `rust-version` must be true.
 
 use std::fs;
 
@@ -10,10 +10,10 @@ use super::part::Made;
 use super::release::Release;
 use crate::{manifest, process};
 
-/// Compiles everything with the oldest compiler where it is installed; else looks at what says so.
+/// Compiles everything with the oldest compiler if it is installed; otherwise checks by lint.
 ///
 /// Without it, clippy's lint `incompatible_msrv` is denied in every crate: it finds functions of `std`
-/// that are newer. What the dependencies say of themselves is checked either way.
+/// that are newer. The `rust-version` of each dependency is checked either way.
 pub(super) fn check(release: &Release) -> Result<Made> {
     let text = fs::read_to_string(release.staged("Cargo.toml"))?;
     let sections = manifest::sections(&text);
@@ -41,7 +41,7 @@ pub(super) fn check(release: &Release) -> Result<Made> {
     Ok(Made::Checked(notes))
 }
 
-/// The packages whose `rust-version` is above `wanted`.
+/// Returns the packages whose `rust-version` is above `wanted`.
 fn newer(metadata: &Value, wanted: Version) -> Vec<String> {
     let packages = metadata["packages"].as_array().into_iter().flatten();
     let is_newer = |value: &&Value| {
@@ -50,7 +50,7 @@ fn newer(metadata: &Value, wanted: Version) -> Vec<String> {
     packages.filter(is_newer).filter_map(|it| it["name"].as_str().map(str::to_owned)).collect()
 }
 
-/// The name of a toolchain of this version, for rustup.
+/// Returns rustup's name of a toolchain of this version, if it is installed.
 fn installed(release: &Release, wanted: &str) -> Result<Option<String>> {
     if !release.workspace().has("rustup") {
         return Ok(None);
@@ -72,7 +72,7 @@ fn toolchain(list: &str, wanted: &str) -> Option<String> {
 fn with(release: &Release, toolchain: &str) -> Result<()> {
     let mut cargo = release.program("cargo");
     cargo.arg(format!("+{toolchain}")).env("CARGO_TARGET_DIR", release.scratch("build-msrv"));
-    // What `cargo run` has set is for the toolchain that built this program.
+    // Variables that `cargo run` has set belong to the toolchain that built this program.
     for name in ["CARGO", "RUSTC", "RUSTUP_TOOLCHAIN", "LD_LIBRARY_PATH"] {
         cargo.env_remove(name);
     }

@@ -10,7 +10,7 @@ use super::release::Release;
 pub(super) struct Part {
     pub(super) name: &'static str,
     pub(super) make: fn(&Release) -> Result<Made>,
-    /// Tries the files in a clean environment; returns what was tried and what it showed.
+    /// Tries the files in a clean environment; returns the trials and their results.
     pub(super) attempt: fn(&Release, &[PathBuf]) -> Result<Vec<String>>,
 }
 
@@ -36,7 +36,7 @@ impl Made {
     }
 }
 
-/// For parts that are checks.
+/// Tries nothing, for parts that are checks.
 pub(super) fn nothing_to_try(_: &Release, _: &[PathBuf]) -> Result<Vec<String>> {
     Ok(Vec::new())
 }

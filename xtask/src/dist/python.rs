@@ -64,7 +64,7 @@ pub(super) fn wheel_free_threaded(release: &Release) -> Result<Made> {
 struct Wheel {
     triple: &'static str,
     platform: &'static str,
-    /// An interpreter whose own ABI it is for; the stable one without.
+    /// The interpreter whose own ABI the wheel is for; without one, the stable ABI.
     python: Option<String>,
     std: Std,
 }
@@ -92,7 +92,7 @@ fn build(release: &Release, wheel: &Wheel) -> Result<Made> {
     Ok(Made::Files { files: vec![file], notes: Vec::new() })
 }
 
-/// The licences of what is linked, where the metadata of the package says they are.
+/// Writes the licences of the linked packages to the place that the package's metadata names.
 fn papers(release: &Release, triple: &str) -> Result<()> {
     let packages = linked::packages(release, "swath-python", triple)?;
     let text = licences::text(release, &packages, Libc::Shared)?;
@@ -107,13 +107,13 @@ fn only_file(folder: &Path) -> Result<PathBuf> {
     }
 }
 
-/// An interpreter without the lock, by name.
+/// Returns the name of an interpreter without the lock.
 fn free_threaded(release: &Release) -> Option<String> {
     let names = ["python3.14t", "python3.13t", "python3t"];
     names.into_iter().find(|name| release.workspace().has(name)).map(str::to_owned)
 }
 
-/// Installs the wheel where there is nothing else, and uses it.
+/// Installs the wheel in an empty environment, and uses it.
 pub(super) fn try_wheel(release: &Release, files: &[PathBuf]) -> Result<Vec<String>> {
     let wheel = files.first().context("no wheel")?;
     let mut tried = vec![look_into(release, wheel)?];
@@ -132,7 +132,7 @@ pub(super) fn try_free_threaded(release: &Release, files: &[PathBuf]) -> Result<
     Ok(vec![look_into(release, wheel)?, install_and_run(release, wheel, &name)?])
 }
 
-/// Reads what the extension needs: there is no Python for musl on a machine with glibc.
+/// Checks the needs of the extension only: there is no Python for musl on a machine with glibc.
 pub(super) fn look_at_musl(release: &Release, files: &[PathBuf]) -> Result<Vec<String>> {
     let wheel = files.first().context("no wheel")?;
     let looked = look_into(release, wheel)?;
@@ -146,7 +146,7 @@ pub(super) fn look_at_musl(release: &Release, files: &[PathBuf]) -> Result<Vec<S
     ])
 }
 
-/// Looks into a wheel: licences, size, what it needs, what it names.
+/// Checks a wheel: its licences, size, needs, and the folders that it names.
 fn look_into(release: &Release, wheel: &Path) -> Result<String> {
     let folder = release.empty_folder("try-wheel")?;
     let mut unzip = release.program("python3");
@@ -224,7 +224,7 @@ pub(super) fn sdist(release: &Release) -> Result<Made> {
     Ok(Made::Files { files: vec![file], notes: Vec::new() })
 }
 
-/// Builds it as `pip` does, with the builder of this release, and uses what was built.
+/// Builds it as `pip` does, with the builder of this release, and uses the result.
 pub(super) fn try_sdist(release: &Release, files: &[PathBuf]) -> Result<Vec<String>> {
     let archive = files.first().context("no archive")?;
     let home = release.empty_folder("try-python")?;

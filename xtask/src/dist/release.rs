@@ -23,7 +23,7 @@ pub(super) struct Release {
 }
 
 impl Release {
-    /// Exports the last commit to a folder of its own, so that nothing else gets into a release.
+    /// Exports the last commit to a folder of its own, so that a release has nothing else.
     pub(super) fn stage(workspace: &Workspace, out: &Path, quick: bool) -> Result<Release> {
         let version = install_c::version(workspace)?;
         let scratch = workspace.target().join("dist");
@@ -39,7 +39,7 @@ impl Release {
         Ok(release)
     }
 
-    /// Checks out into the stage; files that are as they were keep their times, so that Cargo does not compile
+    /// Checks out into the stage; unchanged files keep their times, so that Cargo does not compile
     /// them again.
     fn export(&self) -> Result<()> {
         let stage = self.scratch("stage");
@@ -76,12 +76,12 @@ impl Release {
         &self.out
     }
 
-    /// The exported tree; `path` is below it.
+    /// Returns a path in the exported tree.
     pub(super) fn staged(&self, path: &str) -> PathBuf {
         self.scratch.join("stage").join(path)
     }
 
-    /// Where everything is compiled.
+    /// Returns the folder in which everything is compiled.
     pub(super) fn build(&self) -> PathBuf {
         self.scratch.join("build")
     }
@@ -90,7 +90,7 @@ impl Release {
         self.scratch.join(name)
     }
 
-    /// A folder with nothing in it.
+    /// Returns an empty folder.
     pub(super) fn empty_folder(&self, name: &str) -> Result<PathBuf> {
         let folder = self.scratch.join(name);
         if folder.exists() {
@@ -101,7 +101,7 @@ impl Release {
         Ok(folder)
     }
 
-    /// A program that works on the exported tree and compiles into the folder for it.
+    /// Returns a program that works on the exported tree and compiles into its folder.
     pub(super) fn program(&self, program: impl Into<OsString>) -> Command {
         let mut command = self.workspace.command(program);
         command.current_dir(self.staged("")).env("CARGO_TARGET_DIR", self.build());
@@ -109,7 +109,7 @@ impl Release {
         command
     }
 
-    /// Cargo, so that what it builds is stripped and names no folder of this machine.
+    /// Returns Cargo, set to strip its results and to name no folder of this machine in them.
     pub(super) fn cargo(&self) -> Command {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
         let mut command = self.program(cargo);
@@ -117,7 +117,8 @@ impl Release {
         command
     }
 
-    /// Has a compiler called by `command` strip its results and name no folder of this machine.
+    /// Makes the compiler that `command` calls strip its results and name no folder of this
+    /// machine.
     pub(super) fn prepare(&self, command: &mut Command, flags: &[&str]) {
         let mut all: Vec<OsString> = Vec::new();
         for (from, to) in [(self.staged(""), "/swath"), (registry(), "/registry")] {
@@ -127,7 +128,7 @@ impl Release {
             all.push(flag);
         }
         all.extend(flags.iter().map(OsString::from));
-        // Flags are separated by this sign, so that folders may have spaces in their names.
+        // The flags are separated by this character, because names of folders may have spaces.
         command.env("CARGO_ENCODED_RUSTFLAGS", all.join(&OsString::from("\u{1f}")));
         command.env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
         command.env("CARGO_PROFILE_RELEASE_DEBUG", "none");
@@ -138,8 +139,8 @@ impl Release {
         }
     }
 
-    /// Fails for a file that is larger than `limit`, unless it is not optimised; else returns its
-    /// size in words.
+    /// Fails for an optimised file that is larger than `limit`; otherwise returns the size in
+    /// words.
     pub(super) fn assert_small(&self, path: &Path, limit: u64) -> Result<String> {
         if self.quick {
             return Ok(format!("{}, not optimised", size::shown(path)));
@@ -160,7 +161,7 @@ impl Release {
         Ok(archive)
     }
 
-    /// Unpacks an archive where nothing else is, and returns its one folder.
+    /// Unpacks an archive into an empty folder, and returns its one folder.
     pub(super) fn unpack(&self, archive: &Path, name: &str) -> Result<PathBuf> {
         let folder = self.empty_folder(name)?;
         let mut tar = clean::command("tar", &folder);
@@ -170,7 +171,7 @@ impl Release {
         Ok(entries[0].path())
     }
 
-    /// Fails where a name of this machine's folders is in a file.
+    /// Fails if a file names a folder of this machine.
     pub(super) fn names_no_folder(&self, path: &Path) -> Result<()> {
         let bytes = fs::read(path)?;
         for folder in [self.scratch.clone(), registry()] {
@@ -181,7 +182,7 @@ impl Release {
     }
 }
 
-/// Where Cargo keeps what it has downloaded.
+/// Returns the folder of Cargo's downloads.
 fn registry() -> PathBuf {
     let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo"));
     let cargo = std::env::var_os("CARGO_HOME").map(PathBuf::from).or(home);

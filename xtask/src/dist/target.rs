@@ -1,4 +1,5 @@
-//! Which targets this machine can compile for, and what is missing where it cannot.
+//! The targets for which this machine can compile, and the missing library for
+//! others.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,11 +14,11 @@ pub(super) const GNU: &str = "x86_64-unknown-linux-gnu";
 pub(super) const MUSL: &str = "x86_64-unknown-linux-musl";
 pub(super) const ARM: &str = "aarch64-unknown-linux-gnu";
 
-/// Where Rust's own library for a target comes from.
+/// The origin of Rust's own library for a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Std {
     Installed,
-    /// Its source is there: Cargo compiles it with ours.
+    /// Its source is installed: Cargo compiles it with ours.
     FromSource,
     Missing,
 }
@@ -43,7 +44,7 @@ fn found(folder: &Path, sysroot: &Path) -> Std {
 }
 
 impl Std {
-    /// Adds what Cargo needs to know.
+    /// Adds the flags that Cargo needs.
     pub(super) fn apply(self, command: &mut Command) {
         if self == Std::FromSource {
             command.arg("-Zbuild-std=std,panic_unwind").env("RUSTC_BOOTSTRAP", "1");
@@ -51,7 +52,8 @@ impl Std {
     }
 }
 
-/// Says that the library of `triple` is missing, and how it is installed.
+/// Reports that the library of `triple` is missing, with the command that
+/// installs it.
 pub(super) fn missing(triple: &str) -> Made {
     Made::missing(
         format!("Rust's library for {triple}"),

@@ -13,7 +13,7 @@ use crate::venv::Venv;
 
 const REQUIREMENTS: &str = "xtask/dist-requirements.txt";
 
-/// Where the tools are.
+/// The place of the tools.
 pub(super) struct Tools {
     venv: Venv,
 }
@@ -28,19 +28,19 @@ impl Tools {
         Ok(Tools { venv })
     }
 
-    /// The path of a program.
+    /// Returns the path of a program.
     pub(super) fn path(&self, program: &str) -> PathBuf {
         self.venv.path(program)
     }
 
-    /// The folder of the packages, for an interpreter that has none of its own.
+    /// Returns the folder of the packages, for an interpreter without packages of its own.
     pub(super) fn site_packages(&self) -> Result<PathBuf> {
         let ask = "import sysconfig; print(sysconfig.get_path('purelib'))";
         let said = process::output(Command::new(self.path("python")).args(["-c", ask]))?;
         Ok(PathBuf::from(said.trim()))
     }
 
-    /// A program that finds the other tools first, and strips what it builds.
+    /// Returns a program that finds the other tools first, and strips its results.
     pub(super) fn command(&self, release: &Release, program: &str) -> Result<Command> {
         let mut command = release.program(self.path(program));
         let mut paths = vec![self.venv.folder.join("bin")];

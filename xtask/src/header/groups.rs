@@ -12,7 +12,7 @@
 
 use anyhow::{Context, Result, ensure};
 
-/// Lines of an example: more of them are no glance.
+/// The most lines of an example, to be read at a glance.
 const MOST_LINES: usize = 12;
 
 /// One section.
@@ -27,7 +27,7 @@ pub(crate) struct HeaderGroup {
     pub(crate) example: Vec<String>,
 }
 
-/// Where a name goes: by group, then by place in the group's list.
+/// The place of a name: its group, then the position in the group's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct NamePlace {
     pub(super) group: usize,
@@ -63,7 +63,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<HeaderGroup>> {
     Ok(groups)
 }
 
-/// The place of `name`: that of the longest entry that matches it.
+/// Returns the place of `name`: that of the longest entry that matches it.
 pub(super) fn place(groups: &[HeaderGroup], name: &str) -> Option<NamePlace> {
     let mut best: Option<(usize, NamePlace)> = None;
     for (group, it) in groups.iter().enumerate() {
@@ -77,18 +77,18 @@ pub(super) fn place(groups: &[HeaderGroup], name: &str) -> Option<NamePlace> {
     best.map(|(_, place)| place)
 }
 
-/// How much of `name` an entry spells out; 0 if it does not match.
+/// Returns how much of `name` an entry spells out; 0 if it does not match.
 fn matched(entry: &str, name: &str) -> usize {
     match entry.strip_suffix('*') {
         Some(start) if name.starts_with(start) => start.len(),
-        // All of a name is more than any start of it.
+        // A whole name counts more than any prefix of it.
         None if entry == name => name.len() + 1,
         _ => 0,
     }
 }
 
 impl HeaderGroup {
-    /// The comment at the head of section `number`.
+    /// Returns the comment at the head of section `number`.
     pub(super) fn heading(&self, number: usize) -> String {
         let rule = "=".repeat(90);
         let mut lines = vec![format!("/* {rule}"), format!(" * [{number}] {}", self.title)];
@@ -102,7 +102,7 @@ impl HeaderGroup {
         lines.join("\n")
     }
 
-    /// The example as a program: functions first, the rest in `main`.
+    /// Returns the example as a program: functions first, the rest in `main`.
     pub(crate) fn program(&self, functions: &[String]) -> String {
         let (own, body) = parted(&self.example);
         let mut lines: Vec<String> = ["stdio.h", "stdlib.h", "string.h", "swath.h"]
@@ -116,7 +116,7 @@ impl HeaderGroup {
         lines.join("\n")
     }
 
-    /// The functions of the example, which others may use.
+    /// Returns the functions of the example, which other examples may use.
     pub(crate) fn functions(&self) -> Vec<String> {
         parted(&self.example).0
     }
@@ -126,7 +126,8 @@ fn indented(lines: &[String]) -> Vec<String> {
     lines.iter().map(|line| format!("    {line}")).collect()
 }
 
-/// The functions of an example, from `static` to a closing brace at the margin, and all else.
+/// Returns the functions of an example, from `static` to a closing brace at the margin, and the
+/// rest.
 fn parted(example: &[String]) -> (Vec<String>, Vec<String>) {
     let mut is_inside = false;
     let mut parts = (Vec::new(), Vec::new());

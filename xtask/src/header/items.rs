@@ -11,8 +11,8 @@ pub(super) struct Item {
     pub(super) text: String,
 }
 
-/// Takes the declarations of a header that cbindgen has written apart; what guards and wraps them
-/// is left out. They are separated by empty lines.
+/// Splits a header from cbindgen into its declarations, which empty lines separate; drops guards
+/// and wrappers.
 pub(super) fn split(header: &str) -> Result<Vec<Item>> {
     let is_item = |text: &&str| {
         code(text).next().is_some_and(|line| !line.starts_with("#include"))
@@ -30,7 +30,7 @@ pub(super) fn split(header: &str) -> Result<Vec<Item>> {
         .collect()
 }
 
-/// The lines that are not comments.
+/// Returns the lines that are not comments.
 fn code(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.trim_start().starts_with(['/', '*']) && !line.is_empty())
 }
@@ -57,7 +57,7 @@ fn name(text: &str) -> Option<String> {
     Some(word(before.rsplit(' ').next()?))
 }
 
-/// Lines that say by which function each handle is made, and by which it is freed.
+/// Returns a line for each handle: the functions that make it, and the one that frees it.
 pub(super) fn handles(items: &[Item]) -> Vec<String> {
     let freed: Vec<&str> =
         items.iter().filter_map(|item| item.name.strip_suffix("_free")).collect();

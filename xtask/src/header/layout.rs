@@ -45,8 +45,8 @@ const EPILOGUE: &str = r#"
 #endif /* SWATH_H */
 "#;
 
-/// Lays out what cbindgen has written: every declaration in its section. `file` reads a file that a
-/// group names.
+/// Lays out the declarations of cbindgen, each in its section. `file` reads a file that a group
+/// names.
 pub(super) fn arranged(
     written: &str,
     introduction: &str,
@@ -85,13 +85,13 @@ pub(super) fn arranged(
     Ok(text)
 }
 
-/// Replaces the line of a comment that holds `word` alone.
+/// Replaces the line of a comment that has only `word`.
 fn filled(comment: &str, word: &str, lines: &[String]) -> String {
     let lines: Vec<String> = lines.iter().map(|line| format!(" * {line}")).collect();
     comment.replace(&format!(" * {word}"), &lines.join("\n"))
 }
 
-/// A declaration whose status must be looked at.
+/// Marks a function of a declaration as one whose status must be checked.
 fn checked(text: &str) -> String {
     let marked = text.lines().map(|line| match line.starts_with("swath_status ") {
         true => format!("SWATH_MUST_CHECK\n{line}"),

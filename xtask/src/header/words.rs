@@ -21,7 +21,7 @@ pub(super) fn comment(rows: &str) -> Result<String> {
     Ok(lines.join("\n"))
 }
 
-/// The lines of one word: `/// sentences`, then `word = setter, "default`.
+/// Returns the lines of one word: `/// sentences`, then `word = setter, "default`.
 fn entry(row: &str) -> Result<Vec<String>> {
     let sentence: Vec<_> =
         row.lines().filter_map(|line| line.trim_start().strip_prefix("/// ")).collect();

@@ -1,4 +1,4 @@
-//! The steps of the test, and what each of them does.
+//! The steps of the test, and their actions.
 
 use anyhow::{Result, bail};
 
@@ -10,7 +10,7 @@ use crate::{
     blocks, book, build, c, deny, links, manifest, prepare, process, python, readme, slow, tidy,
 };
 
-/// In the order in which they begin, if nothing holds them up.
+/// The steps, in the order in which they begin if none has to wait.
 #[rustfmt::skip]
 pub(super) const STEPS: &[Step] = &[
     Step { name: "build", lane: Cargo, needs: &[], in_fast: true, action: build::all },
@@ -48,13 +48,14 @@ fn tests(workspace: &Workspace) -> Result<()> {
     .map(drop)
 }
 
-/// The blocks of the pages.
+/// Runs the blocks of the pages.
 pub(crate) fn blocks(workspace: &Workspace) -> Result<()> {
     blocks::shell_and_c(workspace)?;
     python::blocks(workspace)
 }
 
-/// The tests of this program, with the features that it was built with; what is no test is linted too.
+/// Runs the tests of this program, with the features that it was built with, and lints the rest of
+/// it.
 fn tests_of_xtask(workspace: &Workspace) -> Result<()> {
     for verb in ["build", "test"] {
         process::run(&mut workspace.cargo(&[verb, "--quiet", "--package", "swath-xtask"]))?;
@@ -62,7 +63,7 @@ fn tests_of_xtask(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Runs the examples that are built.
+/// Runs the built examples.
 fn examples(workspace: &Workspace) -> Result<()> {
     let folder = workspace.target().join("debug/examples");
     for name in example_names(&workspace.read("examples/Cargo.toml")?)? {
@@ -77,7 +78,7 @@ fn demo(workspace: &Workspace) -> Result<()> {
     process::run(demo.args(["demo", "--size", "16MiB"]))
 }
 
-/// The `[[example]]` list. `tidy` makes sure that every file is on it.
+/// Returns the `[[example]]` list. `tidy` checks that every file is on it.
 fn example_names(text: &str) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for section in manifest::sections(text).iter().filter(|it| it.head == "example") {

@@ -16,7 +16,8 @@ struct CrateRow<'t> {
     line: usize,
 }
 
-/// Finds dependencies that the table does not allow, members that it lacks, and what it has too much.
+/// Finds dependencies that the table does not allow, members that it lacks, and superfluous
+/// entries.
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let rows = rows(tree.get(ARCHITECTURE).map_or("", |it| &it.text));
     let gone = rows.iter().filter(|row| !tree.holds(row.folder));

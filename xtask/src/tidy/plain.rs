@@ -112,7 +112,7 @@ mod tests {
 
     const PATH: &str = "docs/guide/reading.md";
 
-    /// A phrase as a person writes it.
+    /// Returns a phrase as a person writes it.
     fn written(phrase: &str) -> String {
         let words = phrase.split(' ').map(|part| match part {
             "TO_BE" => "are",

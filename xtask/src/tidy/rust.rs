@@ -98,7 +98,7 @@ fn add(stream: TokenStream, tokens: &mut Vec<Token>) {
     }
 }
 
-/// Cuts out tests, and remembers them.
+/// Cuts out tests, and records their lines.
 #[derive(Default)]
 struct Cut {
     guarded: Vec<RangeInclusive<usize>>,
@@ -181,7 +181,7 @@ fn item_end(trees: &[TokenTree], start: usize) -> usize {
     trees.len()
 }
 
-/// The keyword of an item; fields, variants and match arms have none.
+/// Returns the keyword of an item; fields, variants and match arms have none.
 fn item_keyword(trees: &[TokenTree]) -> Option<&'static str> {
     // `fn` first: it may be `const`.
     let keywords = ["fn", "use", "mod", "impl", "struct", "enum", "trait", "const", "static"];

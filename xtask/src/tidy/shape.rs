@@ -83,7 +83,7 @@ fn setter(owner: &str, function: &PublicFunction) -> Option<String> {
     Some(format!("`{owner}::{}` {text}", function.name))
 }
 
-/// Returns what is wrong with a free function.
+/// Returns the fault of a free function.
 fn verb(surface: &Surface, function: &PublicFunction) -> Option<String> {
     let name = &function.name;
     if PLAIN.contains(&name.as_str()) {

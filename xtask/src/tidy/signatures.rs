@@ -1,7 +1,8 @@
-//! Parameters have names and are few, and only small functions convert what they take.
+//! Parameters have names and are few, and only small functions convert their arguments.
 //!
 //! A generic function is compiled again in each crate that calls it, with everything inside it.
-//! That took a quarter of the release build, and a third of the command was there twice or more.
+//! That took a quarter of the time of the release build, and a third of the command existed twice
+//! or more.
 
 use syn::visit::{self, Visit};
 use syn::{

@@ -47,7 +47,7 @@ pub(super) const ROOMS: &[Room] = &[
     middle("engine", &["records", "sink", "verb"]),
     middle("records", &["sink", "verb", "swath_os"]),
     middle("sink", &["engine", "records", "verb"]),
-    // What all verbs begin with.
+    // The rooms from which all verbs begin.
     verb("planned"),
     verb("read"),
     verb("scan"),
@@ -100,7 +100,7 @@ pub(super) const BANNED: &[Banned] = &[
         in_tests: false,
         why: PANICS,
     },
-    // A `std::thread::Scope`, which is always named `scope` here.
+    // A `std::thread::Scope`, always named `scope` here.
     Banned {
         tokens: &["scope", ".", "spawn", "("],
         under: PRODUCT,
@@ -108,7 +108,7 @@ pub(super) const BANNED: &[Banned] = &[
         in_tests: false,
         why: PANICS,
     },
-    // So that every source can be read, and one that changes between two passes is an error.
+    // Every source must be readable, and one that changes between two passes is an error.
     Banned {
         tokens: &["std", ":", ":", "fs"],
         under: &["crates/formats/src/"],
@@ -206,7 +206,7 @@ pub(super) const TAKE_COUNTS: &[&str] = &["README.md", "docs/guide/findings.md"]
 /// Libraries whose public functions have one shape.
 pub(super) const SHAPED: &[&str] = &["crates/swath/src", "crates/formats/src"];
 
-/// The options that hang on a call: set with those of reading or of writing, and nowhere else.
+/// Options of a whole call: set with those of reading or of writing, and nowhere else.
 pub(super) const HUNG: &[&str] = &[
     "workers",
     "progress",

@@ -1,5 +1,5 @@
-//! The name of a type says which thing it is: no crate has it twice. Two public ones may share a name
-//! where the room says which is meant.
+//! The name of a type is unique in its crate. Two public types may share a name where the room
+//! tells them apart.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The attacks of `torture`: batteries at full size, and checks that a push has no time for.
+//! The attacks of `torture`: batteries at full size, and checks that are too slow for a push.
 
 use anyhow::Result;
 
@@ -7,9 +7,9 @@ use crate::{book, c, miri, process, readme};
 
 /// The kind of an attack.
 pub(super) enum AttackKind {
-    /// Tests, by an expression of nextest; their batteries have their full size.
+    /// Tests, by an expression of nextest, with batteries at full size.
     Tests(&'static str),
-    /// Tests whose batteries are lists: another seed tries the same.
+    /// Tests whose batteries are lists: another seed tries the same cases.
     Lists(&'static str),
     /// The tests of Rust that no other attack runs; their batteries are named `combinations`.
     Rest,
@@ -17,8 +17,8 @@ pub(super) enum AttackKind {
     Python(&'static str),
     /// The other tests of Python.
     PythonRest,
-    /// Something that is done once; it returns how many cases it had, or `None` if the machine lacks what it
-    /// needs.
+    /// A check that is done once; returns the number of its cases, or `None` if the machine lacks
+    /// something that it needs.
     Once(fn(&Workspace) -> Result<Option<u64>>),
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Attack {
 }
 
 impl Attack {
-    /// The expression of nextest that chooses its tests, if they are in Rust.
+    /// Returns the expression of nextest that chooses its tests, if they are in Rust.
     pub(super) fn filter(&self) -> Option<String> {
         match self.kind {
             AttackKind::Tests(filter) | AttackKind::Lists(filter) => Some(filter.to_owned()),
@@ -42,13 +42,13 @@ impl Attack {
         }
     }
 
-    /// Whether another seed gives other cases.
+    /// Returns whether another seed gives other cases.
     pub(super) fn is_seeded(&self) -> bool {
         matches!(self.kind, AttackKind::Tests(_) | AttackKind::Python(_))
     }
 }
 
-/// The first words are the names that batteries have in their tests.
+/// All attacks; the first ones have the names of the batteries in their tests.
 #[rustfmt::skip]
 pub(super) const ATTACKS: &[Attack] = &[
     Attack { name: "trees", kind: AttackKind::Tests("test(/^append_trees::/)") },
@@ -72,7 +72,8 @@ pub(super) const ATTACKS: &[Attack] = &[
     Attack { name: "release", kind: AttackKind::Once(release) },
 ];
 
-/// Each crate alone, with no feature and with all: a push compiles all of them with one set.
+/// Compiles each crate alone, without features and with all: a push compiles all crates with one
+/// set.
 fn features(workspace: &Workspace) -> Result<Option<u64>> {
     const CRATES: [&str; 10] = [
         "swath-plan",
@@ -96,7 +97,7 @@ fn features(workspace: &Workspace) -> Result<Option<u64>> {
     Ok(Some(2 * CRATES.len() as u64))
 }
 
-/// The release build, with `demo`, and README's installations from it.
+/// Makes the release build, and runs `demo` and README's installations with it.
 fn release(workspace: &Workspace) -> Result<Option<u64>> {
     let words = ["run", "--release", "--quiet", "--", "demo", "--size", "16MiB"];
     process::run(&mut workspace.cargo(&words))?;

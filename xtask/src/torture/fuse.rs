@@ -1,6 +1,6 @@
-//! The tests of the command and of the library in a folder of FUSE: bindfs, which remembers attributes for a
-//! second, has no files without a name, and keeps what is removed while it is open; and sshfs, which remembers
-//! them for longer, and renames as SFTP does.
+//! The tests of the command and of the library in a folder of FUSE: bindfs, which caches attributes
+//! for a second, has no files without a name, and keeps removed files while they are open; and
+//! sshfs, which caches attributes for longer, and renames as SFTP does.
 
 use std::fs::{self, Permissions};
 use std::os::fd::OwnedFd;
@@ -20,7 +20,7 @@ use crate::{process, programs, skips};
 /// The tests that cannot pass there.
 const LEFT_OUT: &str = include_str!("../../not-on-fuse.txt");
 
-/// How a folder is shown at another place.
+/// A file system that shows a folder at another place.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FuseKind {
     Bindfs,
@@ -28,7 +28,7 @@ enum FuseKind {
     Sshfs,
 }
 
-/// Debian's place for it.
+/// Debian's place for the server.
 const SFTP_SERVER: &str = "/usr/lib/openssh/sftp-server";
 
 impl FuseKind {
@@ -48,7 +48,7 @@ impl FuseKind {
         lacks_server.then(|| format!("{SFTP_SERVER}: not installed"))
     }
 
-    /// Shows the first folder at the second; returns what serves it as long as it is shown.
+    /// Shows the first folder at the second; returns the process that serves it.
     fn mount(self, workspace: &Workspace, [below, seen]: [&Path; 2]) -> Result<Vec<Child>> {
         if self == Self::Bindfs {
             process::run_quietly(workspace.command("bindfs").args([below, seen]))?;
@@ -91,7 +91,7 @@ impl FuseMount {
             fs::create_dir_all(path)
                 .with_context(|| format!("cannot create {}", path.display()))?;
         }
-        // As /tmp: tests become other users.
+        // With the mode of /tmp, because tests become other users.
         fs::set_permissions(&below, Permissions::from_mode(0o1777))?;
         let served = kind.mount(workspace, [&below, &seen])?;
         Ok(FuseMount { seen, served })
@@ -100,7 +100,7 @@ impl FuseMount {
 
 impl Drop for FuseMount {
     fn drop(&mut self) {
-        // Lazily: a test that failed may have left something open.
+        // Lazily, because a failed test may have left a file open.
         let mut end = Command::new("fusermount3");
         let _ = process::run_quietly(end.arg("-uz").arg(&self.seen));
         for served in &mut self.served {
@@ -110,7 +110,7 @@ impl Drop for FuseMount {
     }
 }
 
-/// Runs the tests; returns how many, or `None` without any of these file systems.
+/// Runs the tests; returns their number, or `None` without any of these file systems.
 pub(super) fn run(workspace: &Workspace) -> Result<Option<u64>> {
     let refused = if fs::File::open("/dev/fuse").is_err() {
         Some("/dev/fuse cannot be opened")

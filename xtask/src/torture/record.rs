@@ -33,7 +33,7 @@ impl fmt::Display for AttackOutcome {
     }
 }
 
-/// How one attack went.
+/// The result of one attack.
 #[derive(Debug, PartialEq)]
 pub(super) struct AttackResult {
     pub(super) name: &'static str,
@@ -43,7 +43,7 @@ pub(super) struct AttackResult {
     pub(super) outcome: AttackOutcome,
 }
 
-/// The attacks that ran, the machine, and the failures that had ever been seen.
+/// The attacks that ran, the machine, and the capabilities that whole runs have had.
 pub(super) struct TortureRecord {
     commit: String,
     version: String,
@@ -55,7 +55,7 @@ pub(super) struct TortureRecord {
 }
 
 impl TortureRecord {
-    /// A record of this run; what earlier runs have seen is taken from the last one.
+    /// Returns a record of this run; capabilities of earlier runs come from the last record.
     pub(super) fn of(
         workspace: &Workspace,
         results: Vec<AttackResult>,
@@ -84,7 +84,8 @@ impl TortureRecord {
         failed.map(|it| format!("{} (seed {})", it.name, it.seed)).collect()
     }
 
-    /// Notes what this run had; returns what no run of this version has had, and how to get it.
+    /// Notes the capabilities of this run; returns those that no run of this version has had,
+    /// and how to get them.
     pub(super) fn see(&mut self, all: &[Absence], skips: &BTreeSet<Skip>) -> Vec<String> {
         for Absence { capability, .. } in all {
             if skips.iter().all(|skip| skip.capability != *capability) {
@@ -140,7 +141,7 @@ pub(super) fn cases_of(lines: &str) -> Result<u64> {
     counts.sum()
 }
 
-/// Prints how old the record is, and what it lacks.
+/// Prints the age of the record, and its gaps.
 pub(crate) fn print_age(workspace: &Workspace) {
     let Some(last) = read(workspace) else {
         println!("torture: there is no record; `cargo xtask torture` writes {RECORD}");
@@ -162,7 +163,7 @@ pub(crate) fn print_age(workspace: &Workspace) {
     }
 }
 
-/// Fails if the record is not of this commit, or not a passed one.
+/// Fails unless the record is of this commit and has passed.
 pub(crate) fn ensure_current(workspace: &Workspace) -> Result<()> {
     let record = read(workspace).with_context(|| format!("there is no {RECORD}"))?;
     let commit = record["commit"].as_str().unwrap_or_default();
@@ -179,7 +180,7 @@ pub(crate) fn ensure_current(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Whether the tree differs from `commit` in more than the record.
+/// Returns whether the tree differs from `commit` in more than the record.
 fn is_changed(workspace: &Workspace, commit: &str) -> bool {
     let mut git = Command::new("git");
     git.args(["diff", "--quiet", commit, "--", ".", ":!xtask/torture.json"]);
@@ -190,7 +191,7 @@ fn read(workspace: &Workspace) -> Option<Value> {
     serde_json::from_str(&workspace.read(RECORD).ok()?).ok()
 }
 
-/// Processor, cores, kernel.
+/// Returns the processor, cores and kernel.
 fn machine() -> String {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let processor = read("/proc/cpuinfo");

@@ -38,7 +38,7 @@ pub extern "C" fn swath_appended_len(appended: Option<&Appended>) -> u64 {
     appended.map_or(0, |it| it.opened.len())
 }
 
-/// Returns how many extents the output consists of; 1 for a plain file, 0 for NULL.
+/// Returns the number of extents in the output; 1 for a plain file, 0 for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_appended_extents(appended: Option<&Appended>) -> usize {
     appended.map_or(0, |it| it.opened.extents())

@@ -24,7 +24,7 @@ impl Fork {
 
 /// Writes after everything written to this fork before. The bytes are copied, and the call never
 /// waits for another strand. SWATH_STATUS_POISONED once the output was aborted or freed, or a
-/// write to it or its commit failed: what was written here is then discarded.
+/// write to it or its commit failed: the bytes of this fork are then discarded.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_fork_write(
     fork: Option<&Fork>,
@@ -54,8 +54,8 @@ pub extern "C" fn swath_fork_fork(
     })
 }
 
-/// Declares that everything is written: the join. Free the handle afterwards; any other use of it
-/// is SWATH_STATUS_INVALID_ARGUMENT.
+/// Joins the fork: declares that everything is written. Free the handle afterwards; any other use
+/// of it is SWATH_STATUS_INVALID_ARGUMENT.
 ///
 /// SWATH_STATUS_BUSY if a fork of this fork is open, which leaves everything unchanged: finish
 /// that one and call again. SWATH_STATUS_POISONED if one was freed before it was finished, or the
@@ -68,7 +68,7 @@ pub extern "C" fn swath_fork_finish(fork: Option<&Fork>) -> Status {
 }
 
 /// Frees the handle; NULL is ignored. Freeing a fork that was not finished poisons the output:
-/// what follows it has no place, so the commit fails.
+/// the bytes after it have no place, so the commit fails.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_fork_free(fork: Option<Box<Fork>>) {
     quietly(|| drop(fork));

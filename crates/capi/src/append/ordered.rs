@@ -65,13 +65,12 @@ pub extern "C" fn swath_ordered_ticket(
     })
 }
 
-/// Writes what is left and gives the file its name. `bytes`, which may be NULL, is set to its
-/// length. Free the handle afterwards.
+/// Writes the remaining chunks and gives the file its name. `bytes`, which may be NULL, is set to
+/// its length. Free the handle afterwards.
 ///
 /// SWATH_STATUS_BUSY if another call on the handle is running, which leaves everything unchanged.
-/// SWATH_STATUS_BUSY also if tickets are open, whose bytes would be missing, and then what was
-/// written is discarded: finish all tickets, and let no other thread use the handle, before this
-/// call.
+/// SWATH_STATUS_BUSY also if tickets are open, whose bytes would be missing; all bytes are then
+/// discarded: finish all tickets, and let no other thread use the handle, before this call.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ordered_commit(
     ordered: Option<&Ordered>,
@@ -84,8 +83,8 @@ pub extern "C" fn swath_ordered_commit(
     })
 }
 
-/// Discards what was written. Free the handle and the tickets afterwards; using a ticket is
-/// SWATH_STATUS_POISONED from now on.
+/// Discards all bytes. Free the handle and the tickets afterwards; any other use of a ticket is
+/// then SWATH_STATUS_POISONED.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ordered_abort(ordered: Option<&Ordered>) -> Status {
     guard(|| {
@@ -94,8 +93,8 @@ pub extern "C" fn swath_ordered_abort(ordered: Option<&Ordered>) -> Status {
     })
 }
 
-/// Frees the handle and discards what was written but not committed; NULL is ignored. Its tickets
-/// stay valid and must still be freed.
+/// Frees the handle and discards bytes that are not committed; NULL is ignored. Its tickets stay
+/// valid and must still be freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ordered_free(ordered: Option<Box<Ordered>>) {
     quietly(|| drop(ordered));
@@ -122,8 +121,7 @@ pub unsafe extern "C" fn swath_ticket_write(
     })
 }
 
-/// Hands the chunk over to be written; never waits for another ticket. Free the handle
-/// afterwards.
+/// Hands the chunk over for writing; never waits for another ticket. Free the handle afterwards.
 ///
 /// Errors as for `swath_ordered_ticket`.
 #[unsafe(no_mangle)]
@@ -131,8 +129,8 @@ pub extern "C" fn swath_ticket_done(ticket: Option<&Ticket>) -> Status {
     guard(|| Ok(given(ticket, "ticket")?.chunk.take()?.done()?))
 }
 
-/// Frees the handle; NULL is ignored. Freeing a ticket that was not done poisons the file: what
-/// follows it has no place.
+/// Frees the handle; NULL is ignored. Freeing a ticket that was not done poisons the file: the
+/// bytes after it have no place.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ticket_free(ticket: Option<Box<Ticket>>) {
     quietly(|| drop(ticket));

@@ -1,4 +1,4 @@
-//! The resources of a handle, which it owns until it ends; an empty shell remains for C to free.
+//! The resource of a handle, owned until the handle ends; an empty shell remains for C to free.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ fn in_use(name: &str) -> Failure {
     Failure::new(Status::Busy, text)
 }
 
-/// A resource that many threads use through a reference, and one ends.
+/// A resource that many threads use through a reference, and one thread ends.
 #[derive(Debug)]
 pub(crate) struct Shared<T> {
     inner: Mutex<Option<Arc<T>>>,

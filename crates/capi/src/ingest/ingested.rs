@@ -1,4 +1,4 @@
-//! Many files in one block of memory, in the form for C.
+//! Many files in one block of memory, in C's form.
 
 use std::ffi::{CString, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -25,9 +25,9 @@ pub struct Ingested {
 #[repr(C)]
 #[derive(Debug)]
 pub struct File {
-    /// Its path, as given or found.
+    /// Path of the file, as given or found.
     pub path: *const c_char,
-    /// Its bytes; no bytes if it could not be read.
+    /// Bytes of the file; none if it could not be read.
     pub data: *const u8,
     /// Length in bytes.
     pub len: usize,
@@ -37,7 +37,7 @@ pub struct File {
     pub status: Status,
 }
 
-/// All files in the form for C.
+/// All files in C's form.
 #[derive(Debug)]
 struct Table {
     files: Vec<File>,
@@ -103,7 +103,7 @@ pub extern "C" fn swath_ingested_file(
     found
 }
 
-/// Returns why a file was not read, as if its call had just failed: it sets the message, errno
+/// Returns why a file was not read, as if a call for it had just failed: sets the message, errno
 /// and path of the last failure. SWATH_STATUS_OK for a file that was read.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingested_error(ingested: Option<&Ingested>, index: usize) -> Status {
@@ -129,25 +129,25 @@ pub extern "C" fn swath_ingested_len(ingested: Option<&Ingested>) -> usize {
     ingested.map_or(0, |it| it.ingested.bytes().len())
 }
 
-/// Returns how many files could not be read and kept their place, with an error.
+/// Returns the number of files that could not be read and kept their place, with an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingested_failed(ingested: Option<&Ingested>) -> u64 {
     ingested.map_or(0, |it| it.ingested.report().failed)
 }
 
-/// Returns how many files could not be read and were left out.
+/// Returns the number of files that could not be read and were left out.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingested_skipped(ingested: Option<&Ingested>) -> u64 {
     ingested.map_or(0, |it| it.ingested.report().skipped)
 }
 
-/// Returns how many requested settings could not be applied.
+/// Returns the number of requested settings that could not be applied.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingested_fallback_count(ingested: Option<&Ingested>) -> usize {
     ingested.map_or(0, |it| it.fallbacks.len())
 }
 
-/// Returns which requested setting could not be applied, and what was done instead; NULL if
+/// Describes a requested setting that could not be applied, and what was done instead; NULL if
 /// `index` is not below the count. Valid until `ingested` is freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingested_fallback(
@@ -190,7 +190,7 @@ pub type FilePartFn =
     Option<extern "C" fn(part: *const FilePart, user_data: *mut c_void) -> i32>;
 
 impl FilePart {
-    /// Its name is kept in `name`.
+    /// Converts a part, whose path is stored in `name`.
     pub(super) fn new(part: &swath::ingest::Part<'_>, name: &mut Vec<u8>) -> Self {
         name.clear();
         push_name(name, part.path);

@@ -28,10 +28,9 @@ unsafe impl Send for Part {}
 // SAFETY: as above.
 unsafe impl Sync for Part {}
 
-/// An extent of an input. What of it the part has, `swath_part_division` says: with
-/// SWATH_DIVISION_RECORDS the records that begin in it, see the option `starting_in`;
-/// otherwise exactly these bytes, see the options `offset` and `len`. Fields may be
-/// added at the end.
+/// An extent of an input. If `swath_part_division` returns SWATH_DIVISION_RECORDS, the part has the
+/// records that begin in it: see the option `starting_in`. Otherwise it has exactly these bytes:
+/// see the options `offset` and `len`. Fields may be added at the end.
 #[repr(C)]
 #[derive(Debug)]
 pub struct PartPiece {
@@ -124,8 +123,8 @@ pub unsafe extern "C" fn swath_segment_write(
     })
 }
 
-/// Ends the attempt. What it wrote is then complete, and `swath_segment_receipt` returns what the
-/// commit needs.
+/// Ends the attempt. Its bytes are then complete, and `swath_segment_receipt` returns the receipt
+/// that the commit needs.
 ///
 /// SWATH_STATUS_CHANGED if an input of the part has changed since the job was planned;
 /// SWATH_STATUS_NOT_FOUND if the job is over; SWATH_STATUS_POISONED after a failed write.
@@ -142,8 +141,8 @@ pub extern "C" fn swath_segment_finish(segment: Option<&Segment>) -> Status {
     })
 }
 
-/// Returns what the attempt wrote: one line of JSON for the process that commits, which belongs to
-/// the handle. NULL before `swath_segment_finish` has succeeded.
+/// Returns the receipt of the attempt's bytes: one line of JSON for the process that commits, which
+/// belongs to the handle. NULL before `swath_segment_finish` has succeeded.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_segment_receipt(segment: Option<&Segment>) -> *const c_char {
     let receipt = segment.and_then(|segment| segment.receipt.get());

@@ -27,7 +27,7 @@ pub enum PageCache {
     Auto = 0,
     /// Reads fill it, so the next read of the file is fast.
     Keep = 1,
-    /// Reads go through it and drop what they added once it is read.
+    /// Reads go through it, and drop the pages that they added once these are read.
     Drop = 2,
     /// Reads bypass it (O_DIRECT); bytes that are already cached may still be taken from it.
     Bypass = 3,

@@ -7,10 +7,10 @@ use swath::CancelToken;
 use crate::options::SWATH_TO_END;
 use crate::user::UserData;
 
-/// Receives the progress of a call: bytes done so far, and the total, or SWATH_TO_END if it is
-/// not known. Called about once per MiB by the thread that moved the bytes, so by several at
-/// once; calls of different threads may overtake each other. It must be quick, must not throw or
-/// `longjmp`, and must not free anything the call uses.
+/// Receives the progress of a call: bytes done, and the total, or SWATH_TO_END if it is unknown.
+/// Called about once per MiB by the thread that moved the bytes, so by several at once; calls of
+/// different threads may overtake each other. It must be quick, must not throw or `longjmp`, and
+/// must not free anything the call uses.
 pub type ProgressFn = Option<extern "C" fn(bytes: u64, total: u64, user_data: *mut c_void)>;
 
 /// Progress and cancelling of a call.

@@ -36,7 +36,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// The promise of C, if it has given one.
+    /// Returns C's promise, if C has made one.
     pub(crate) fn frozen(&self) -> Option<Frozen<'_>> {
         // SAFETY: C has called `swath_options_promise_frozen`, whose comment states the promise.
         self.frozen.as_ref().map(|file| unsafe { Frozen::promise(file) })
@@ -87,14 +87,14 @@ fn has_mirrors() -> Failure {
     )
 }
 
-/// Whether a call maps its file, if C wants it and has promised enough.
+/// Whether a call may map its file if C requests it and has made the promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Maps {
     OncePromised,
     Never,
 }
 
-/// Returns the failure of a call; one about maps in the words of C.
+/// Returns the failure of a call; one about maps is worded for C.
 pub(crate) fn told<E: Into<Failure>>(
     options: Option<&ReadOptions>,
     maps: Maps,
@@ -151,7 +151,7 @@ impl ReadOptions {
         }
     }
 
-    /// Whether a read is to copy from a map.
+    /// Returns whether a read is to copy from a map.
     pub(crate) fn maps(options: Option<&Self>) -> bool {
         options.is_some_and(|it| it.engine == swath::Engine::Map)
     }
@@ -182,7 +182,7 @@ impl ReadOptions {
         })
     }
 
-    /// Whether the file has mirrors or is verified.
+    /// Returns whether the file has mirrors or is verified.
     fn has_copies(&self) -> bool {
         !self.mirrors.is_empty() || !matches!(self.verify, Verify::None)
     }

@@ -87,7 +87,7 @@ macro_rules! count {
     };
 }
 
-/// The setter that a builder of the library is.
+/// The setter that calls a builder of the library.
 macro_rules! to {
     ($($options:ident).+, $with:ident) => {
         |options, value| with(&mut options.$($options).+, |it| it.$with(value))
@@ -128,7 +128,8 @@ rows! { READ:
          "map" => Engine::Map]
     ), "auto";
     /// The treatment of the page cache: keep, but bypass for files larger than a quarter of the available memory
-    /// or read once; fill it; drop what was added once it is read; or bypass it (O_DIRECT).
+    /// or read once; fill it; drop the pages that were added once these are read; or bypass it
+    /// (O_DIRECT).
     page_cache = choice!(
         to!(read.options, with_page_cache),
         ["auto" => PageCache::Auto, "keep" => PageCache::Keep, "drop" => PageCache::Drop,
@@ -149,7 +150,7 @@ rows! { READ:
     rate = number!(to!(read.options, with_rate_bytes_per_s)), "0";
     /// Where in the file to begin, in bytes.
     offset = number!(to!(read.options, with_offset)), "0";
-    /// How many bytes to read; fewer after the offset are SWATH_STATUS_TRUNCATED.
+    /// How many bytes to read; if fewer follow the offset, the call returns SWATH_STATUS_TRUNCATED.
     len = parsed!("a whole number, or `all`", len, |options, len| options.read.len = len), "all";
     /// Whether the engine `auto` uses the settings that `swath tune` saved for the file system. A profile changes
     /// how bytes are read, never which; one that is damaged is ignored, and the report says so.
@@ -179,13 +180,14 @@ rows! { READ:
 }
 
 rows! { RECORDS:
-    /// The byte that ends a record. What follows the last one is a record too, unless it is empty.
+    /// The byte that ends a record. The bytes after the last one are a record too, unless there are
+    /// none.
     delimiter = parsed!(
         "one ASCII character, `newline`, `tab`, `nul`, or a byte as `0x1e`", byte,
         |options, byte| options.records.delimiter = byte
     ), "newline";
-    /// The byte around text in which delimiters end no record: CSV. A quote inside quotes is doubled. One that is
-    /// never closed is an error of the call that reads.
+    /// The byte that encloses text in which delimiters end no record, as in CSV. A quote inside
+    /// quotes is doubled. One that is never closed is an error of the call that reads.
     quote = parsed!(
         "one ASCII character, a byte as `0x22`, or `none`", quote,
         |options, quote| options.records.quote = quote
@@ -304,7 +306,8 @@ rows! { ORDERED:
 }
 
 rows! { JOB:
-    /// How many parts the inputs are divided into. 0: as `part_size` says, over which it takes precedence.
+    /// The number of parts into which inputs are divided; it takes precedence over `part_size`. 0:
+    /// as `part_size` says.
     parts = count!(to!(job, with_parts)), "0";
     /// Bytes of input of a part. 0: 64 MiB.
     part_size = number!(to!(job, with_part_size)), "0";
@@ -317,8 +320,9 @@ rows! { JOB:
         ["records" => job::Division::Records, "bytes" => job::Division::Bytes, "lines" => job::Division::Lines,
          "inputs" => job::Division::Inputs, "groups" => job::Division::Groups]
     ), "records";
-    /// Divides inputs at multiples of this many bytes from their start, which each input must consist of: for
-    /// records of one length. It takes the place of `division`, and that of it; the last one counts.
+    /// Divides inputs at multiples of this many bytes from their start, for records of one length;
+    /// the length of each input must be such a multiple. It replaces `division`, and `division`
+    /// replaces it; the last one set counts.
     width = parsed!("a whole number from 1, or `none`", width, |options, width| {
         // Without a width, an earlier division stays.
         if width.is_some() || &*options.texts["width"] != c"none" {
@@ -333,11 +337,12 @@ rows! { JOB:
         to!(job, with_form),
         ["file" => job::Form::File, "segments" => job::Form::Segments]
     ), "file";
-    /// The folder for what parts write; it must not exist. Without one: next to the target, with a name of its own.
+    /// The folder to which parts write; it must not exist. Without one: next to the target, with a
+    /// name of its own.
     folder = RowSetter { takes: || "a path".to_owned(), set: folder }, "";
 }
 
-/// Calls a setter with what it takes.
+/// Calls a setter with its argument.
 fn apply<V>(options: &mut CallOptions, value: V, set: fn(&mut CallOptions, V)) {
     set(options, value);
 }

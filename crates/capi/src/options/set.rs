@@ -18,8 +18,8 @@ use crate::status::Status;
 /// default. Both texts are copied. The last call for a word counts.
 ///
 /// SWATH_STATUS_INVALID_ARGUMENT for a word that is not in `swath_options_words`, or that belongs to a
-/// column, and for a value that the option does not take; the message has what to pass. After a failure
-/// the options are unchanged.
+/// column, and for a value that the option does not take; the message says what to pass. After a
+/// failure the options are unchanged.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_options_set(
     options: Option<&mut CallOptions>,
@@ -124,8 +124,8 @@ pub unsafe extern "C" fn swath_options_set_list_at(
     })
 }
 
-/// Sets the function that receives progress, and the pointer passed to it: bytes read or, in calls that
-/// write, written so far. Default NULL: no function.
+/// Sets the function that receives progress, and the pointer passed to it: bytes read or, in calls
+/// that write, bytes written. Default NULL: no function.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_options_set_progress(
     options: Option<&mut CallOptions>,
@@ -174,7 +174,7 @@ pub extern "C" fn swath_options_promise_frozen(options: Option<&mut CallOptions>
     })
 }
 
-/// One text; none for NULL.
+/// Returns one text; none for NULL.
 ///
 /// # Safety
 ///
@@ -187,7 +187,7 @@ unsafe fn one<'t>(value: *const c_char) -> Result<Option<&'t OsStr>> {
     Ok(Some(OsStr::from_bytes(unsafe { pointer::text(value, "value") }?)))
 }
 
-/// Several texts.
+/// Returns several texts.
 ///
 /// # Safety
 ///
@@ -203,7 +203,7 @@ unsafe fn several<'t>(values: *const *const c_char, count: usize) -> Result<Vec<
     pointers.iter().enumerate().map(each).collect()
 }
 
-/// A column by its name.
+/// Returns a column by its name.
 ///
 /// # Safety
 ///

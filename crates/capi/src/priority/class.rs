@@ -31,7 +31,7 @@ pub struct ClassChunk {
     pub file: usize,
     /// Offset in the file.
     pub offset: u64,
-    /// Its bytes.
+    /// Bytes of the chunk.
     pub data: *const u8,
     /// Length in bytes.
     pub len: usize,
@@ -75,7 +75,7 @@ pub extern "C" fn swath_class_elapsed_ns(complete: Option<&Class>) -> u64 {
     complete.map_or(0, |it| it.elapsed_ns)
 }
 
-/// Returns how many bytes of the files a class has, each counted once.
+/// Returns the number of bytes of the files in a class, each counted once.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_class_len(complete: Option<&Class>) -> u64 {
     complete.map_or(0, |it| it.len)

@@ -45,9 +45,9 @@ pub extern "C" fn swath_class_plan_new(
     guard(|| make(plan, swath::classes::ClassPlan::new()))
 }
 
-/// Makes a plan that divides each file by the length it turns out to have: `chunks` chunks of
-/// equal size, the last one with the remainder, in `classes` classes of adjacent chunks, from
-/// front to back; at most one chunk per byte and one class per chunk. Free it with
+/// Makes a plan that divides each file by the length that it has when it is opened: `chunks`
+/// chunks of equal size, the last one with the remainder, in `classes` classes of adjacent
+/// chunks, from front to back; at most one chunk per byte and one class per chunk. Free it with
 /// `swath_class_plan_free`. The chunks are not known before the files are opened, so
 /// `swath_class_plan_len` does not count them; chunks pushed to such a plan are read as well.
 #[unsafe(no_mangle)]
@@ -83,7 +83,7 @@ pub extern "C" fn swath_class_plan_push(
     })
 }
 
-/// Returns how many chunks were pushed to a plan.
+/// Returns the number of chunks pushed to a plan.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_class_plan_len(plan: Option<&ClassPlan>) -> usize {
     plan.map_or(0, |plan| plan.plan.len())
@@ -147,7 +147,7 @@ pub extern "C" fn swath_class_plan_set_chunk_callback(
     })
 }
 
-/// Frees a plan; NULL is ignored. Reads that were started with it go on.
+/// Frees a plan; NULL is ignored. Reads that were started with it continue.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_class_plan_free(plan: Option<Box<ClassPlan>>) {
     quietly(|| drop(plan));

@@ -122,7 +122,7 @@ impl Exported {
     }
 }
 
-/// The error of something that Arrow's own types allow.
+/// Returns the error for a conversion that Arrow's own types always allow.
 fn impossible(error: ArrowError) -> Failure {
     Failure::new(Status::Panic, format!("a bug in Swath: {error}; try: report it"))
 }

@@ -20,11 +20,11 @@ use crate::table::report::{Counts, TableReport};
 
 /// Reads text files with the same columns as one table, in the order of `paths`, into memory, by all
 /// workers. Each column has the type that holds all its values in all files, or the one that its option `types`
-/// sets; no value is guessed. A name that ends in .jsonl or .ndjson is JSON Lines, and
-/// the option `form` says the form of others. Compressed text (gzip, zstd, bzip2) is decompressed on the way. `batches`
-/// gives what was read; call its `release` in any case, which after a failure of this call is NULL.
-/// `options` may be NULL for defaults. `report`, which may be NULL, says what was found; free it with
-/// `swath_table_report_free`. After a failure it is NULL.
+/// sets; no value is guessed. A file whose name ends in .jsonl or .ndjson is JSON Lines; the option
+/// `form` sets the form of others. Compressed text (gzip, zstd, bzip2) is decompressed on the way.
+/// `batches` streams the table; call its `release` in any case, unless it is NULL, as after a
+/// failure of this call. `options` may be NULL for defaults. `report`, which may be NULL, describes
+/// the table; free it with `swath_table_report_free`. After a failure it is NULL.
 ///
 /// `offset` and `len` select a part of each text; mirrors need a call with one path.
 ///
@@ -59,15 +59,15 @@ pub unsafe extern "C" fn swath_table_read(
 }
 
 /// As `swath_table_read`, in bounded memory: `batches` reads some blocks of text when its
-/// `get_next` is first called, on the calling thread and on threads of the library, which read those
-/// that follow while the caller uses these. The types are found first, in a pass over all files,
-/// unless all are set. A pipe is read once: its types are those of its first 64 MiB. Compressed text
-/// is decompressed once to find the types and once for the batches.
+/// `get_next` is first called, on the calling thread and on threads of the library, which read the
+/// following ones while the caller uses these. The types are found first, in a pass over all files,
+/// unless all are set. A pipe is read once: its types are those of its first 64 MiB. Compressed
+/// text is decompressed once to find the types and once for the batches.
 ///
 /// A fault in a value that is read later is an error of `get_next`: it returns an `errno`, and
-/// `get_last_error` of the stream has the whole message. Each further call returns the same. The stream
-/// may be read and released by any thread, one at a time; releasing it before its end ends the work.
-/// The pointers that `options` has for progress must be valid until then.
+/// `get_last_error` of the stream returns the whole message. Each further call returns the same.
+/// The stream may be read and released by any thread, one at a time; releasing it before its end
+/// ends the work. The pointers for progress in `options` must be valid until then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_table_stream(
     paths: *const *const c_char,
@@ -98,7 +98,7 @@ fn stream(place: Place<'_, FFI_ArrowArrayStream>) -> Result<&mut FFI_ArrowArrayS
     Ok(given(place, "batches")?.write(FFI_ArrowArrayStream::empty()))
 }
 
-/// Returns the input and the options of a reading.
+/// Returns the sources and the options of a read.
 fn reading(
     paths: &[&Path],
     options: Option<&CallOptions>,

@@ -37,26 +37,27 @@ unsafe impl Sync for TableReport {}
 #[repr(C)]
 #[derive(Debug)]
 pub struct TableColumn {
-    /// Its name in the batches.
+    /// Name in the batches.
     pub name: *const c_char,
     /// Its index in the file, from 0.
     pub index: usize,
-    /// Its type, as the option `types` takes it.
+    /// Type, as the option `types` takes it.
     pub r#type: *const c_char,
     /// Whether the options set the type.
     pub is_told: bool,
-    /// The line in which the first record begins whose value made the type what it is, from 1. 0 if
-    /// the options set the type, or there is no value.
+    /// The line, from 1, at which the first record begins whose value determined the type. 0 if the
+    /// options set the type, or there is no value.
     pub line: u64,
     /// The index of the file with that line, in the order of the paths.
     pub file: usize,
-    /// In text of fixed width, the first character of each line that is of the column, from 0.
+    /// In text of fixed width, the first character of the column in each line, from 0.
     pub start: u64,
-    /// The character after its last one; SWATH_TO_END for the end of the line. 0 in other forms.
+    /// The character after the column's last one; SWATH_TO_END for the end of the line. 0 in other
+    /// forms.
     pub end: u64,
 }
 
-/// A column whose name in the header is empty, or that of a column before it. Fields may be added at
+/// A column whose name in the header is empty, or that of an earlier column. Fields may be added at
 /// the end.
 #[repr(C)]
 #[derive(Debug)]
@@ -65,7 +66,7 @@ pub struct TableRenamed {
     pub index: usize,
     /// The name in the header.
     pub from: *const c_char,
-    /// The name that it got instead.
+    /// The name that replaces it.
     pub to: *const c_char,
 }
 
@@ -167,14 +168,14 @@ fn places(column: &FixedColumn) -> (u64, u64) {
     (column.start as u64, column.end.map_or(SWATH_TO_END, |end| end as u64))
 }
 
-/// Returns how many rows all batches have; of a stream, those that were read so far.
+/// Returns the number of rows in all batches; of a stream, in those that have been read.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_table_report_rows(report: Option<&TableReport>) -> u64 {
     report.map_or(0, |it| it.counts.lock().rows)
 }
 
-/// Returns what separates fields: its bytes as a text, or "blanks". NULL for a table of one column for
-/// which no delimiter was set.
+/// Returns the delimiter of fields: its bytes as a text, or "blanks". NULL for a table of one
+/// column for which no delimiter was set.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_table_report_delimiter(report: Option<&TableReport>) -> *const c_char {
     let delimiter = report.and_then(|it| it.delimiter.as_ref());
@@ -202,27 +203,27 @@ pub extern "C" fn swath_table_report_header_reason(
     report.map_or(ptr::null(), |it| it.header_reason.as_ptr())
 }
 
-/// Returns how many lines were skipped as comments; of a stream, those before the end of the batches that
-/// were read so far.
+/// Returns the number of lines skipped as comments; of a stream, those before the end of the
+/// batches that have been read.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_table_report_comments(report: Option<&TableReport>) -> u64 {
     report.map_or(0, |it| it.counts.lock().comments)
 }
 
-/// Returns how many records lost further fields or other text, as `ragged` says; of a stream, those of the batches
-/// that were handed out.
+/// Returns the number of records that lost further fields or other text, as `ragged` says; of a
+/// stream, in the batches that were handed out.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_table_report_dropped(report: Option<&TableReport>) -> u64 {
     report.map_or(0, |it| it.counts.lock().dropped)
 }
 
-/// Returns how many sequences of bytes became U+FFFD, as `encoding_errors` says.
+/// Returns the number of sequences of bytes that became U+FFFD, as `encoding_errors` says.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_table_report_replaced(report: Option<&TableReport>) -> u64 {
     report.map_or(0, |it| it.counts.lock().replaced)
 }
 
-/// Returns how many columns are read, without that of the files' names.
+/// Returns the number of columns that are read, without that of the files' names.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_table_report_column_count(report: Option<&TableReport>) -> usize {
     report.map_or(0, |it| it.columns.len())
@@ -238,17 +239,18 @@ pub extern "C" fn swath_table_report_column(
     column.map_or(ptr::null(), ptr::from_ref)
 }
 
-/// Returns how many values are missing in a column; of a stream, those that were read so far. 0 if
+/// Returns the number of missing values in a column; of a stream, those that have been read. 0 if
 /// `index` is not below the count.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_table_report_nulls(report: Option<&TableReport>, index: usize) -> u64 {
     report.map_or(0, |it| it.counts.lock().nulls.get(index).copied().unwrap_or(0))
 }
 
-/// Returns how many decimals of a column are another number as its doubles or singles: printed with as many
-/// significant digits, zeros at either end apart, they have other ones. Of a stream, those that were read so
-/// far. If there are some, sets `line` to the line in which the record of the first one begins, from 1, and
-/// `file` to the index of its file; either may be NULL. 0 if `index` is not below the count of columns.
+/// Returns the number of decimals in a column that change as doubles or singles: printed with as
+/// many significant digits, zeros at either end apart, they have other ones. Of a stream, those
+/// that have been read. If there are some, sets `line` to the line in which the record of the first
+/// one begins, from 1, and `file` to the index of its file; either may be NULL. 0 if `index` is not
+/// below the count of columns.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_table_report_rounded(
     report: Option<&TableReport>,
@@ -259,8 +261,9 @@ pub extern "C" fn swath_table_report_rounded(
     counted(report, [index, 0], file, line)
 }
 
-/// Returns how many numbers of a column whose type the options set lost zeros before their whole part (`007`)
-/// or, being whole, a plus or the minus of a zero (`-0`); `file` and `line` are as above.
+/// Returns the number of numbers in a column whose type the options set that lost zeros before
+/// their whole part (`007`) or, being whole, a plus or the minus of a zero (`-0`); `file` and
+/// `line` are as above.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_table_report_padded(
     report: Option<&TableReport>,
@@ -271,8 +274,8 @@ pub extern "C" fn swath_table_report_padded(
     counted(report, [index, 1], file, line)
 }
 
-/// Returns how many objects and arrays of a column of JSON Lines are texts because of other values of the column, or
-/// of the field in it; `file` and `line` are as above.
+/// Returns the number of objects and arrays in a column of JSON Lines that are texts because of
+/// other values of the column, or of the field in it; `file` and `line` are as above.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_table_report_as_text(
     report: Option<&TableReport>,
@@ -299,7 +302,8 @@ fn counted(
     found.count
 }
 
-/// Returns how many columns got another name than the header has, because that is empty or taken.
+/// Returns the number of columns whose name differs from that in the header, because that is empty
+/// or taken.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_table_report_renamed_count(report: Option<&TableReport>) -> usize {
     report.map_or(0, |it| it.renamed.len())
@@ -315,14 +319,15 @@ pub extern "C" fn swath_table_report_renamed(
     renamed.map_or(ptr::null(), ptr::from_ref)
 }
 
-/// Returns how many records were left out (SWATH_RAGGED_SET_ASIDE); of a stream, so far.
+/// Returns the number of records left out (`ragged`: `set-aside`); of a stream, of those that have
+/// been read.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_table_report_set_aside_count(report: Option<&TableReport>) -> u64 {
     report.map_or(0, |it| it.counts.lock().aside.count)
 }
 
-/// Sets `line` to the line in which a record begins that was left out, from 1, and `file` to the index
-/// of its file; either may be NULL. The first 1,000 are listed: for a higher `index`, or one that is
+/// Sets `line` to the line in which a left-out record begins, from 1, and `file` to the index of
+/// its file; either may be NULL. The first 1,000 are listed: for a higher `index`, or one that is
 /// not below the count, it returns false and both stay unchanged.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_table_report_set_aside(

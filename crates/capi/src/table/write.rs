@@ -29,12 +29,12 @@ pub struct TableWritten {
 
 /// Writes the batches of a stream, by all workers: as CSV, TSV, JSON Lines, an Arrow file or an Arrow
 /// stream, compressed on the way if the name or the options say so. The file is complete under its name,
-/// or as it was before. Sets `written`, to zeros if nothing was; it may be NULL, as may `options`
-/// for defaults.
+/// or as it was before. Sets `written`, to zeros if nothing was written; it may be NULL, as may
+/// `options` for defaults.
 ///
 /// It takes the stream: whatever happens, `release` of `batches` is NULL afterwards, and the stream was
 /// released. Its functions are called on the calling thread and on threads of the library, one at a
-/// time; what holds for callbacks holds for them.
+/// time; the rules for callbacks apply to them.
 ///
 /// SWATH_STATUS_INVALID_ARGUMENT if the stream was released before, has no tables, or has a column or
 /// a value that the form cannot hold; if the stream fails, the status for its `errno`, which

@@ -40,7 +40,7 @@ pub struct ForceFlag {
 }
 
 impl ForceFlag {
-    /// Returns it as the library takes it.
+    /// Returns the library's form.
     pub fn replace(self) -> Replace {
         if self.force { Replace::Allowed } else { Replace::Refused }
     }
@@ -51,9 +51,10 @@ impl ForceFlag {
 pub struct InPlaceFlag {
     /// Write to an existing OUT where it is, not in one step: for a file that cannot be replaced
     ///
-    /// It is for a file that is mounted by itself, as in a container, and for one in a folder that cannot be
-    /// written to. It is truncated first, and readers see it grow; after an error, a crash or a power cut it
-    /// holds a part of the new bytes. It keeps its owner, mode, attributes and other hard links.
+    /// For a file that is itself a mount point, as in a container, and for one in a folder that
+    /// cannot be written to. The file is truncated first, and readers see it grow; after an error,
+    /// a crash or a power cut it holds a part of the new bytes. It keeps its owner, mode,
+    /// attributes and other hard links.
     #[arg(long)]
     pub in_place: bool,
 }

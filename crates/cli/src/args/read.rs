@@ -33,7 +33,7 @@ pub struct ExtentArgs {
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "0", allow_negative_numbers = true)]
     pub offset: u64,
 
-    /// How many bytes; fewer bytes after the offset are an error [default: to the end]
+    /// How many bytes; an error if fewer follow the offset [default: to the end]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_negative_numbers = true)]
     pub length: Option<u64>,
 }

@@ -103,8 +103,8 @@ flags! {
         pub union_by_name: bool,
     }
 
-    /// Whether the first line of a table has names: auto, yes, no, or how many lines have parts of them
-    /// [default: auto]
+    /// Whether the first line of a table has names: auto, yes, no, or the number of lines that have
+    /// parts of them [default: auto]
     #[arg(hide_possible_values = true)]
     header: "WHEN", named(|| listed(HeaderLine::WORDS), setting("header"));
 
@@ -135,11 +135,12 @@ flags! {
     /// The character between groups of three digits, as in 1,000,000 [default: none]
     thousands: "CHAR", sign("thousands");
 
-    /// The character that begins a line to skip; `none` for no such [default: # in a table of numbers,
-    /// otherwise none]
+    /// The character that begins a line to skip; `none` to skip none [default: # in a table of
+    /// numbers, otherwise none]
     comment: "CHAR", sign("comment");
 
-    /// The character around fields that contain delimiters or newlines; `none` for no such [default: "]
+    /// The character around fields that contain delimiters or newlines; `none` for no quotes
+    /// [default: "]
     quote: "CHAR", sign("quote");
 
     /// The character after which any character is text, as in \ [default: none]
@@ -160,11 +161,11 @@ flags! {
     /// ones are dropped [default: error]
     ragged: "WHAT", choice(Ragged::WORDS);
 
-    /// How many fields a line has, and so how many columns the table; a header may have fewer names
-    /// [default: as many as the first line has]
+    /// The number of fields in a line, and so of columns in the table; a header may have fewer
+    /// names [default: that of the first line]
     fields: "N", number(1..=u64::MAX);
 
-    /// Add a last column of this name, which has the file of each row
+    /// Add a last column of this name, with the file of each row
     file_column: "NAME", setting("file_column");
 }
 

@@ -26,7 +26,7 @@ Examples:
   swath heal --verify-against manifest=data.manifest data.bin /mnt/a/data.bin
   swath heal --dry-run --verify-against vote a.bin b.bin c.bin")]
 pub struct Heal {
-    /// The copies of one file, at most 64, which are repaired in place; missing ones are made
+    /// The copies of one file, at most 64, which are repaired in place; missing ones are created
     #[arg(value_name = "PATH", required = true, value_parser = path(), value_hint = ValueHint::FilePath)]
     pub paths: Vec<PathBuf>,
 
@@ -38,7 +38,7 @@ pub struct Heal {
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Wait until the device has what was written, and read it back from there
+    /// Wait until the device has the written bytes, and read them back from it
     #[arg(long, value_name = "HOW", value_parser = words(Durability::WORDS), default_value = "full")]
     pub durability: Durability,
 

@@ -97,7 +97,7 @@ const HASHES: &[(&str, FileHash)] = &[("xxh3", FileHash::Xxh3)];
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Which files")]
 pub struct WhichArgs {
-    /// If a file cannot be read: fail at once, skip and count it, or go on and report each error
+    /// If a file cannot be read: fail at once, skip and count it, or continue and report each error
     #[arg(long, value_name = "WHAT", value_parser = words(Failures::WORDS), default_value = "fail")]
     pub on_error: Failures,
 
@@ -125,8 +125,8 @@ pub struct HowArgs {
 
     /// The order in which files are read: as given, by path, by inode, or by place on the device
     ///
-    /// The report says what it gained. Files are kept in memory, as with --keep. With --hash, they are read in
-    /// the order given.
+    /// The report says what that gained. Files are kept in memory, as with --keep. With --hash,
+    /// they are read in the order given.
     #[arg(long, value_name = "ORDER", value_parser = words(FileOrder::WORDS), default_value = "given")]
     pub order: FileOrder,
 

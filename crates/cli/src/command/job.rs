@@ -48,21 +48,22 @@ pub struct Job {
 /// The verbs for jobs.
 #[derive(Debug, Subcommand)]
 pub enum JobVerb {
-    /// Divide inputs into parts, make a folder for their output, and print its path
+    /// Divide inputs into parts, create a folder for their output, and print its path
     Plan(plan::PlanArgs),
-    /// Run a command on parts; keep what it writes only if it succeeds
+    /// Run a command on parts; keep its output only if it succeeds
     ///
     /// The records of a part go to the command's standard input. Its standard output becomes the part's
-    /// output if it exits with 0. If it fails, or if the command, swath or the machine is killed, nothing
-    /// of it is kept, and the part is still missing. A part may be run several times, and several times at
-    /// once: one of its outputs counts.
+    /// output if it exits with 0. If it fails, or if the command, swath or the machine is killed,
+    /// no output is kept, and the part is still missing. A part may be run several times, also at
+    /// the same time: one of its outputs counts.
     ///
     /// The command finds the number of its part in SWATH_PART, the number of parts in SWATH_PARTS and the
     /// folder in SWATH_JOB. It need not read all of its input. As in a pipe of a shell, a part ends when the
     /// command has ended and no program that it started holds its input or output.
     ///
-    /// The command has a process group of its own and no terminal: what asks for a password on /dev/tty
-    /// fails. Ctrl-C, Ctrl-Z and other signals are passed on to all programs of the group.
+    /// The command has a process group of its own and no terminal: a program that asks for a
+    /// password on /dev/tty fails. Ctrl-C, Ctrl-Z and other signals are passed on to all programs
+    /// of the group.
     ///
     /// Exit status: 0, all of these parts are done; 1, some are; 2, none, or all are done and the report
     /// cannot be printed. The message says which.
@@ -71,9 +72,9 @@ pub enum JobVerb {
     Read(stream::JobRead),
     /// Keep standard input as the output of a part, and print its receipt
     ///
-    /// Prefer `swath job run`. At the end of a pipe nothing tells an output that is complete from one
-    /// whose program has died: `work | swath job write FOLDER 3` keeps half an output if `work` is
-    /// killed. Use this command for an output that is complete, such as a file.
+    /// Prefer `swath job run`. At the end of a pipe, a complete output looks like one whose program
+    /// has died: `work | swath job write FOLDER 3` keeps half an output if `work` is killed. Use
+    /// this command for an output that is complete, such as a file.
     Write(stream::Write),
     /// Show which parts of a job are done, and which are missing
     Status(status::Status),
@@ -87,8 +88,8 @@ pub enum JobVerb {
     /// Remove the folders of abandoned jobs
     ///
     /// Removes from FOLDER the folder of each job in which nothing has changed for the given time.
-    /// Committed outputs stay, and so do folders of other users and everything else. Choose a time longer
-    /// than any part takes: a part that is running cannot always be seen.
+    /// Committed outputs stay, and so do folders of other users and everything else. Choose a time
+    /// longer than any part takes: a running part cannot always be detected.
     Sweep(end::Sweep),
 }
 

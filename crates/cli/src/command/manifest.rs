@@ -179,7 +179,7 @@ fn options(args: &Manifest) -> ReadOptions {
     ReadOptions::new().with_timeline(args.timeline.handle())
 }
 
-/// Refuses outputs that would fail at the end, and inputs that would wait for ever.
+/// Refuses outputs that would fail at the end, and inputs that would wait forever.
 fn refuse(args: &Manifest, target: &Target) -> Result<()> {
     if let Target::Path(target) = target
         && args.replace() == Replace::Refused

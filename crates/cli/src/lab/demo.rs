@@ -10,8 +10,8 @@
 //!
 //! It is the short form of a study, in the same frame (`swath_study::measure`): a row is an entrant.
 //!
-//! Every run is checked against the bytes that were generated. A row and what it is compared with run
-//! in the same rounds on the same file.
+//! Every run is checked against the bytes that were generated. A row and its peer run in the same
+//! rounds on the same file.
 
 mod brief;
 mod compared;
@@ -67,10 +67,10 @@ const REST: [MakeRows; 8] = [
     tensors::rows,
 ];
 
-/// Makes the rows of one capability.
+/// Builds the rows of one capability.
 type MakeRows = fn(&Rc<Stage>) -> Result<Vec<DemoRow>>;
 
-/// The measurements that a call asks for, and their place.
+/// The requested measurements, and their place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted<'w> {
     /// Bytes of the input; `None` for as many as suit this machine.
@@ -82,7 +82,7 @@ pub(crate) struct Wanted<'w> {
 }
 
 impl Wanted<'_> {
-    /// The time for everything: with what is cleared up at the end, half a minute is enough.
+    /// Returns the time for the rounds: with clearing up at the end, half a minute is enough.
     fn time(self) -> Duration {
         Duration::from_secs(if self.all { 25 } else { 20 })
     }
@@ -109,7 +109,7 @@ impl Findings {
     }
 }
 
-/// Makes an input in a folder of its own, measures, and removes it again.
+/// Generates an input in a folder of its own, measures, and removes the folder.
 pub(crate) fn measure(wanted: Wanted<'_>) -> Result<Findings> {
     let budget = Budget::of(wanted.time());
     let (stage, mut notes) = Stage::set(wanted)?;
@@ -131,7 +131,7 @@ pub(crate) fn measure(wanted: Wanted<'_>) -> Result<Findings> {
     Ok(Findings { size, all: wanted.all, facts, rows, notes })
 }
 
-/// Those of the five lines, or all in the order of the table.
+/// Returns the rows of the five lines, or all rows in the order of the table.
 fn rows(stage: &Rc<Stage>, all: bool) -> Result<Vec<DemoRow>> {
     let mut rows = Vec::new();
     for capability in FIRST {
@@ -143,7 +143,8 @@ fn rows(stage: &Rc<Stage>, all: bool) -> Result<Vec<DemoRow>> {
     for capability in REST.into_iter().filter(|_| all) {
         rows.extend(capability(stage)?);
     }
-    // Stable: as they come within a state of a capability. The two of a line are neighbours.
+    // Stable: rows keep their order within a state of a capability. The two of a line are
+    // neighbours.
     rows.sort_by_key(|DemoRow { about, .. }| match all {
         true => (table::place(about.capability), about.state, None),
         false => (0, State::None, about.line),
@@ -171,7 +172,7 @@ fn text_within(findings: &Findings, width: usize) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The conditions of the figures, in words.
+/// Returns the conditions of the figures, in words.
 fn conditions(findings: &Findings) -> String {
     let Facts { cores, file_system, .. } = &findings.facts;
     let rounds = match findings.rounds() {
@@ -204,7 +205,7 @@ mod tests {
     use super::*;
     use crate::lab::demo::row::timed;
 
-    /// As the demo finds them, with names and figures that are as long as they get.
+    /// Returns findings with names and figures of the greatest length.
     fn findings(all: bool, rounds: usize) -> Findings {
         let folder = tempfile::tempdir().expect("a folder");
         let wanted = Wanted { size: Some(1 << 20), folder: Some(folder.path()), all };
@@ -232,7 +233,7 @@ mod tests {
                     assert!(is <= width, "{is} of {width}: {line}\n{text}");
                 }
             }
-            // Columns fit 80: what is stacked has a comma after its speed.
+            // Columns fit 80: stacked figures have a comma after the speed.
             let (at_80, wide) = (text_within(&findings, 80), text_within(&findings, 1000));
             assert!(!at_80.contains("GB/s, "), "{at_80}");
             assert!(wide.lines().any(|line| line.starts_with("read, warm   std::fs::read")));

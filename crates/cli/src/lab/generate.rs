@@ -1,4 +1,4 @@
-//! `swath gen`: makes a reproducible input.
+//! `swath gen`: generates a reproducible input.
 
 mod tree;
 
@@ -144,7 +144,7 @@ pub enum NumberStyle {
     Fixed,
 }
 
-/// The flags of every kind that makes one file.
+/// The flags of every kind that is one file.
 #[derive(Debug, Args)]
 pub struct MadeArgs {
     /// The file to make, or `-` for standard output; it appears in one step, once it is complete
@@ -177,7 +177,7 @@ pub struct MadeArgs {
 }
 
 impl MadeArgs {
-    /// Returns where it goes.
+    /// Returns the target.
     fn target(&self) -> Result<Target> {
         let Some(Input::Path(path)) = self.flag.or(&self.to) else { return Ok(Target::Stdout) };
         Ok(Target::at(path.clone())?)
@@ -190,7 +190,7 @@ impl MadeArgs {
             .with_replace(self.place.or(self.existing.replace()))
     }
 
-    /// Begins to write it, in order.
+    /// Begins to write the file, in order.
     fn ordered(&self, target: &Target, timeline: &TimelineArgs) -> Result<Ordered> {
         let stream = OutputOptions::new().with_timeline(timeline.handle());
         let file = match target {
@@ -253,7 +253,7 @@ fn make_bytes(kind: FileContent, bytes: &Bytes) -> Result<Outcome> {
     report(args, &target, start.elapsed(), made.bytes, made.lines, Some(made.sum))
 }
 
-/// Blocks are written where they belong, by all workers.
+/// Generates a file; all workers write blocks at their places.
 fn make_file(recipe: Recipe, args: &MadeArgs, path: &Path) -> Result<Generated> {
     let made = generate_file(recipe, path, args.workers, args.file_options(path));
     made.map_err(|error| match error.io_kind() {
@@ -286,8 +286,8 @@ fn make_contracts(contracts: &Contracts) -> Result<Outcome> {
     report(args, &target, start.elapsed(), written.bytes, contracts.count + 1, None)
 }
 
-/// A file that can be made again at once need not survive a power cut. One that replaces another file
-/// must: a rename that is not synced may lose both.
+/// Returns no durability for a new file, which can be generated again. A file that replaces another
+/// one must be durable: a rename that is not synced may lose both.
 fn durability(path: &Path) -> Durability {
     if path.exists() { Durability::Full } else { Durability::None }
 }

@@ -1,4 +1,4 @@
-//! `swath study`: what the five studies measured, measured here.
+//! `swath study`: repeats the measurements of the five studies on this machine.
 
 mod compare;
 mod fib;
@@ -101,7 +101,7 @@ pub struct Study {
     #[arg(long)]
     pub list: bool,
 
-    /// Print why each verdict is what it is
+    /// Print the reason for each verdict
     #[arg(long, short)]
     pub verbose: bool,
 
@@ -207,7 +207,7 @@ impl With {
 }
 
 impl Study {
-    /// Returns how much is to be done.
+    /// Returns the extent of the study.
     pub fn extent(&self) -> Extent {
         match (self.smoke, self.full) {
             (true, _) => Extent::Smoke,
@@ -217,7 +217,7 @@ impl Study {
     }
 }
 
-/// The error of a study without a single run, which leaves nothing.
+/// Returns the error of a study without a single run, which writes nothing.
 fn nothing(results: &Results, is_stopped: bool) -> Refused {
     if is_stopped {
         return Refused::new("stopped before anything was measured", "start the study again");
@@ -251,7 +251,7 @@ fn refuse(data: &[PathBuf]) -> Result<()> {
         let hint = "name an existing folder that you can write to with --data";
         let refused = |error| Refused::new(what(), hint).with_source(error);
         let known = folder.canonicalize().map_err(refused)?;
-        // Fails now, not after everything else was measured.
+        // Fails before anything is measured.
         tempfile::tempfile_in(&known).map_err(refused)?;
         if seen.contains(&known) {
             let what = format!("{}: it is given twice", what());
@@ -281,7 +281,7 @@ fn pool(workers: usize) -> Result<(ThreadPool, Vec<String>)> {
     Ok((pool, instead.into_iter().collect()))
 }
 
-/// The limits and a line for each verdict, with the reason if that is wanted.
+/// Returns the limits and a line for each verdict, with its reason if `is_verbose`.
 fn text(results: &Results, left: &str, is_verbose: bool) -> String {
     let mut rows: Vec<[String; 5]> = Vec::new();
     for one in &results.experiments {
@@ -305,7 +305,7 @@ fn text(results: &Results, left: &str, is_verbose: bool) -> String {
     text + left + "\n"
 }
 
-/// The claim, the files, the verdict, the control and the reason of each verdict.
+/// Returns the claim, the files, the verdict, the control and the reason of each verdict.
 fn verdicts(one: &Measured, claim: &Claimed) -> Vec<[String; 5]> {
     let row = |files: &str, here: &str, noise: String, because: String| {
         let because = format!("{}: {because}", claim.source);

@@ -1,4 +1,4 @@
-//! `swath tune`: measures what is fastest on a file system, and saves it.
+//! `swath tune`: measures the fastest settings for a file system, and saves them.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -81,7 +81,7 @@ impl Command for Tune {
         if self.show {
             return show(self, &store, &key);
         }
-        // Fails before anything is measured, not after.
+        // Fails before anything is measured.
         store.prepare()?;
         let tuned = measure(self, &folder)?;
         if tuned.is_stopped {
@@ -107,7 +107,7 @@ impl Command for Tune {
 }
 
 impl Tune {
-    /// Returns how long it may take.
+    /// Returns the time that it may take.
     pub fn budget(&self) -> Duration {
         Duration::from_secs(self.budget)
     }
@@ -179,7 +179,7 @@ fn cleared(args: &Tune, paths: Vec<PathBuf>) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Returns what is saved and in which file; why it is not used, if it is not; what the measurement cost,
+/// Returns the profile and its file, the reason if it is not used, and the cost of the measurement
 /// if it was done now.
 fn json<'k>(
     kept: &'k Kept,

@@ -97,14 +97,14 @@ fn c(text: &str) -> Vec<Kind> {
     lines_of(text, &marks, is_comment, |_| Kind::Comment)
 }
 
-/// `pairs` begin and end what may span lines; `comment` ends the significant part of a line.
+/// `pairs` enclose text that may span lines; `comment` ends the significant part of a line.
 struct Marks {
     pairs: &'static [(&'static str, &'static str)],
     comment: &'static str,
 }
 
-/// Lines are comments if they begin as one. For what spans lines, `inside` decides from its first
-/// line.
+/// Classifies lines: those that begin as a comment are comments. For text that spans lines,
+/// `inside` decides from its first line.
 fn lines_of(
     text: &str,
     marks: &Marks,
@@ -124,8 +124,8 @@ fn lines_of(
     text.lines().map(of_line).collect()
 }
 
-/// Returns what is still open at the end of `line`; `kind` is the kind of lines inside what opens
-/// in it.
+/// Returns the text that is still open at the end of `line`; `kind` is the kind of lines inside
+/// text that opens in it.
 fn open_after(line: &str, before: Open, kind: Kind, marks: &Marks) -> Open {
     let mut open = before;
     let mut rest = line;

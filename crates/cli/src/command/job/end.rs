@@ -29,7 +29,7 @@ pub struct Commit {
     #[command(flatten)]
     pub folder: FolderArg,
 
-    /// Keep the folder of the job, which then says that it is committed
+    /// Keep the folder of the job, which then records the commit
     #[arg(long)]
     pub keep: bool,
 
@@ -177,7 +177,7 @@ impl Command for Abort {
 Examples:
   swath job sweep --older-than 7d /data/results")]
 pub struct Sweep {
-    /// The folder that the folders of jobs are in
+    /// The folder that has the folders of jobs
     #[arg(value_name = "FOLDER", value_parser = path(), value_hint = ValueHint::DirPath)]
     pub folder: PathBuf,
 

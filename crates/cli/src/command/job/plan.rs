@@ -43,7 +43,7 @@ Examples:
   swath job plan results.csv --parts 1000          (no input: each part makes its own)
   swath job plan out.segments in.log --segments")]
 pub struct PlanArgs {
-    /// The output that the commit makes
+    /// The output of the commit
     #[arg(value_name = "TARGET", value_parser = file(), value_hint = ValueHint::FilePath)]
     pub target: PathBuf,
 
@@ -61,10 +61,10 @@ pub struct PlanArgs {
 
     /// Where inputs are divided
     ///
-    /// lines: where lines begin, so that a part has whole ones; all inputs are seen as one text, as by
+    /// lines: where lines begin, so that a part has whole lines; all inputs are one text, as for
     /// cat(1). bytes: at any byte. inputs: each input that has bytes is one part, for formats that
-    /// cannot be read from the middle or begin with a header; --parts and --part-size have no effect.
-    /// groups: between inputs only, and a part may have several small ones.
+    /// cannot be read from the middle or begin with a header; --parts and --part-size have no
+    /// effect. groups: between inputs only, and a part may have several small ones.
     #[arg(long, value_name = "WHERE", value_parser = words(DIVISIONS), default_value = "lines", conflicts_with = "width")]
     pub division: Division,
 
@@ -78,8 +78,8 @@ pub struct PlanArgs {
     #[arg(long, conflicts_with = "folder")]
     pub segments: bool,
 
-    /// The folder to make for the output of parts, on the file system of TARGET if possible [default:
-    /// a new one next to TARGET]
+    /// The folder to create for the output of parts, on the file system of TARGET if possible
+    /// [default: a new one next to TARGET]
     #[arg(long, value_name = "PATH", value_parser = path(), value_hint = ValueHint::DirPath)]
     pub folder: Option<PathBuf>,
 

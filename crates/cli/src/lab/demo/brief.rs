@@ -9,7 +9,7 @@ impl Line {
     pub(super) const ALL: [Self; 5] =
         [Self::Warm, Self::Cold, Self::Write, Self::Parse, Self::SmallFiles];
 
-    /// Its name for people, the one for programs, and the usual way.
+    /// Returns its names for people and for programs, and the usual way.
     pub(super) fn texts(self) -> [&'static str; 3] {
         match self {
             Self::Warm => ["read, warm", "read_warm", "std::fs::read"],

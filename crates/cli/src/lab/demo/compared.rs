@@ -5,13 +5,14 @@ use swath_profile::stats::{Interval, paired_ratio};
 use super::layout::digits;
 use super::row::DemoRow;
 
-/// Fewer rounds decide nothing.
+/// The fewest rounds that allow a verdict.
 pub(super) const FEWEST: usize = 5;
 
-/// An interval whose ends differ by this factor does not show that two are about the same.
+/// The factor between the ends of an interval from which it does not show that two rows are
+/// about the same.
 const TOO_WIDE: f64 = 2.0;
 
-/// Decides how rounds are drawn again for the interval.
+/// The seed for resampling rounds for the interval.
 const SEED: u64 = 1;
 
 /// The conclusion from the interval of a ratio.
@@ -19,14 +20,14 @@ const SEED: u64 = 1;
 pub(super) enum Verdict {
     Faster,
     Slower,
-    /// The interval has 1 in it, to two digits: noise may be all there is.
+    /// The interval contains 1, to two digits: the difference may be noise.
     AboutTheSame,
-    /// There are too few rounds, or the interval has 1 in it and is [too wide](TOO_WIDE).
+    /// There are too few rounds, or the interval contains 1 and is [too wide](TOO_WIDE).
     Undecided,
 }
 
 impl Verdict {
-    /// The word for programs.
+    /// Returns the word for programs.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Faster => "faster",
@@ -52,7 +53,7 @@ impl Compared {
         Some(Self { ratio, verdict: verdict(ratio, rounds) })
     }
 
-    /// The interval after a space, as it is printed; nothing of a single round.
+    /// Returns the interval after a space, for printing; nothing for a single round.
     pub(super) fn spread(&self) -> String {
         let Interval { lower, upper, .. } = self.ratio;
         match self.verdict {
@@ -90,7 +91,7 @@ mod tests {
             ([2.0, 2.1, 1.9, 2.0, 2.0], Verdict::Faster),
             ([0.5, 0.6, 0.5, 0.4, 0.5], Verdict::Slower),
             ([1.3, 1.4, 0.9, 1.2, 1.3], Verdict::AboutTheSame),
-            // To two digits, 1 is in it.
+            // To two digits, the interval contains 1.
             ([1.004; 5], Verdict::AboutTheSame),
             ([0.996; 5], Verdict::AboutTheSame),
             ([1.006; 5], Verdict::Faster),

@@ -13,7 +13,7 @@ use super::stage::Stage;
 
 /// The text is about this many times shorter than the input.
 const SHARE: u64 = 8;
-/// Bytes of a line, more or less.
+/// Approximate bytes of a line.
 const LINE: u64 = 14;
 /// Edges of each vertex.
 const DEGREE: u64 = 16;

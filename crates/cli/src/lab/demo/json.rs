@@ -91,7 +91,7 @@ fn row(findings: &Findings, row: &DemoRow) -> impl Serialize + use<> {
         bytes_per_s: row.bytes_per_s(findings.size),
         limit: row.about.limit.name(),
         ratio_to_limit: findings.ratio_to_limit(row),
-        // `null`: there is nothing to compare it with, or others are compared with it.
+        // `null`: the row has no peer, or is one.
         ratio_to_std: compared.map(|it| it.ratio.estimate),
         ratio_to_std_lower: compared.map(|it| it.ratio.lower),
         ratio_to_std_upper: compared.map(|it| it.ratio.upper),

@@ -16,10 +16,10 @@ use swath_study::results::State;
 use super::row::{About, DemoRow, Line};
 use super::stage::Stage;
 
-/// Writes something to a path where there is nothing yet.
+/// Writes a new file.
 type Leave = fn(&Stage, &Path) -> Result<()>;
 
-/// Whether what was written is right.
+/// Checks the written bytes.
 type Check = fn(&Stage, &mut dyn Read) -> io::Result<bool>;
 
 const WRITE: [(&str, &str, Leave); 3] = [
@@ -84,7 +84,7 @@ fn run(stage: &Stage, leave: Leave, check: Check, meter: &mut Meter) -> Result<b
     Ok(is_right)
 }
 
-/// Bytes of the input whose digits are made at one time.
+/// Bytes of the input that are converted at one time.
 const LITTLE: usize = 32 << 10;
 
 fn fork(stage: &Stage, path: &Path, mode: Mode) -> Result<()> {
@@ -105,7 +105,7 @@ fn fork_halves(bytes: &[u8], w: &mut Writer<'_>) -> io::Result<()> {
     w.join(|w| fork_halves(left, w), |w| fork_halves(right, w)).map(|_| ())
 }
 
-/// Halves without forks.
+/// As [`fork_halves`], without forks.
 fn halve(bytes: &[u8], write: &mut impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     if bytes.len() <= LITTLE {
         return write(&digits(bytes));
@@ -127,7 +127,7 @@ fn tickets(stage: &Stage, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Two digits for each byte, as in a table of all pairs.
+/// Returns two hexadecimal digits for each byte.
 pub(super) fn digits(bytes: &[u8]) -> Vec<u8> {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut digits = Vec::with_capacity(2 * bytes.len());

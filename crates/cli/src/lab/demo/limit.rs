@@ -1,4 +1,4 @@
-//! The limits of this machine: memory and the device, with as little around them as possible.
+//! The limits of this machine: memory and the device, with as little overhead as possible.
 
 use std::rc::Rc;
 
@@ -11,14 +11,14 @@ use swath_study::results::State;
 use super::row::{About, DemoRow, Limit};
 use super::stage::Stage;
 
-/// Reads in flight of a first look at the device.
+/// Reads in flight of the first measurement of the device.
 const DEPTH: usize = 8;
 
 /// The capability of these rows.
 pub(super) const LIMITS: &str = "limits";
 
 impl Limit {
-    /// The row that measures it.
+    /// Returns the name of the row that measures it.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::MemorySum => "memory sum",
@@ -28,7 +28,7 @@ impl Limit {
         }
     }
 
-    /// The word for it in the table.
+    /// Returns the word for it in the table.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::MemorySum => "sum",

@@ -22,7 +22,7 @@ const fn reused(way: &'static str, options: fn(ReadOptions) -> ReadOptions) -> L
     (About { memory: Some(FileMemory::Reused), ..About::warm("read", "auto", way) }, options)
 }
 
-/// From the device.
+/// Returns a way to read with the file cold: from the device.
 const fn cold((about, options): LoadWay) -> LoadWay {
     (About { state: State::Cold, limit: Limit::DirectRead, ..about }, options)
 }

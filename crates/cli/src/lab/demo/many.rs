@@ -19,7 +19,7 @@ use super::stage::Stage;
 const SHARE: u64 = 8;
 /// Bytes of one file.
 const SIZE: u64 = 8 << 10;
-/// More files would take too long to make.
+/// More files would take too long to generate.
 const MOST: u64 = 4000;
 /// The threads of study B's task manager, where small files gained most.
 const THREADS: usize = 64;
@@ -44,7 +44,7 @@ pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
             meter.fell_back(vec![Fallback::Noted(text)]);
         }
     });
-    // The usual program without a library.
+    // The usual program, without a library.
     let in_a_loop =
         |grove: &Grove| Ok(grove.paths.iter().map(fs::read).collect::<Result<_, _>>()?);
     let looped = grove

@@ -15,7 +15,7 @@ use swath_study::measure::Meter;
 use super::row::{About, DemoRow};
 use super::stage::Stage;
 
-/// Bytes between two that are damaged.
+/// Bytes from one damaged byte to the next.
 const STRIDE: u64 = 8 << 20;
 
 /// How the copies are verified.

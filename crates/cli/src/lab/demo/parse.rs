@@ -12,7 +12,7 @@ use swath_study::workload::{Style, Table};
 use super::row::{About, DemoRow, Limit, Line};
 use super::stage::Stage;
 
-/// The text is so much shorter than the input.
+/// The text is this many times shorter than the input.
 const SHARE: u64 = 4;
 
 /// Lines of eight numbers such as -12.345.
@@ -28,7 +28,8 @@ pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
     Ok(rows)
 }
 
-/// A row for each way to read a text; the others are compared with the first.
+/// Returns a row for each way to read a text; the first is the peer of the
+/// others.
 pub(super) fn of_text(
     stage: &Stage,
     capability: &'static str,

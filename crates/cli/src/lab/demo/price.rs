@@ -18,7 +18,7 @@ const FORMS: [(&str, &str, Form); 3] = [
 
 /// The text is this many times shorter than the input.
 const SHARE: u64 = 8;
-/// Bytes of a line, more or less.
+/// Approximate bytes of a line.
 const LINE: u64 = 63;
 
 pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {

@@ -1,4 +1,4 @@
-//! Runs every row once a round, so that a machine that drifts drifts for all of them.
+//! Runs every row once a round, so that a drift of the machine affects all rows.
 
 use anyhow::{Context, Result};
 use indicatif::ProgressBar;
@@ -12,7 +12,7 @@ use crate::report::counted;
 /// Rounds that count, if there is time for them.
 const ROUNDS: usize = 9;
 
-/// Bytes of the control, and how often it adds them up.
+/// Bytes of the control, and the number of times that it sums them.
 const CONTROLLED: (usize, u64) = (1 << 20, 16);
 
 /// Runs `rows` in turns; adds a note for each fallback, once, and for doubts about the figures.

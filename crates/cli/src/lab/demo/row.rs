@@ -22,7 +22,7 @@ pub(super) enum Limit {
     Copy,
     /// Reading past the page cache into pages that exist.
     DirectRead,
-    /// The processor: bytes are not moved but worked on.
+    /// The processor: the row computes rather than moves bytes.
     Computing,
 }
 
@@ -47,15 +47,15 @@ pub(super) struct About {
     /// Where the bytes go; `None` if they are not kept.
     pub(super) memory: Option<FileMemory>,
     pub(super) limit: Limit,
-    /// Whether others of the same state are compared with it.
+    /// Whether other rows of the same state are compared with it.
     pub(super) is_peer: bool,
-    /// Bytes that it handles; `None` for all of the input, 0 if its speed means nothing.
+    /// Bytes that it processes; `None` for the whole input, 0 if its speed has no meaning.
     pub(super) bytes: Option<u64>,
-    /// The line that it belongs to: a peer shows the usual way, another row Swath.
+    /// Its line of the five: a peer shows the usual way, another row Swath.
     pub(super) line: Option<Line>,
 }
 
-/// The way of most reads.
+/// The memory of most reads.
 const FRESH: &str = "fresh buffer";
 
 impl About {
@@ -70,7 +70,7 @@ impl About {
         Self { capability, engine, way, state, memory, limit, is_peer, bytes, line }
     }
 
-    /// A read of a file in the page cache into a fresh buffer.
+    /// Describes a read of a file in the page cache into a fresh buffer.
     pub(super) const fn read(engine: &'static str) -> Self {
         Self::warm("read", engine, FRESH)
     }
@@ -86,10 +86,10 @@ impl About {
     }
 }
 
-/// A row, and how it went.
+/// A row and its results.
 pub(super) struct DemoRow {
     pub(super) about: About,
-    /// Until all rounds are over.
+    /// `None` once all rounds are over.
     pub(super) entrant: Option<Entrant>,
     pub(super) is_right: bool,
     /// The seconds of each round.
@@ -97,7 +97,7 @@ pub(super) struct DemoRow {
 }
 
 impl DemoRow {
-    /// `work` runs the row once, and returns whether the result is right.
+    /// Returns a row; `work` runs it once, and returns whether the result is right.
     pub(super) fn new(
         stage: &Rc<Stage>,
         about: About,
@@ -119,12 +119,12 @@ impl DemoRow {
         Self::of(about, file.entrant(about.capability, own, work).expecting(RIGHT))
     }
 
-    /// A row that an entrant runs.
+    /// Returns a row that an entrant runs.
     pub(super) fn of(about: About, entrant: Entrant) -> Self {
         Self { about, entrant: Some(entrant), is_right: true, seconds: Vec::new() }
     }
 
-    /// Lets go of the input.
+    /// Releases the input.
     pub(super) fn let_go(&mut self) {
         self.entrant = None;
     }
@@ -134,7 +134,7 @@ impl DemoRow {
         stats::median(&self.seconds).unwrap_or(f64::NAN)
     }
 
-    /// Bytes that it handles, of an input of `size` bytes.
+    /// Returns the bytes that it processes, for an input of `size` bytes.
     pub(super) fn bytes(&self, size: u64) -> f64 {
         self.about.bytes.unwrap_or(size) as f64
     }
@@ -144,12 +144,12 @@ impl DemoRow {
         self.bytes(size) / self.median()
     }
 
-    /// How many times it ran.
+    /// Returns the number of its runs.
     pub(super) fn rounds(&self) -> usize {
         self.seconds.len()
     }
 
-    /// The times of the fastest run and the slowest.
+    /// Returns the times of the fastest and the slowest run.
     pub(super) fn range(&self) -> (f64, f64) {
         let fastest = self.seconds.iter().copied().fold(f64::INFINITY, f64::min);
         (fastest, self.seconds.iter().copied().fold(0.0, f64::max))
@@ -161,7 +161,7 @@ impl DemoRow {
     }
 }
 
-/// A row whose rounds are over.
+/// Returns a row whose rounds are over.
 #[cfg(test)]
 pub(super) fn timed(about: About, seconds: &[f64]) -> DemoRow {
     DemoRow { about, entrant: None, is_right: true, seconds: seconds.to_vec() }

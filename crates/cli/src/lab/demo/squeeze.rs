@@ -47,7 +47,7 @@ pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
     Ok(WAYS.into_iter().enumerate().map(row).collect())
 }
 
-/// Times compression, or the way back; checks by the way back in any case.
+/// Times compression or decompression; decompresses in any case, to check.
 fn run(
     stage: &Stage,
     format: Format,

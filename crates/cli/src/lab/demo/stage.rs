@@ -29,7 +29,7 @@ struct Cost {
     most: u64,
 }
 
-/// The input and its bytes, and one or two results at a time.
+/// The input in the file and in memory, and one or two results at a time.
 const FIVE_LINES: Cost = Cost { memory: 4, disk: 4, time: 1.5, most: 128 << 20 };
 /// More for reused memory, and for copies as mirrors and tensors.
 const ALL: Cost = Cost { memory: 6, disk: 8, time: 8.0, most: 64 << 20 };
@@ -43,10 +43,10 @@ const PROBE: u64 = 8 << 20;
 /// The most seconds of one round, so that there is time for enough rounds.
 const ROUND: f64 = 2.5;
 
-/// Where everything happens. Its folder is removed when it is dropped, also by an error.
+/// The input and its folder, which is removed on drop, also after an error.
 pub(super) struct Stage {
     folder: Hidden,
-    /// Makes inputs in the folder.
+    /// Generates inputs in the folder.
     pub(super) inputs: measure::Stage,
     pub(super) file: FileField,
     /// The bytes of the file.
@@ -55,7 +55,7 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Makes an input; returns it with notes about it.
+    /// Generates an input; returns it with notes about it.
     pub(super) fn set(wanted: Wanted<'_>) -> Result<(Self, Vec<String>)> {
         let (parent, mut notes) = match wanted.folder {
             Some(folder) => (folder.to_owned(), Vec::new()),
@@ -90,17 +90,17 @@ impl Stage {
         Ok((Self { folder, inputs, file, bytes, facts }, notes))
     }
 
-    /// The input.
+    /// Returns the path of the input.
     pub(super) fn path(&self) -> &Path {
         &self.file.input.path
     }
 
-    /// Bytes of the input.
+    /// Returns the bytes of the input.
     pub(super) fn size(&self) -> u64 {
         self.file.input.made.bytes
     }
 
-    /// A path beside the input.
+    /// Returns a path next to the input.
     pub(super) fn beside(&self, name: &str) -> PathBuf {
         self.inputs.output(name)
     }
@@ -111,8 +111,8 @@ impl Stage {
     }
 }
 
-/// Returns the largest power of two that fits the time, and half of the memory and disk space at hand;
-/// `seconds` is the time of a probe, if it succeeded.
+/// Returns the largest power of two that fits the time, and half of the available memory and disk
+/// space; `seconds` is the time of a probe, if it succeeded.
 fn choose_size(cost: Cost, seconds: Option<f64>, folder: &Path) -> u64 {
     let memory = swath::machine::memory_at_hand().unwrap_or(u64::MAX) / cost.memory;
     let disk = room(folder).unwrap_or(u64::MAX) / cost.disk;
@@ -155,7 +155,8 @@ fn check_size(size: u64, cost: Cost, facts: &Facts) -> Result<()> {
     Ok(())
 }
 
-/// The folder for temporary files; the current one if that is in memory, where no read is cold.
+/// Returns the folder for temporary files, or the current one if that is in memory, where no read
+/// is cold.
 pub(crate) fn choose_folder() -> (PathBuf, Vec<String>) {
     let temporary = std::env::temp_dir();
     let is_memory = |folder: &Path| Facts::collect(folder).file_system.starts_with("tmpfs");
@@ -187,7 +188,7 @@ fn is_writable(folder: &Path) -> bool {
     tempfile::tempfile_in(folder).is_ok()
 }
 
-/// The plain sum: it shares no code with what is measured.
+/// Returns the plain sum, which shares no code with the measured rows.
 fn sum(bytes: &[u8]) -> u64 {
     bytes.iter().map(|&byte| u64::from(byte)).sum()
 }

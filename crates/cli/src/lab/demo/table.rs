@@ -31,14 +31,14 @@ A ratio compares times, warm with warm and cold with cold; \"same\": 1 is in the
 undecided. Two rows differ only if their intervals do not overlap. Warm files are in the page cache, \
 cold ones are not; reads are warm and into a fresh buffer unless the row says otherwise.";
 
-/// The place of a capability in the table: the read first, the limits last.
+/// Returns the place of a capability in the table: reads first, limits last.
 pub(super) fn place(capability: &str) -> usize {
     let known = GROUPS.iter().skip(1).position(|group| group.0 == capability);
     known.unwrap_or(GROUPS.len())
 }
 
 impl Findings {
-    /// Returns a row's speed as a share of what limits it: exactly 1 if they differ by noise alone.
+    /// Returns a row's speed as a share of its limit: exactly 1 if they differ by noise alone.
     pub(super) fn ratio_to_limit(&self, row: &DemoRow) -> Option<f64> {
         let name = row.about.limit.name();
         let is_limit = |it: &&DemoRow| it.about.capability == LIMITS && it.about.way == name;
@@ -60,7 +60,7 @@ impl Findings {
         of(row.about.capability).or_else(|| of("read"))
     }
 
-    /// How many times as fast as its peer a row is; `None` if it has none, or is one.
+    /// Returns how many times as fast as its peer a row is; `None` if it has none, or is one.
     pub(super) fn ratio_to_peer(&self, row: &DemoRow) -> Option<Compared> {
         let peer = self.peer(row).filter(|peer| !std::ptr::eq(*peer, row))?;
         Compared::of(row, peer)
@@ -98,7 +98,7 @@ pub(super) fn lines(findings: &Findings, width: usize) -> Vec<String> {
     parted
 }
 
-/// A row of a group is indented below the group's title.
+/// Returns the cells of a row, indented below the title of its group.
 fn cells(findings: &Findings, row: &DemoRow) -> [String; 4] {
     let about = row.about;
     let speed = match about.bytes {
@@ -132,7 +132,7 @@ fn ratio_text(compared: Compared) -> String {
     }
 }
 
-/// Figures below their names.
+/// Returns figures below their names.
 fn stacked(table: &[[String; 4]], width: usize) -> Vec<String> {
     let mut against = "";
     let mut lines = Vec::new();

@@ -18,7 +18,7 @@ use super::stage::Stage;
 const COUNT: usize = 100;
 const SHARDS: usize = 2;
 
-/// Loads the model; says whether it is the input.
+/// Loads the model; returns whether it is the input.
 type TensorWay = fn(&[PathBuf], &[u8], &mut Meter) -> Result<bool>;
 
 const WAYS: [(&str, &str, TensorWay); 3] = [
@@ -37,17 +37,17 @@ pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<DemoRow>> {
     Ok(WAYS.into_iter().enumerate().map(row).collect())
 }
 
-/// Names that sort as the layers are computed.
+/// Returns names that sort in the order of the layers.
 fn name(layer: usize) -> String {
     format!("layer.{layer:03}")
 }
 
-/// The bytes of each layer of `input`, in order.
+/// Returns the bytes of each layer of `input`, in order.
 fn layers(input: &[u8]) -> Chunks<'_, u8> {
     input.chunks(input.len().div_ceil(COUNT))
 }
 
-/// Consecutive layers in each shard.
+/// Writes shards of consecutive layers.
 fn write(stage: &Stage) -> Result<Vec<PathBuf>> {
     let layers: Vec<_> = layers(&stage.bytes).enumerate().collect();
     let mut paths = Vec::new();
@@ -68,7 +68,8 @@ fn write(stage: &Stage) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// The first step of a loader that copies; nothing is taken apart.
+/// Reads whole files: the first step of a loader that copies,
+/// without parsing.
 fn plain(paths: &[PathBuf], input: &[u8], meter: &mut Meter) -> Result<bool> {
     let files = || paths.iter().map(fs::read).collect::<Result<Vec<_>, _>>();
     let files = meter.measure(files)??;

@@ -1,7 +1,7 @@
 //! `swath gen tree`: many files in one folder.
 //!
-//! They are made in a hidden folder next to it, or in it if it exists and is empty, and moved once all
-//! of them are complete. The next run removes what a killed run has left there.
+//! Files are generated in a hidden folder next to it, or in it if it exists and is empty, and moved
+//! once all of them are complete. The next run removes what a killed run has left there.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -99,7 +99,7 @@ impl Command for Tree {
     }
 }
 
-/// How the names of hidden folders begin.
+/// The prefix of the names of hidden folders.
 const KIND: &str = ".swath-tree";
 
 fn make(recipe: &tree::Tree, output: &Path, workers: usize) -> io::Result<TreeFiles> {
@@ -107,7 +107,7 @@ fn make(recipe: &tree::Tree, output: &Path, workers: usize) -> io::Result<TreeFi
     let parent = if is_new { above(output) } else { output };
     let hidden = Hidden::make_telling(parent, KIND, remove_on_signal())
         .map_err(|error| error.downcast().unwrap_or_else(io::Error::other))?;
-    // Its files are made by many threads, which end when this path leads nowhere: see `hidden::remove`.
+    // Many threads create the files, and end when this path leads nowhere: see `hidden::remove`.
     let tree = hidden.path().join("tree");
     let made = tree::make(recipe, &tree, workers)?;
     if is_new {
@@ -118,7 +118,8 @@ fn make(recipe: &tree::Tree, output: &Path, workers: usize) -> io::Result<TreeFi
     Ok(made)
 }
 
-/// Whether nothing exists there. An empty folder may, also with leftovers of killed runs in it.
+/// Returns whether nothing exists there. An empty folder is allowed, also with leftovers of killed
+/// runs.
 fn is_free(output: &Path) -> io::Result<bool> {
     match stands(output)? {
         None => fs::metadata(above(output)).map(|_| true),
@@ -141,7 +142,8 @@ fn move_all(from: &Path, to: &Path) -> io::Result<()> {
         let entry = entry?;
         let path = to.join(entry.file_name());
         if let Err(error) = fs::rename(entry.path(), &path) {
-            // Back, to be removed there. The first error is returned; another one would only hide it.
+            // Moved back, to be removed there. The first error is returned; another one would only
+            // hide it.
             for path in &moved {
                 let _ = path.file_name().map(|name| fs::rename(path, from.join(name)));
             }

@@ -56,7 +56,7 @@ impl Command for Compare {
         let target = self.target()?;
         let study = |path| {
             let hint = "name a study.json of `swath study`, or the folder that it is in";
-            // Both by the same rules, so that only the measurements can differ.
+            // Both are judged by the same rules, so that only the measurements can differ.
             load(path).map(judged_anew).map_err(|error| Refused::hinted(error, hint))
         };
         let (left, right) = (study(&self.left)?, study(&self.right)?);
@@ -89,7 +89,8 @@ impl Command for Compare {
 }
 
 impl Compare {
-    /// Returns where the page goes. It must not replace a study, nor any other file without --force.
+    /// Returns the target of the page. It must not replace a study, nor any other file without
+    /// --force.
     fn target(&self) -> Result<Target> {
         let path = match self.flag.or(&self.to) {
             Some(Input::Stdin) => return Ok(Target::Stdout),
@@ -126,7 +127,7 @@ fn side(results: &Results) -> impl Serialize {
     object! { version, started, machine }
 }
 
-/// Returns the changed verdicts, which come first: two machines are compared to find them.
+/// Returns the changed verdicts, which come first: they are the purpose of a comparison.
 fn verdicts_text(verdicts: &[Changed]) -> String {
     if verdicts.is_empty() {
         return "no verdict changed\n".to_owned();

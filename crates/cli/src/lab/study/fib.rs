@@ -146,7 +146,7 @@ impl Fib {
     }
 }
 
-/// How it went.
+/// The result of a run.
 struct Ran {
     committed: Committed,
     elapsed: Duration,
@@ -182,7 +182,7 @@ fn leave(
     Ok((pool.install(|| out.commit())?, written))
 }
 
-/// Prints how it went, and where the output differs if it was compared.
+/// Prints the report, and where the output differs if it was compared.
 fn report(args: &Fib, tree: &Tree, ran: Ran, difference: Option<Option<u64>>) -> Result<()> {
     let is_serial = difference.map(|difference| difference.is_none());
     let mut lines = text(args, tree, &ran);

@@ -70,7 +70,8 @@ impl Command for Report {
 }
 
 impl Report {
-    /// Returns the folder for the files. Those of another folder are replaced only by force.
+    /// Returns the folder for the files. In a folder other than the study's, --force is needed to
+    /// replace them.
     fn folder(&self) -> Result<&Path> {
         let out = match self.flag.or(&self.to) {
             Some(Input::Path(path)) => path,
