@@ -1,4 +1,4 @@
-//! Words of the command line.
+//! The command line.
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Args as Flags, Parser, Subcommand, ValueEnum};
@@ -47,7 +47,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Timed rounds of every case.
+    /// Returns the number of timed rounds of each case.
     pub(crate) fn rounds(&self) -> usize {
         if self.quick { 2 } else { self.rounds }
     }
@@ -70,7 +70,7 @@ pub(crate) struct BeforeAfter {
     pub(crate) place: CommandPlace,
 }
 
-/// Where whole commands are timed, and which.
+/// The folders and the choice of cases for timing whole commands.
 #[derive(Debug, Flags)]
 pub(crate) struct CommandPlace {
     /// A folder on the disk to measure; inputs of 3.5 GB, of 15 GB beside others, are made in it and removed.
@@ -91,7 +91,7 @@ pub(crate) struct CommandPlace {
 }
 
 impl CommandPlace {
-    /// Whether the case of that name is to run.
+    /// Returns whether `--only` selects the case `name`.
     pub(crate) fn wants(&self, name: &str) -> bool {
         self.only.as_ref().is_none_or(|text| name.contains(&**text))
     }

@@ -1,4 +1,4 @@
-//! Goals: what one series must reach, compared with the others of its case, and whether it did.
+//! Goals: the number that a series must reach, mostly compared with its rivals, and the outcome.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use swath_profile::stats::{
 const MIB: f64 = 1024.0 * 1024.0;
 const MICROSECOND: f64 = 1e-6;
 
-/// The number that a goal is about.
+/// The number that a goal bounds.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Gauge {
@@ -103,7 +103,7 @@ impl Goal {
         Self::at_most(subject, Gauge::CallsPerFile, calls)
     }
 
-    /// Decides from the runs whether it was reached.
+    /// Judges the goal by the runs.
     pub fn judge(&self, runs: &Selected<'_>, seed: u64) -> Reached {
         match self.measured(runs, seed) {
             Some((interval, rival)) => {
@@ -148,7 +148,7 @@ impl Goal {
         }
     }
 
-    /// Whether the rival is the best of several, and therefore worth naming.
+    /// Returns whether the rival is the best of several, so that a report must name it.
     pub fn has_choice(&self) -> bool {
         matches!(
             &self.gauge,
