@@ -76,7 +76,7 @@ pub enum Leave {
     },
     /// Each thread writes its own file, without an order: no way shares less.
     OwnFiles {
-        /// As in [`Serial`](Self::Serial).
+        /// Bytes collected for one system call; 0 makes a call for each write.
         buffer: usize,
     },
     /// All threads append to one file, without an order, with a system call for each write.
