@@ -212,7 +212,7 @@ pub fn judged_anew(mut results: Results) -> Results {
         };
         let places = Places { folders: &folders, seed, noise: one.noise, cores };
         one.claims = known.judged(&one.runs, places);
-        // An earlier version without a scale had other sizes.
+        // Results without a scale are from an earlier version with other sizes.
         if !one.scale.is_empty() {
             one.scale = known.scale.sentence(is_full);
         }

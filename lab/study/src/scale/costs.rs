@@ -224,7 +224,7 @@ impl Costs {
         }
     }
 
-    /// Returns this machine as storage that serves at most `cores` callers at the same time, without latency.
+    /// Returns this machine as storage that only the number of cores limits.
     pub fn storage(&self, cores: f64) -> Storage {
         let work = Job::default().work;
         self.storage_with(self.segment_s / (work.opens + work.closes), cores)
