@@ -1,4 +1,4 @@
-//! Times two builds of the command beside each other: did a change make anything slower?
+//! Compares the times of two builds of the command: did a change make anything slower?
 //!
 //! Each case is one whole command. In each round both builds run it, and the first build runs it a
 //! second time to measure the noise. A case is slower if the interval of its time ratio lies above 1.02

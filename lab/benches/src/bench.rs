@@ -1,4 +1,4 @@
-//! Shared by all cases: the inputs, the peers, and the amount of work.
+//! The inputs, the peers and the amount of work, which all cases share.
 
 use crate::args::Args;
 use anyhow::{Context, Result};

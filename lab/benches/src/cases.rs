@@ -1,4 +1,4 @@
-//! The table of cases: one file per group.
+//! The table of cases. Each group has a file.
 
 mod appends;
 mod cold;

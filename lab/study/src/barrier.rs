@@ -41,7 +41,7 @@ pub struct Batches {
     /// The index, in file order, of the batch that is read first. The batches after it follow, then those
     /// at the front of the file.
     pub first: usize,
-    /// Threads; 1 is the study's sequential way, which has no barrier.
+    /// Threads; 1 reads sequentially as in the study, without a barrier.
     pub workers: usize,
 }
 
@@ -83,8 +83,8 @@ impl Batches {
 ///
 /// # Errors
 ///
-/// The first error of a thread; `UnexpectedEof` if the file is shorter than `target`; if a thread cannot
-/// be started.
+/// The first error of a thread; `UnexpectedEof` if the file is shorter than `target`; if a thread cannot be
+/// started.
 pub fn load(file: &File, target: &mut [u8], batches: Batches) -> io::Result<Loaded> {
     let cut = batches.cut(target);
     match batches.workers {

@@ -77,7 +77,7 @@ pub fn make_all_warm<P: AsRef<Path>>(paths: &[P]) -> Result<()> {
     })
 }
 
-/// Takes the file at `path` out of the page cache.
+/// Drops the file at `path` from the page cache.
 ///
 /// # Errors
 ///
@@ -88,8 +88,7 @@ pub fn make_cold(path: &Path, by: ColdBy) -> Result<()> {
     make_written_cold(&[path], by)
 }
 
-/// Takes all of `paths` out of the page cache; [`ColdBy::DropCaches`] also drops their names and
-/// places.
+/// Drops all of `paths` from the page cache; [`ColdBy::DropCaches`] also drops their dentries and inodes.
 ///
 /// # Errors
 ///
@@ -155,7 +154,7 @@ fn settle(mut attempt: impl FnMut() -> Result<()>) -> Result<()> {
 ///
 /// # Errors
 ///
-/// If there is not as much memory.
+/// If there is too little memory.
 pub fn touch_memory(len: usize) -> io::Result<()> {
     let cores = std::thread::available_parallelism()?.get();
     limits::touched_pages(len, available(cores)).map(drop)

@@ -46,7 +46,7 @@ pub use self::writer::Writer;
 /// Bytes that a writer collects: as many as a strand of Swath.
 const BUFFER: usize = 256 << 10;
 
-/// An output that is being written; nothing of it is visible before [`commit`](Self::commit).
+/// An unfinished output; nothing of it is visible before [`commit`](Self::commit).
 ///
 /// Dropped without a commit, it writes nothing, and open writers fail from then on.
 #[derive(Debug)]
@@ -108,8 +108,8 @@ impl Output {
         Writer::new(Arc::clone(&self.shared), self.buffer_size, 0)
     }
 
-    /// Ends writing: the output is complete under its name, and durable unless the options say
-    /// otherwise. A file counts as one extent.
+    /// Ends writing: the output is complete under its name, and durable unless the options disable it. A file
+    /// counts as one extent.
     ///
     /// # Errors
     ///

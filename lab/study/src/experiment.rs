@@ -51,7 +51,7 @@ pub struct Experiment {
     pub id: &'static str,
     /// The study that asked the question.
     pub study: Study,
-    /// The figure or table that is reproduced.
+    /// The reproduced figure or table.
     pub figure: &'static str,
     /// The study's claims, and the rules that judge them.
     pub claims: &'static [Claim],

@@ -25,7 +25,7 @@ pub struct Facts {
     pub huge_pages: String,
     /// The file system's type and options.
     pub file_system: String,
-    /// The device under it: its name, driver and whether it turns.
+    /// The device: its name, its driver, and whether it is rotational.
     pub device: String,
 }
 

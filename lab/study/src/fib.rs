@@ -1,4 +1,4 @@
-//! Study E's benchmark: the doubly recursive Fibonacci function, each call of which writes.
+//! Study E's benchmark: the doubly recursive Fibonacci function, in which each call writes.
 //!
 //! `fib(n)` writes its bytes when it is entered, forks `fib(n - 1)`, calls `fib(n - 2)`, and joins. This
 //! module has the parts that need no writer and no pool: the calls, their order in the serial program,

@@ -97,13 +97,13 @@ pub enum Leave {
 /// The structure that keeps study E's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedOrder {
-    /// Its doubly linked list, under a lock.
+    /// A doubly linked list, under a lock.
     List,
-    /// Its skip list, for many threads.
+    /// A skip list, for many threads.
     Skip,
 }
 
-/// The facts about a written tree.
+/// The counts of a written tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TreeOutput {
     /// Bytes.

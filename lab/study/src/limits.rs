@@ -1,4 +1,4 @@
-//! How fast this machine can be: limits that no library can beat.
+//! The limits of this machine, which no library can beat.
 //!
 //! Each function does one thing with as little overhead as possible: threads, a file, an existing
 //! destination. The caller warms, times and compares, as in [`measure`](crate::measure).
@@ -114,7 +114,7 @@ pub fn touched_pages(len: usize, workers: usize) -> io::Result<Pages> {
 pub enum Schedule {
     /// Each worker has an equal, contiguous share.
     Static,
-    /// Each worker takes the next chunk when it is done with the last.
+    /// Each worker takes the next chunk after its last.
     Dynamic,
 }
 
@@ -158,8 +158,8 @@ fn pread_dynamic(file: &File, target: &mut [u8], workers: usize) -> io::Result<(
 
 /// Fills `target` past the page cache with `depth` reads of [`CHUNK_SIZE`] in flight.
 ///
-/// `target` starts at a page, as [`Pages`] do. The bytes after the last whole block come
-/// through the page cache.
+/// `target` starts at a page boundary, as [`Pages`] do. The bytes after the last whole block come through
+/// the page cache.
 ///
 /// # Errors
 ///
@@ -171,8 +171,8 @@ pub fn direct(file: &File, target: &mut [u8], depth: usize) -> io::Result<()> {
     file.read_exact_at(tail, aligned as u64)
 }
 
-/// Reads a small file with the fewest calls that still see it change: open, fstat, pread,
-/// fstat, close. Returns the number of bytes read.
+/// Reads a small file with the fewest calls that detect a change: open, fstat, pread, fstat, close. Returns
+/// the number of bytes read.
 ///
 /// # Errors
 ///

@@ -87,7 +87,7 @@ impl MemoryLimit {
     ///
     /// # Errors
     ///
-    /// If this process may not move itself.
+    /// If this process may not move to the group.
     pub fn enter(&self) -> io::Result<Entered<'_>> {
         move_to(&self.group)?;
         Ok(Entered { limit: self })

@@ -151,7 +151,7 @@ pub trait Order {
     where
         Self: Sized;
 
-    /// Returns a structure with these items, in this order: O(n), unless its own docs differ.
+    /// Returns a structure with these items, in this order, in O(n), unless its docs state another cost.
     fn from_items(items: impl IntoIterator<Item = Item>) -> Self
     where
         Self: Sized,

@@ -161,7 +161,7 @@ impl Drop for Python {
     }
 }
 
-/// ripgrep, as a counter of lines.
+/// ripgrep as a counter of lines.
 #[derive(Clone, Debug)]
 pub struct Ripgrep {
     version: String,

@@ -41,11 +41,11 @@ use self::columns::Difference;
 /// The form of the program. The prices do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// The program that study C began with.
+    /// Study C's original program.
     Lines,
     /// Study C's optimised form.
     Bulk,
-    /// The library's.
+    /// The library's form.
     Swath,
 }
 

@@ -94,7 +94,7 @@ pub struct Moment {
     pub activity: String,
     /// Seconds since the start of the first span.
     pub start: f64,
-    /// Its length in seconds.
+    /// The length in seconds.
     pub seconds: f64,
     /// Bytes.
     pub bytes: u64,

@@ -7,7 +7,7 @@
 //!                                                  └─ report.html  at the end
 //! ```
 //!
-//! An experiment that cannot run here, or fails, does not stop the others.
+//! An experiment that cannot run here, or that fails, does not stop the other experiments.
 
 mod csv;
 mod folder;
@@ -74,7 +74,7 @@ pub struct SessionStep {
 pub const FILE: &str = "study.json";
 /// The compressed file of a study, as in records.
 pub const KEPT: &str = "study.json.zst";
-/// The page beside it.
+/// The page of a study.
 pub const PAGE: &str = "report.html";
 /// The tables of a study, for papers.
 pub const SUMMARY: &str = "summary.md";

@@ -39,7 +39,7 @@ use setting::{SETTINGS, Setting};
 /// The folder to measure, the time budget and the seed.
 #[derive(Clone, Debug)]
 pub struct TuneSettings {
-    /// A folder of the file system to measure: a hidden folder is made in it, and removed.
+    /// A folder of the file system to measure. A hidden folder is made in it, and removed.
     pub folder: PathBuf,
     /// The time budget; a run that has begun is finished.
     pub budget: Duration,
@@ -47,7 +47,7 @@ pub struct TuneSettings {
     pub seed: u64,
 }
 
-/// The result.
+/// The result of a tuning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuned {
     /// The new profile; it has no name yet.
@@ -58,7 +58,7 @@ pub struct Tuned {
     pub notes: Vec<String>,
     /// The length of the file that was read, in bytes.
     pub file_bytes: u64,
-    /// The time it took.
+    /// The elapsed time.
     pub elapsed: Duration,
     /// Whether it was cancelled: then the findings are not a profile.
     pub is_stopped: bool,

@@ -94,9 +94,9 @@ pub struct Recipe {
 pub struct Generated {
     /// The file's length.
     pub bytes: u64,
-    /// Line ends in it.
+    /// The number of line ends.
     pub lines: u64,
-    /// The sum of its bytes, to check readers with.
+    /// The sum of the bytes, for the check of readers.
     pub sum: u64,
 }
 
@@ -248,7 +248,7 @@ fn write_blocks(
     })
 }
 
-/// Writes blocks of one size, each after the one before it.
+/// Writes blocks of one size in order.
 fn write_in_order(
     out: Ordered,
     recipe: Recipe,
@@ -282,7 +282,7 @@ fn fill_bytes(target: &mut [u8], seed: u64, first_word: u64) {
     rest.copy_from_slice(&word(seed, index).to_le_bytes()[..rest.len()]);
 }
 
-/// Fills `target` with letters, each made from the byte that [`fill_bytes`] gives.
+/// Fills `target` with letters, each made from a byte of [`fill_bytes`].
 pub(crate) fn fill_letters(target: &mut [u8], seed: u64, first_word: u64) {
     fill_bytes(target, seed, first_word);
     for byte in target {
@@ -291,7 +291,7 @@ pub(crate) fn fill_letters(target: &mut [u8], seed: u64, first_word: u64) {
     }
 }
 
-/// Writes blocks of lines, each after the one before it.
+/// Writes blocks of lines in order.
 fn write_lines(
     out: Ordered,
     size: u64,

@@ -1,4 +1,4 @@
-//! Reading a file that is not in the page cache, once and three times in a row.
+//! Reads a file that is not in the page cache, once and three times in a row.
 
 use crate::bench::{Bench, Size};
 use crate::contestants::file::{DEPTHS, THREADS, direct_name, pread_name};

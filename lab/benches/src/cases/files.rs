@@ -67,7 +67,7 @@ pub(super) fn build_warm(warm: &FilesSetting<'_>) -> Result<Entrants> {
     Ok(entrants)
 }
 
-/// Reads in flight at which the device and Swath are compared.
+/// The reads in flight at which Swath is compared with the device.
 const DEPTHS: [u32; 3] = [64, 128, 256];
 
 /// Compares with random reads of the device at the same depth, and with threads.

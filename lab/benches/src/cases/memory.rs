@@ -29,8 +29,8 @@ pub(super) fn peak(bench: &Bench, input: &Rc<Input>, name: &str, what: Consumer)
     })
 }
 
-/// Compares peaks with the file's size. A map's pages belong to the page cache, so its scan
-/// is listed but not judged.
+/// Compares peaks with the file's size. The pages of a map belong to the page cache, so its scan is
+/// listed but not judged.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
     let input = bench.bytes(size, State::Warm)?.input;
     let here = [(READ, Consumer::Read), (SCAN, Consumer::Scan), (SCAN_MAP, Consumer::ScanMap)]
@@ -56,7 +56,7 @@ fn parser(bench: &Bench, text: &TextField, name: &str, what: Consumer) -> Entran
     peak(bench, &text.input, name, what).giving(text.found.sum)
 }
 
-/// Compares the peak of parsing edges with the size of the arrays that they become.
+/// Compares the peak of parsing edges with the size of the resulting arrays.
 pub(super) fn build_graph(bench: &Bench, text: &TextField) -> Result<Entrants> {
     let here = [(COORDINATES, Consumer::Coordinates), (ROWS, Consumer::Rows)]
         .map(|(name, what)| parser(bench, text, name, what));
@@ -69,7 +69,7 @@ pub(super) fn build_graph(bench: &Bench, text: &TextField) -> Result<Entrants> {
     Ok(Entrants::new(here, goals))
 }
 
-/// Compares the peak of parsing a table with the size of its numbers.
+/// Compares the peak of parsing a table with the size of the resulting array.
 pub(super) fn build_table(bench: &Bench, text: &TextField) -> Result<Entrants> {
     let goals = [Goal::peak_mib(TABLE, beside(8 * text.found.values))];
     Ok(Entrants::new([parser(bench, text, TABLE, Consumer::Table)], goals))

@@ -34,7 +34,7 @@ const QUICK_RATE: u64 = 16 << 20;
 /// Factor by which the slow copy is slower.
 const SLOWER: u64 = 5;
 
-/// The readers of the copies.
+/// The way to read the copies.
 #[derive(Clone, Copy)]
 enum Reader {
     Swath,

@@ -44,7 +44,7 @@ fn options(workers: usize) -> ReadOptions {
     ReadOptions::new().with_workers(workers)
 }
 
-/// Reads into pages that exist.
+/// Reads into existing memory.
 pub(super) fn build_read(bench: &Bench, size: Size) -> Result<Entrants> {
     let warm = bench.bytes(size, State::Warm)?;
     beside("read", |name, workers| Ok(warm.read_into(name, options(workers))))
@@ -71,7 +71,7 @@ pub(super) fn build_ingest(warm: &files::FilesSetting<'_>) -> Result<Entrants> {
     })
 }
 
-/// Writes chunks in their order, each in a ticket.
+/// Writes chunks in order, each in a ticket.
 pub(super) fn build_tickets(bench: &Bench, size: Size) -> Result<Entrants> {
     written(bench, size, "ordered", |workers| {
         Ok(move |chunks: &Chunks, folder: &Path| {

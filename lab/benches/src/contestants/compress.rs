@@ -111,7 +111,7 @@ pub(crate) fn compress(format: &str, path: &Path, output: &Path, workers: usize)
     Ok(())
 }
 
-/// Counts and sums the bytes written to it.
+/// A writer that counts and sums its bytes.
 #[derive(Clone, Default)]
 struct Summing(Arc<Mutex<(u64, u64)>>);
 

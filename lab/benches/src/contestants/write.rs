@@ -57,7 +57,7 @@ impl Chunks {
     }
 }
 
-/// The writer of the chunks.
+/// The way to write the chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writer {
     /// One thread, one file.

@@ -132,7 +132,7 @@ impl SharedTarget {
         self.idle.lock().push(buffer);
     }
 
-    /// Takes the target away from writers, with their unwritten records.
+    /// Closes the output to writers; returns the target and the unwritten records.
     pub(super) fn close(&self) -> (Option<Target>, Vec<Vec<u8>>) {
         self.is_closed.store(true, Ordering::Relaxed);
         let target = self.target.write().unwrap_or_else(PoisonError::into_inner).take();

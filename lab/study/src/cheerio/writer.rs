@@ -1,4 +1,4 @@
-//! The handle of one strand: writing, forking and joining.
+//! The handle of one strand, which writes, forks and joins.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Write};

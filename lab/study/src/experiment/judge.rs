@@ -321,7 +321,7 @@ mod tests {
         assert_eq!(verdict(point()), Holds::Yes);
         let apart = point().apart(interval(0.1, 0.6), interval(0.8, 1.0));
         assert_eq!(verdict(apart), Holds::Yes);
-        // From a quick run of study C.
+        // Intervals from a quick run of study C.
         let overlapping = point().apart(interval(0.4, 1.0), interval(0.02, 1.0));
         assert_eq!(verdict(overlapping), Holds::Undecided);
         assert_eq!(verdict(point().apart(None, interval(0.8, 1.0))), Holds::Undecided);

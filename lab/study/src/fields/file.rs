@@ -387,7 +387,7 @@ impl FileField {
         })
     }
 
-    /// Loads with Python, by its own clock.
+    /// Loads with Python, timed by Python's clock.
     pub fn python(&self, python: SharedPython, way: PythonWay) -> Entrant {
         self.entrant(way.name, self.input.len(), move |input, meter| {
             Ok(python.borrow_mut().ask(way, &input.path)?.told(meter))

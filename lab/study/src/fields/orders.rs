@@ -90,7 +90,7 @@ impl<O: Order + 'static> Structure<O> {
         Entrant::new(series, expected, work).at(operation.place(), State::None)
     }
 
-    /// Returns the expected result of an operation, by the plain order of the items.
+    /// Returns the expected result of an operation.
     fn expected(&self, operation: Operation, count: usize) -> Outcome {
         let grown = self.grown.borrow();
         let (bytes, len) = (grown.order.bytes(), grown.order.len() as u64);

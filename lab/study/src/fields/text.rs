@@ -237,7 +237,7 @@ pub fn back(path: &Path, workers: usize, meter: &mut Meter) -> Result<TextConten
 ///
 /// # Errors
 ///
-/// If it is not a graph of edges alone.
+/// If the text is not a graph without values.
 pub fn edges_by_lines(path: &Path, _: usize, meter: &mut Meter) -> Result<TextContent> {
     let read = || {
         let text = fs::read_to_string(path)?;

@@ -23,7 +23,7 @@ use crate::threads::one_by_one;
 
 /// The most files that a thread takes at one time: few, so that no thread waits long at the end.
 const BATCH: usize = 32;
-/// Bytes after which it takes no more files.
+/// Bytes after which a batch gets no more files.
 const BATCH_BYTES: usize = 1 << 20;
 
 /// Files, with all facts that can be known before they are opened.
@@ -79,7 +79,7 @@ impl Bare {
     ///
     /// # Errors
     ///
-    /// If a call fails, or a file has another length than before.
+    /// If a call fails, or the length of a file has changed.
     pub fn through_buffers(&self, threads: usize) -> io::Result<Glance> {
         let largest = self.files.iter().map(|file| file.len).max().unwrap_or(0);
         let next = one_by_one(self.batches().into_iter());

@@ -127,8 +127,8 @@ impl Tree {
     }
 }
 
-/// Returns a size of about `mean` from a random word, with integers alone so that all machines
-/// agree: a quarter of the mean × (1 / u)^(3/4), where u is the word as a fraction.
+/// Returns a size of about `mean` from a random word: a quarter of the mean × (1 / u)^(3/4), where u is the
+/// word as a fraction. Integer arithmetic gives the same size on all machines.
 fn power_law(mean: u64, random: u64) -> u64 {
     const BITS: u32 = 53;
     /// In quarters of the mean.
@@ -151,7 +151,7 @@ pub struct TreeFiles {
     pub bytes: u64,
     /// Line ends in them.
     pub lines: u64,
-    /// The sum of all bytes, to check readers with.
+    /// The sum of all bytes, for the check of readers.
     pub sum: u64,
     /// Bytes of the smallest file; 0 without files.
     pub smallest: u64,

@@ -22,7 +22,7 @@ enum Gauge {
     TimeAgainst(Vec<String>),
     /// Time beyond a rival's, in microseconds.
     TimeBeyond(String),
-    /// The size of its output, as a multiple of a rival's.
+    /// The size of the output, as a multiple of a rival's.
     SizeAgainst(String),
     /// Seconds on the clock.
     Seconds,
@@ -45,7 +45,7 @@ pub struct Goal {
 /// The outcome of a goal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reached {
-    /// The subject and, if there is one, a rival ran.
+    /// The subject and, for a goal with rivals, a rival ran.
     Measured {
         /// The measured number.
         interval: Interval,
@@ -54,7 +54,7 @@ pub enum Reached {
         /// Whether the goal was met.
         verdict: Verdict,
     },
-    /// One of them did not run.
+    /// The subject, or all rivals, did not run.
     Open,
 }
 

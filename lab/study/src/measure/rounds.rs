@@ -48,7 +48,7 @@ enum RoundOrder {
 pub struct Turn {
     /// The round, from 0.
     pub round: usize,
-    /// The place within it, from 0.
+    /// The place within the round, from 0.
     pub order: usize,
 }
 

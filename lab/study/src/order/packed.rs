@@ -49,7 +49,7 @@ struct PackedEntry {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct PackedSlot {
-    /// The index of the entry.
+    /// The index of the item's entry.
     id: u32,
     len: u64,
 }
@@ -123,7 +123,7 @@ impl Packed {
     }
 }
 
-/// Densities.
+/// The bounds of density, and the moves that keep them.
 impl Packed {
     /// Returns the most items that may be below a node.
     fn most(&self, node: usize) -> usize {

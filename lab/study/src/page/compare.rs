@@ -1,4 +1,4 @@
-//! Two studies side by side: of two machines, two folders or two versions.
+//! Compares two studies: of two machines, two folders or two versions.
 //!
 //! It covers measurements of both, by experiment, series, place, state and folder. Rounds of two studies
 //! are not paired, so each side is resampled on its own.
@@ -43,9 +43,9 @@ pub struct Compared {
 /// The side of 1 that an interval is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Differs {
-    /// The right one is faster.
+    /// The right study is faster.
     Faster,
-    /// The right one is slower.
+    /// The right study is slower.
     Slower,
     /// The interval contains 1.
     Undecided,

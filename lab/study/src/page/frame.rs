@@ -1,4 +1,4 @@
-//! The frame of every page: head, style, script, the bar with the switches.
+//! The frame of every page: head, style, script, and the bar with the switches.
 //!
 //! A page refers to no other file: the policy in its head lets the browser load nothing.
 

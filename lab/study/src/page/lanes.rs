@@ -16,7 +16,7 @@ use super::scale::Axis;
 use super::svg::{Canvas, Ink};
 use crate::results::{Measure, Moment, Results, Timeline};
 
-/// The height of a lane; a third of it is a gap.
+/// The height of a lane, including a gap of a third.
 const LANE: u32 = 30;
 /// The most lanes to draw; reads in flight may have more.
 const MOST_LANES: usize = 24;

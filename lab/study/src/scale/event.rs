@@ -22,7 +22,7 @@ pub(super) enum What {
     Back,
     /// The client notices that a part has no worker.
     Missed(u32),
-    /// A part may be late now.
+    /// The client looks for late parts.
     Check,
     /// The client fails.
     ClientFails,

@@ -63,7 +63,7 @@ impl Chance {
             return work.compute_s;
         }
         let index = u64::from(part) * ATTEMPTS + 2 * u64::from(attempt);
-        // From above 0 to 1: its logarithm is finite.
+        // The argument is above 0, so the logarithm is finite.
         let radius = (-2.0 * (1.0 - fraction(self.parts, index)).ln()).sqrt();
         let normal = radius * (TAU * fraction(self.parts, index + 1)).cos();
         work.compute_s * (work.spread * normal - work.spread * work.spread / 2.0).exp()

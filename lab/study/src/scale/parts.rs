@@ -10,7 +10,7 @@ pub(super) struct Parts {
     strategy: Strategy,
     /// The first part that was not given to a worker; with static shares, the number of parts.
     next: u32,
-    /// The static shares: the next part of each worker, and the end.
+    /// The static shares: the next part and the end of each worker's share.
     shares: Vec<Share>,
     /// Parts of lost workers.
     back: VecDeque<u32>,

@@ -22,7 +22,7 @@ use super::write_each;
 /// The most levels: a vertex number has half the bits of a word.
 const MOST_LEVELS: u32 = 32;
 
-/// A random graph that is made as it is written.
+/// A random graph, which is generated while it is written.
 ///
 /// ```
 /// use swath::append::{OrderedOptions, ordered};
@@ -142,7 +142,7 @@ fn push(out: &mut Vec<u8>, mut number: u64, after: u8) {
     let mut at = digits.len();
     loop {
         at -= 1;
-        // Below 10.
+        // A digit, below 10.
         digits[at] = b'0' + (number % 10) as u8;
         number /= 10;
         if number == 0 {

@@ -52,7 +52,7 @@ pub(in crate::experiments) const VERBS: Experiment = Experiment {
 const MOST: usize = 64;
 /// Bytes a second from the memory of a server with many channels: an assumption.
 const SERVER_MEMORY: f64 = 200e9;
-/// Bytes of a block of records and of a chunk, and of a lease into memory.
+/// Bytes of a block of records or of a chunk.
 const BLOCK: u64 = 1 << 20;
 const LEASE: u64 = 2 * BLOCK;
 /// Files of a claim, and bytes of each.

@@ -15,7 +15,7 @@ const NO_TOWER: u32 = u32::MAX;
 /// Nodes of the first chunk; each further one has twice as many.
 const FIRST_CHUNK: u32 = 64;
 const CHUNKS: usize = 26;
-/// `FIRST_CHUNK` times one less than two to the power of `CHUNKS`.
+/// The capacity of all chunks: `FIRST_CHUNK` × (2^`CHUNKS` − 1).
 const NODES_MAX: u32 = u32::MAX - 63;
 
 /// One item. Its fields are read without a lock. The writers are
