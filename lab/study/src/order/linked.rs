@@ -5,7 +5,7 @@
 use super::arena::Arena;
 use super::{BytePlace, Handle, Item, ItemPlace, Order, PlaceSpan};
 
-/// The link past the last item and before the first.
+/// No item: the link after the last and before the first.
 const NONE: u32 = u32::MAX;
 
 /// A doubly linked list. See the [module](self).

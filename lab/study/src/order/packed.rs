@@ -12,10 +12,10 @@
 //! segments   |ab··| |c···| |····| |de··|     gaps are at the end of each; about log n slots
 //! ```
 //!
-//! If a segment is full, the smallest window around it that is not too dense spreads its items evenly.
-//! Smaller windows may be denser: from 3/4 for the whole array to 1 for a segment. So an insertion moves
-//! O(log² n) items, amortised. Likewise a window must not be too sparse: from 1/4 for the whole array to
-//! 1/8 for a segment.
+//! If a segment is full, the items of the smallest window around it that is not too dense are spread
+//! evenly. Smaller windows may be denser: from 3/4 for the whole array to 1 for a segment. So an insertion
+//! moves O(log² n) items, amortised. Likewise a window must not be too sparse: from 1/4 for the whole array
+//! to 1/8 for a segment.
 //!
 //! Difference from the papers: the tree of sums is in heap order, not in van Emde Boas's, so a search
 //! touches O(log n) cache lines above the first few levels, not O(log n / log of the line).

@@ -34,8 +34,8 @@ fn random_item(random: &mut SplitMix64) -> Item {
     Item { segment, offset: random.next_word(), len }
 }
 
-/// Compares a structure with the items that it should hold, in about `thoroughly` places; returns the first
-/// difference.
+/// Compares a structure with the items that it should hold; returns the first difference. Searches are
+/// checked in about `thoroughly` places.
 fn compare<O: Order>(
     order: &O,
     model: &[(Handle, Item)],

@@ -20,7 +20,7 @@ const MAX: usize = 32;
 /// The least number of parts in a node other than the root.
 const MIN: usize = MAX / 4;
 
-/// The parent of the root, and the neighbour at both ends of a level.
+/// No node: the parent of the root, and the neighbour at both ends of a level.
 const NONE: u32 = u32::MAX;
 
 /// An order-statistic B-tree. See the [module](self).

@@ -157,7 +157,7 @@ impl Parts {
         self.states[part as usize].running -= 1;
     }
 
-    /// Handles the loss of an attempt by the client; returns whether another worker must do the part.
+    /// Tells the client of a lost attempt; returns whether another worker must do the part.
     pub(super) fn miss(&mut self, part: u32) -> bool {
         let state = &mut self.states[part as usize];
         let is_missing = !state.is_done && state.running == 0;

@@ -9,7 +9,7 @@ use swath_os::locks::{Mutex, MutexGuard};
 /// The node without an item, before the first and after the last.
 pub(super) const HEAD: u32 = 0;
 
-/// The tower of a node that has none.
+/// The value of `tower` in a node without a tower.
 const NO_TOWER: u32 = u32::MAX;
 
 /// Nodes of the first chunk; each further one has twice as many.
@@ -18,10 +18,9 @@ const CHUNKS: usize = 26;
 /// The capacity of all chunks: `FIRST_CHUNK` × (2^`CHUNKS` − 1).
 const NODES_MAX: u32 = u32::MAX - 63;
 
-/// One item. Its fields are read without a lock. The writers are
-/// - of `next`, and of `previous` of the next node, the holder of the node's lock,
-/// - of the item, the holder of the node's lock,
-/// - of `tower`, the holder of the exclusive lock on the levels.
+/// One item. Its fields are read without a lock, and written
+/// - `next`, the next node's `previous`, and the item: under the node's lock,
+/// - `tower`: under the exclusive lock on the levels.
 #[derive(Debug)]
 pub(super) struct SkipNode {
     /// Whether the item is linked and not deleted.

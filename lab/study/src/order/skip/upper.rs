@@ -24,7 +24,7 @@ struct Link {
     /// Whether the tower has a level above.
     has_above: bool,
     node: u32,
-    /// The neighbour on the same level. The head has links 0 to `LEVELS_MAX`, exclusive.
+    /// The next link on the same level. The head's links are 0 to `LEVELS_MAX` − 1.
     next: u32,
     previous: u32,
     /// The span from this node, inclusive, to the next node of the level, exclusive.

@@ -1,4 +1,4 @@
-//! Structures with one planted bug each, which the battery must catch without their internals.
+//! Structures with one planted bug each, which the battery must catch from outside.
 
 use super::*;
 use crate::order::{BytePlace, ItemPlace};
