@@ -70,7 +70,7 @@ pub(crate) struct BeforeAfter {
     pub(crate) place: CommandPlace,
 }
 
-/// The folders and the choice of cases for timing whole commands.
+/// Where whole commands are timed, and which.
 #[derive(Debug, Flags)]
 pub(crate) struct CommandPlace {
     /// A folder on the disk to measure; inputs of 3.5 GB, of 15 GB beside others, are made in it and removed.
