@@ -1,4 +1,4 @@
-"""A case of a record: contestants that do the same work, and their goals."""
+"""Cases of a record: contestants that do the same work, and their goals."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class Case:
         self.checks[name] = check
 
     def goal(self, ours: str, theirs: str, ratio: float) -> None:
-        """`ours` is to be `ratio` times as fast as `theirs`."""
+        """Requires `ours` to be `ratio` times as fast as `theirs`."""
         self.goals.append((ours, theirs, ratio))
 
     def cost(self, ours: str, theirs: str, seconds: float) -> None:
-        """`ours` is to take at most `seconds` more than `theirs`."""
+        """Requires `ours` to take at most `seconds` more than `theirs`."""
         self.costs.append((ours, theirs, seconds))
 
     def prepare(self) -> None:
@@ -57,11 +57,11 @@ class Case:
         else:
             for path in self.paths[:8]:
                 swath.sum(path)
-        # A byte of each page; the page cache of a cold run is memory as well.
+        # Touch each page: a cold run also takes memory for the page cache.
         np.empty(self.touched, np.uint8)[::4096] = 1
 
     def seconds(self, name: str) -> float:
-        """One run of a contestant, prepared before and checked after."""
+        """Prepares, times and checks one run of a contestant."""
         self.prepare()
         gc.collect()
         start = time.perf_counter()
@@ -72,7 +72,7 @@ class Case:
         return seconds
 
     def told(self) -> dict[str, Any]:
-        """The values that the frame receives."""
+        """Returns the values for the frame."""
         goals = [
             {"subject": ours, "gauge": {"speed_against": [theirs]}, "bound": {"at_least": ratio}}
             for ours, theirs, ratio in self.goals

@@ -43,18 +43,18 @@ PART = 64 << 20
 
 
 def shout(line: str) -> str:
-    """The work on a line."""
+    """Does the work on one line."""
     return line.upper()
 
 
 def shout_all(block: Any) -> bytes:
-    """The same for a block of whole lines, without a partition of Dask around it."""
+    """Does the work on a block of whole lines, without a partition of Dask."""
     lines = str(block, "utf-8").splitlines(keepends=True)
     return "".join(map(shout, lines)).encode()
 
 
 def digits_of(block: Any) -> bytes:
-    """More work: as many lines, of which each is taken apart and put together."""
+    """Does more work on a block: splits each line and joins it in reverse."""
     lines = str(block, "utf-8").splitlines(keepends=True)
     return "".join(" ".join(reversed(line.split())) + "\n" for line in lines).encode()
 
@@ -81,7 +81,7 @@ def made_numbers(data: Path, size: int) -> Path:
 
 
 class Served(Case):
-    """A case whose contestants leave something that must be gone before the next run."""
+    """A case whose output must be removed before the next run."""
 
     def __init__(self, name: str, paths: list[Path], out: Path) -> None:
         super().__init__(name, paths)
@@ -105,7 +105,7 @@ def line_cases(data: Path, scale: int) -> Iterator[Case]:
 
     def files_are_right(result: Any) -> bool:
         total = sum(name.stat().st_size for name in out.iterdir())
-        # It ends every line once more, but the last of a file.
+        # Dask adds a newline to each line, except the last of a file.
         return total >= path.stat().st_size and len([*out.iterdir()]) == len(result)
 
     def ours(durability: Any) -> Any:
@@ -157,7 +157,7 @@ def number_cases(data: Path, scale: int) -> Iterator[Case]:
 
 
 class Commits(Served):
-    """Times commits alone: before each, the attempts are written."""
+    """Times commits alone; the attempts are written before each."""
 
     def __init__(self, name: str, out: Path, size: int, is_cold: bool) -> None:
         super().__init__(name, [], out)
@@ -201,7 +201,7 @@ def commit_cases(data: Path, scale: int) -> Iterator[Case]:
         case = Commits(f"commit of 16 segments, {state}", data / "out", GIB // scale, is_cold)
         case.form("to one file", "file")
         case.form("as segments", "segments")
-        # The time of a commit of nothing: the goals are times, and this is as near to 0 as can be.
+        # The goals are times beyond a commit of empty segments, which takes almost none.
         case.form("to one file, of empty segments", "file", 0)
         case.form("as segments, of empty segments", "segments", 0)
         if not is_cold:
@@ -211,7 +211,7 @@ def commit_cases(data: Path, scale: int) -> Iterator[Case]:
 
 
 def read_and(function: Callable[[Any], bytes], part: job.Part) -> bytes:
-    """Does the work of `job.attempt`, with the bytes returned to the parent."""
+    """Does the work of `job.attempt`, but returns the bytes to the parent."""
     made = [
         one
         for piece in part.pieces
@@ -225,7 +225,7 @@ def contract_cases(data: Path, scale: int) -> Iterator[Case]:
     pool = ProcessPoolExecutor(2, mp_context=get_context("spawn"))
 
     def plain(function: Any, parts: list[job.Part]) -> int:
-        # Not more than two parts ahead, as it would hold the whole output otherwise.
+        # Few parts ahead: otherwise the parent would hold the whole output.
         with swath.append(out) as file:
             ahead = [pool.submit(read_and, function, part) for part in parts[:4]]
             for at in range(len(parts)):

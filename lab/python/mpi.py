@@ -31,14 +31,14 @@ COMM = MPI.COMM_WORLD
 
 
 def wait_for_name() -> str | None:
-    """The next run of this rank: asleep until then, because a core is a contestant's."""
+    """Waits for the next run of this rank; it sleeps to leave the core to a contestant."""
     while not COMM.Iprobe(source=0):
         time.sleep(0.002)
     return COMM.recv(source=0)
 
 
 class Together(Case):
-    """Contestants that all ranks run at once. A program builds the same cases on each rank."""
+    """Contestants that all ranks run at the same time. Each rank builds the same cases."""
 
     def __init__(self, name: str, paths: list[Path]) -> None:
         super().__init__(name, paths)
@@ -66,13 +66,13 @@ class Together(Case):
         return time.perf_counter() - start, result
 
     def follow(self) -> None:
-        """The work of the ranks after the first during this case."""
+        """Runs this case on the ranks after the first."""
         while (name := wait_for_name()) is not None:
             self.turn(name)
 
 
 def alone(run: Run) -> Run:
-    """One process only; the others sleep until it has ended, and burn no core at the barrier."""
+    """Runs in one process; the others sleep until its end, and use no core at the barrier."""
 
     def maybe() -> Any:
         if COMM.rank != 0:

@@ -40,7 +40,7 @@ from small import small_cases
 
 
 class Frame:
-    """Decides whose turn it is, and keeps the times of the runs."""
+    """The measuring program, which chooses the next contestant and keeps the times."""
 
     def __init__(self, program: Path | None, out: Path, rounds: int, head: str) -> None:
         root = Path(__file__).resolve().parents[2]
@@ -82,7 +82,7 @@ def big_file(data: Path, size: int) -> Path:
 
 
 class Library:
-    """The Rust library by its C functions: no Python between the call and the bytes."""
+    """The Rust library through its C functions, without Python between the call and the bytes."""
 
     def __init__(self, path: Path) -> None:
         self.library = ctypes.CDLL(str(path))
@@ -350,7 +350,7 @@ def dense_case(data: Path, entries: int) -> Case:
             np.savetxt(file, values, fmt="%.17g")
 
     def is_it(found: Any) -> bool:
-        # Coordinates in the order of the file, which has column after column.
+        # In the order of the file, which stores column after column.
         mine = found.data if hasattr(found, "row") else found.T.reshape(-1)
         return np.array_equal(mine, values)
 

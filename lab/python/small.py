@@ -1,4 +1,4 @@
-"""Cases in which what surrounds the work costs more than the work."""
+"""Cases in which the overhead costs more than the work."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-# Rows that are drawn; a file has them again and again.
+# Distinct random rows, which a file repeats.
 DRAWN = 20_000
 WORDS = ["alpha", "beta", "gamma", "delta", "a longer text that is not inline", "Zürich"]
 NINE = ["whole", "large", "decimal", "date", "time", "word", "quoted", "text", "exact"]
@@ -78,7 +78,7 @@ def numbers(form: str, columns: int, missing: float = 0) -> tuple[str, list[list
 
 
 def objects() -> bytes:
-    """The nine columns as objects, a missing value as ``null``."""
+    """Returns the nine columns as objects, with missing values as ``null``."""
     head, rows = mixed(NINE)
     names = head.split(",")
     bare = {"whole", "large", "decimal", "exact"}
@@ -129,7 +129,7 @@ def parts(kind: str, size: int) -> Iterator[bytes]:
 
 
 def made(data: Path, kind: str, size: int) -> Path:
-    """A file of about `size` megabytes, made unless it is there."""
+    """Returns a file of about `size` megabytes; makes it if it does not exist."""
     path = data / f"{kind}-{size}.{'jsonl' if kind == 'objects' else 'csv'}"
     if not path.exists():
         unfinished = path.with_suffix(".part")
@@ -141,7 +141,7 @@ def made(data: Path, kind: str, size: int) -> Path:
 
 
 def made_compressed(plain: Path, ending: str) -> Path:
-    """The same file, compressed as one stream."""
+    """Returns `plain` compressed as one stream; makes the file if it does not exist."""
     path = plain.with_name(f"{plain.name}.{ending}")
     if not path.exists():
         with open(plain, "rb") as file:

@@ -75,7 +75,7 @@ def by_duckdb(path: Path, columns: list[str] | None = None) -> Any:
 
 
 def reading(name: str, path: Path, times: float, columns: list[str] | None = None) -> Case:
-    """A case in which a file becomes a table of Arrow's, `times` as fast as by the best peer."""
+    """Returns a case that reads a file into an Arrow table, `times` as fast as the best peer."""
     case = Case(name, [path])
     rows = swath.read_csv(path, columns=columns).shape[0]
 
@@ -222,7 +222,7 @@ def parquet_cases(data: Path, size: int) -> Iterator[Case]:
 
 
 class Group:
-    """A memory group for child processes, if this user can make one."""
+    """A control group that limits the memory of child processes, if this user may make one."""
 
     def __init__(self, limit: int) -> None:
         self.path = Path("/sys/fs/cgroup/memory")
@@ -239,7 +239,7 @@ class Group:
 
 
 class Limited(Case):
-    """A case whose contestants run in child processes that have little memory."""
+    """A case whose contestants run in child processes with little memory."""
 
     group: Group
 
@@ -257,7 +257,7 @@ GROUPED = "select word1, sum(decimal1), count(*) from {} group by word1 order by
 
 
 def grouped(how: str, path: str) -> None:
-    """The work of a child: it prints its seconds, and a sum of the sums."""
+    """Does the work of a child; prints its seconds, and the sum of all sums."""
     import time
 
     start = time.perf_counter()
@@ -363,7 +363,7 @@ print("large", large, pyarrow.table(table).get_total_buffer_size())
 
 
 def print_memory(data: Path, size: int) -> None:
-    """Prints what reading a table takes at most, beside the table."""
+    """Prints the peak memory of reading a table, less the table."""
     small = made(data, "nine", 1)
     plain = made(data, "nine", 2 * size)
     paths = [plain, made(data, "thirty", size), made(data, "missing-50", size)]

@@ -1,4 +1,4 @@
-//! Words of the command line.
+//! The command line.
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Args as Flags, Parser, Subcommand, ValueEnum};
@@ -47,7 +47,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Timed rounds of every case.
+    /// Returns the number of timed rounds of each case.
     pub(crate) fn rounds(&self) -> usize {
         if self.quick { 2 } else { self.rounds }
     }
@@ -91,7 +91,7 @@ pub(crate) struct CommandPlace {
 }
 
 impl CommandPlace {
-    /// Whether the case of that name is to run.
+    /// Returns whether `--only` selects the case `name`.
     pub(crate) fn wants(&self, name: &str) -> bool {
         self.only.as_ref().is_none_or(|text| name.contains(&**text))
     }

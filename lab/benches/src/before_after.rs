@@ -1,12 +1,12 @@
-//! Times two builds of the command beside each other: did a change make anything slower?
+//! Compares the times of two builds of the command: did a change make anything slower?
 //!
-//! Each case is one whole command, run in each round by both builds and by the first one once more,
-//! which is noise. A case is slower if the whole interval of its time lies above 1.02, and above
-//! that of the noise. The inputs are made by the second build, and removed again: 3.5 GB.
+//! Each case is one whole command. In each round both builds run it, and the first build runs it a
+//! second time to measure the noise. A case is slower if the interval of its time ratio lies above 1.02
+//! and above the interval of the noise. The second build makes the inputs (3.5 GB); they are removed.
 //!
-//! Each case runs three new copies of the programs, also of the first one. Where the pages of a program
-//! lie in memory is worth up to 3 % of a short command, and a file that runs twice a round stays warmer
-//! than one that runs once: the same build was 2 % slower as the second than as the first.
+//! Each of the three entrants runs a new copy of its program. The placement of a program's pages in
+//! memory is worth up to 3 % of a short command, and a file that runs twice a round stays warmer than
+//! one that runs once: the same build was 2 % slower as the second entrant than as the first.
 
 use crate::args::BeforeAfter;
 use crate::bench;
@@ -21,7 +21,7 @@ use std::process::Command;
 use swath_profile::stats::Verdict;
 use swath_study::measure::{Entrant, Entrants, Goal, Reached};
 
-/// Name and words. Files lie where the command runs; those whose names begin with `out` are removed before.
+/// Names and arguments. Paths are relative to the working directory; each run starts without `out*`.
 const CASES: [(&str, &str); 21] = [
     ("read 2 GiB, warm", "read bytes"),
     ("read 2 GiB, past the page cache", "read --page-cache bypass bytes"),
@@ -67,7 +67,7 @@ const AGAIN: &str = "before, again";
 /// A build of the command.
 struct Build {
     program: PathBuf,
-    /// Whether it is from before the one shape of call, and says `--sync`.
+    /// Whether it takes `--sync` in place of `--durability`.
     is_old: bool,
 }
 
@@ -88,7 +88,7 @@ impl Build {
         child::run(Path::new("/dev/null"), &words).with_context(|| line.to_owned())
     }
 
-    /// Copies the build into a new file of the current folder.
+    /// Copies the build to a new file in the current folder.
     fn copied(&self, name: &str) -> Result<Self> {
         let program = absolute(format!("program-{}", name.replace(", ", "-")))?;
         _ = fs::remove_file(&program);

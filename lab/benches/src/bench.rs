@@ -1,4 +1,4 @@
-//! Shared by all cases: the inputs, the peers, and the amount of work.
+//! The inputs, the peers and the amount of work, which all cases share.
 
 use crate::args::Args;
 use anyhow::{Context, Result};
@@ -12,22 +12,22 @@ use swath_study::peers::{Absent, Python, Ripgrep};
 use swath_study::results::State;
 use swath_study::workload::FileContent;
 
-/// Times the size of the largest file that its cases hold in memory together: two
-/// destinations, a fresh buffer, the page cache, and the memory that Python keeps.
+/// Memory needed, as a multiple of the largest file: two destinations, a fresh buffer, the page
+/// cache, and the memory that Python keeps.
 const MEMORY_FACTOR: u64 = 6;
 
-/// The sizes of the table.
+/// The sizes of input files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
     Small,
     Medium,
     Large,
-    /// Study A's, for priorities.
+    /// The size of study A's file, for priorities.
     Study,
 }
 
 impl Size {
-    /// Bytes, and a label.
+    /// Returns the length in bytes, and a label.
     fn bytes(self, quick: bool) -> (u64, &'static str) {
         match (self, quick) {
             (Self::Small, _) => (8 << 10, "8KiB"),
@@ -45,13 +45,13 @@ impl Size {
         self.bytes(quick).1
     }
 
-    /// Repetitions in one timed run: of a small read at 3 µs each, 3 ms.
+    /// Returns the repetitions in one timed run: 1,000 small reads of 3 µs take 3 ms.
     pub(crate) fn repeats(self) -> u64 {
         if self == Self::Small { 1000 } else { 1 }
     }
 }
 
-/// Everything that cases need.
+/// The settings, inputs and peers of all cases.
 pub(crate) struct Bench {
     pub(crate) quick: bool,
     pub(crate) rounds: Rounds,
@@ -95,28 +95,28 @@ impl Bench {
         Ok(FileField::of(&self.stage, &self.stage.file(kind, bytes)?))
     }
 
-    /// Bytes that the control sums.
+    /// Returns the number of bytes that the control sums.
     pub(crate) fn control_len(&self) -> usize {
         usize::try_from(Size::Medium.bytes(self.quick).0).unwrap_or(usize::MAX)
     }
 
-    /// One of two, for measuring and for smoke tests.
+    /// Returns `quick` in a smoke test, else `measured`.
     pub(crate) fn pick<T>(&self, measured: T, quick: T) -> T {
         if self.quick { quick } else { measured }
     }
 
-    /// Python, or that `name` is absent without it.
+    /// Returns Python, or the reason why `name` is absent.
     pub(crate) fn python(&self, name: &str) -> Result<Rc<RefCell<Python>>, Absent> {
         self.python.clone().map_err(|absent| Absent::new(name, absent.reason))
     }
 
-    /// ripgrep, or that `name` is absent without it.
+    /// Returns ripgrep, or the reason why `name` is absent.
     pub(crate) fn ripgrep(&self, name: &str) -> Result<Rc<Ripgrep>, Absent> {
         self.ripgrep.clone().map_err(|absent| Absent::new(name, absent.reason))
     }
 }
 
-/// Time alone: the goals of cases are about time.
+/// Counts time alone: the goals of cases are about time.
 pub(crate) fn rounds(count: usize, seed: u64) -> Rounds {
     Rounds { count, seed, folder: 0, counting: Counting::Time }
 }

@@ -1,4 +1,4 @@
-//! The table of cases: one file per group.
+//! The table of cases. Each group has a file.
 
 mod appends;
 mod cold;
@@ -39,7 +39,7 @@ use texts::Recipes;
 
 use What::{File, Files, Own, Text};
 
-/// Many files in a state.
+/// Builds the entrants of a case on many files.
 type OfFiles = fn(&FilesSetting<'_>) -> Result<Entrants>;
 
 /// The input of a case, and its entrants.
@@ -49,11 +49,11 @@ enum What {
     File(Size, fn(&Bench, Size) -> Result<Entrants>),
     Text(Recipes, fn(&Bench, &TextField) -> Result<Entrants>),
     Files(Shape, State, OfFiles),
-    /// Its own, with a label.
+    /// An input of the case's own, with a label.
     Own(&'static str, fn(&Bench) -> Result<Entrants>),
 }
 
-/// One case: a group's name and what it measures.
+/// One case: the name of its group, its input and its entrants.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
     group: &'static str,

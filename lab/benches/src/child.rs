@@ -1,8 +1,8 @@
-//! This program, started again for one task, so that its peak of memory, its time or its calls are of
-//! that task alone.
+//! Starts this program again for one task, to measure the peak memory, the time or the calls of that
+//! task alone.
 //!
-//! The peak of a child starts with the memory of its parent, and this process is large: foreign programs
-//! are started by a small one.
+//! The peak memory of a child begins with the memory of its parent, and this process is large: a small
+//! process starts foreign programs.
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use std::time::Instant;
 use swath_os::usage::{Usage, usage_of_children};
 use swath_study::measure::{Meter, Outcome};
 
-/// The report of a child about its work.
+/// A child's report about its work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Told {
     pub(crate) bytes: u64,
@@ -25,13 +25,13 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    /// Adds the usage beyond the start of a process or of a part of it.
+    /// Adds the CPU time of `used`, and the peak memory.
     pub(crate) fn with_usage(self, used: &Usage, peak_bytes: u64) -> Self {
         let cpu_seconds = Some((used.user + used.system).as_secs_f64());
         Self { cpu_seconds, peak_bytes: Some(peak_bytes), ..self }
     }
 
-    /// Takes it as the measure of the run, and returns the outcome.
+    /// Sets the report as the measurement of the run, and returns the outcome.
     pub(crate) fn tell(self, meter: &mut Meter) -> Outcome {
         meter.took(self.seconds);
         let peak = self.peak_bytes.map(|bytes| bytes as f64);
@@ -43,14 +43,14 @@ impl Told {
         Outcome { bytes: self.bytes, checksum: self.checksum }
     }
 
-    /// Prints it for the parent.
+    /// Prints the report for the parent.
     pub(crate) fn print(self) -> Result<()> {
         println!("{}", serde_json::to_string(&self)?);
         Ok(())
     }
 }
 
-/// Starts this program with hidden arguments, which follow those of a program that starts it.
+/// Runs this program with the hidden arguments `words`, by the command `by` if it is not empty.
 pub(crate) fn start<W: AsRef<OsStr>>(by: &[&OsStr], words: &[W]) -> Result<Told> {
     let program = std::env::current_exe().context("cannot find this program")?;
     let mut all = by.iter().copied().chain([program.as_os_str()]);
@@ -62,21 +62,21 @@ pub(crate) fn start<W: AsRef<OsStr>>(by: &[&OsStr], words: &[W]) -> Result<Told>
     serde_json::from_str(&text).with_context(|| format!("cannot understand {text:?}"))
 }
 
-/// Runs a program, its standard output into the file at `output`; bytes and checksum are 0.
+/// Runs a program with its standard output in the file `output`; bytes and checksum are 0.
 pub(crate) fn run<W: AsRef<OsStr>>(output: &Path, words: &[W]) -> Result<Told> {
     let mut all: Vec<&OsStr> = vec!["measure-program".as_ref(), output.as_ref()];
     all.extend(words.iter().map(AsRef::as_ref));
     start(&[], &all)
 }
 
-/// Checks that there is such a program; returns why not.
+/// Checks that `program` can be started; returns the reason if not.
 pub(crate) fn find(program: &str) -> Result<(), String> {
     let mut command = Command::new(program);
     command.arg("-V").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().map(drop).map_err(|error| error.to_string())
 }
 
-/// Runs the program and prints its peak of memory and its times.
+/// Runs the program and prints its peak memory and its times.
 pub(crate) fn measure(output: &Path, words: &[OsString]) -> Result<()> {
     let (program, words) = words.split_first().context("no program")?;
     let output = File::options().write(true).create(true).truncate(true).open(output)?;

@@ -1,4 +1,4 @@
-//! Ways to use files, and to write them: the machine's limits, Swath, and its peers.
+//! Ways to read and write files: the machine's limits, Swath, and its peers.
 
 pub(crate) mod compress;
 pub(crate) mod consumer;

@@ -6,9 +6,8 @@
 //!         peers
 //! ```
 //!
-//! A case is an experiment with goals: a list of ways to do the same work, and how they are compared.
-//! Nothing is left out of a record: missed goals, absent peers and failed cases are in it with the
-//! others.
+//! A case is an experiment with goals: ways to do the same work, and how they are compared. A record is
+//! complete: it includes missed goals, absent peers and failed cases.
 
 mod args;
 mod before_after;
@@ -48,7 +47,7 @@ fn main() -> Result<()> {
     }
 }
 
-/// Runs every chosen case.
+/// Runs each chosen case and writes the record.
 fn record_all(args: &Args) -> Result<()> {
     let chosen = cases::chosen(args)?;
     let start = Instant::now();

@@ -1,5 +1,5 @@
-//! Entrants in Python: a program at the other end of standard input and output names the entrants, and
-//! runs the one whose turn it is.
+//! Entrants in Python: a program connected to standard input and output names the entrants, and runs
+//! the one whose turn it is.
 //!
 //! ```text
 //! it     {"id": "read, warm", "entrants": ["swath.read", …], "absent": {…}, "goals": […]}
@@ -28,13 +28,13 @@ struct PythonCase {
     goals: Vec<Goal>,
 }
 
-/// Says whose turn it is, or that a case is done.
+/// Sends the name of the next entrant, or `null` at the end of a case.
 fn say(whose: Option<&str>) -> Result<()> {
     writeln!(io::stdout(), "{}", serde_json::to_string(&whose)?)?;
     Ok(io::stdout().flush()?)
 }
 
-/// The next line of the program, if it has not ended.
+/// Returns the next line of the program, or `None` if it has ended.
 fn answer() -> Result<Option<String>> {
     let mut line = String::new();
     let len = io::stdin().read_line(&mut line).context("cannot read what Python says")?;
@@ -51,7 +51,7 @@ fn entrant(name: String) -> Entrant {
     })
 }
 
-/// Writes a record of every case that the program sends; the head of the summary comes first.
+/// Writes a record of each case that the program sends, after the head of the summary.
 pub(crate) fn record(out: &Path, rounds: usize) -> Result<()> {
     let rounds = bench::rounds(rounds, 1);
     let head: String = serde_json::from_str(&answer()?.context("no head")?)?;

@@ -1,8 +1,8 @@
 //! Study A's priorities as published: batch after batch, with a barrier between them.
 //!
 //! A baseline for [`swath::classes::read_prioritised`], not a way to read. The chunks of a batch are
-//! shared out evenly among the threads, each thread reads its own one by one, and all of them wait for
-//! the slowest before the next batch begins.
+//! divided evenly among the threads, each thread reads its own one by one, and all threads wait for the
+//! slowest before the next batch begins.
 //!
 //! ```text
 //! batch 0  | thread 0: 0 1 2 | thread 1: 3 4 5 |        ← barrier
@@ -30,35 +30,35 @@ use swath_os::locks::Mutex;
 
 use crate::threads::not_started;
 
-/// How a file is cut, and how many threads read it.
+/// The division of a file into batches, and the number of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batches {
-    /// Chunks of one size; the last one takes what the division leaves over. At most one for each
-    /// byte, and at least one.
+    /// Chunks of one size; the last one also takes the remainder. At least one, and at most one for each
+    /// byte.
     pub chunks: usize,
-    /// Batches of neighbouring chunks; at most one for each chunk, and at least one.
+    /// Batches of neighbouring chunks; at least one, and at most one for each chunk.
     pub classes: usize,
-    /// Where in the file the batch lies that is read first; the others follow, the front of the
-    /// file after its end.
+    /// The index, in file order, of the batch that is read first. The batches after it follow, then those
+    /// at the front of the file.
     pub first: usize,
-    /// Threads; 1 is the study's sequential way, which has no barrier.
+    /// Threads; 1 reads sequentially as in the study, without a barrier.
     pub workers: usize,
 }
 
 /// The times of a run.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// When each batch was complete, in the order in which they were read, from the first read on.
+    /// The time at which each batch was complete, since the first read, in the order of reading.
     pub classes: Vec<Duration>,
-    /// When the last thread had ended.
+    /// The time at which the last thread ended.
     pub total: Duration,
 }
 
-/// A chunk that one thread reads: where it is in the file, and where it goes.
+/// A chunk that one thread reads: its offset in the file, and its target.
 type Chunk<'t> = (u64, &'t mut [u8]);
 
 impl Batches {
-    /// The chunks of each batch, in the order in which batches are read.
+    /// Returns the chunks of each batch, in the order in which batches are read.
     fn cut(self, target: &mut [u8]) -> Vec<Vec<Chunk<'_>>> {
         let chunks = self.chunks.clamp(1, target.len().max(1));
         let classes = self.classes.clamp(1, chunks);
@@ -77,14 +77,14 @@ impl Batches {
     }
 }
 
-/// Reads all of `file` into `target`, which is as long as it.
+/// Reads all of `file` into `target`, which has the same length.
 ///
-/// Cutting and sharing out are not part of the time.
+/// The time does not include cutting the file and dividing the chunks.
 ///
 /// # Errors
 ///
-/// The first error of a thread; `UnexpectedEof` if the file is shorter than `target`; if a thread cannot
-/// be started.
+/// The first error of a thread; `UnexpectedEof` if the file is shorter than `target`; if a thread cannot be
+/// started.
 pub fn load(file: &File, target: &mut [u8], batches: Batches) -> io::Result<Loaded> {
     let cut = batches.cut(target);
     match batches.workers {
@@ -125,7 +125,7 @@ fn load_together(
     let start = Instant::now();
     let read = |share: Vec<Vec<Chunk<'_>>>| {
         for batch in share {
-            // After a failure too: no thread may wait for one that has gone.
+            // Continue after a failure: each thread must reach every barrier.
             for (offset, chunk) in batch {
                 if let Err(error) = file.read_exact_at(chunk, offset) {
                     failure.lock().get_or_insert(error);
@@ -143,11 +143,11 @@ fn load_together(
             let read = &read;
             let work = move || given.recv().map_or((), read);
             let started = std::thread::Builder::new().spawn_scoped(scope, work);
-            // Threads that wait for a share get nothing, and end: they are not at the barrier yet.
+            // Threads that wait for a share get none and end: they have not reached the barrier.
             started.map_err(|error| not_started(&error, thread, workers))?;
             ready.push(give);
         }
-        // A thread that waits for its share takes it.
+        // Each thread waits for its share.
         ready.into_iter().zip(shares).for_each(|(give, share)| drop(give.send(share)));
         Ok::<(), io::Error>(())
     })?;
@@ -156,7 +156,7 @@ fn load_together(
         Some(error) => Err(error),
         None => {
             let mut classes = classes.into_inner();
-            // Two leaders may have overtaken each other on the way to the list.
+            // Leaders may push their times out of order.
             classes.sort_unstable();
             Ok(Loaded { classes, total })
         }

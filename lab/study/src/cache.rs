@@ -5,9 +5,8 @@
 //! make_cold   |          |   none of it
 //! ```
 //!
-//! Asking the kernel is not enough: it may refuse silently (another process maps the file, a page is
-//! dirty, the file system is in memory). So each state is checked by residency, and a state that was not
-//! reached is an error.
+//! The kernel may refuse a request silently (another process maps the file, a page is dirty, the file
+//! system is in memory). So residency is checked, and a state that was not reached is an error.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -21,10 +20,10 @@ use swath_os::residency::residency;
 use crate::limits::{self, CHUNK_SIZE};
 use crate::threads::available;
 
-/// The share of pages that may be on the wrong side.
+/// The share of pages that may be in the wrong state.
 const TOLERANCE: f64 = 0.01;
 
-/// How files leave the page cache.
+/// The way to drop files from the page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColdBy {
     /// `sync`, then 3 to `/proc/sys/vm/drop_caches`: all files of the machine. Needs root.
@@ -34,13 +33,13 @@ pub enum ColdBy {
 }
 
 impl ColdBy {
-    /// Returns the most thorough way that this process may use.
+    /// Returns the most thorough way that is permitted to this process.
     pub fn available() -> Self {
         let drop_caches = std::fs::OpenOptions::new().write(true).open(DROP_CACHES);
         if drop_caches.is_ok() { Self::DropCaches } else { Self::DontNeed }
     }
 
-    /// Returns what it does, for the description of a record.
+    /// Returns a description for a record.
     pub fn describe(self) -> &'static str {
         match self {
             Self::DropCaches => "sync; echo 3 > /proc/sys/vm/drop_caches",
@@ -66,8 +65,8 @@ pub fn make_warm(path: &Path) -> Result<()> {
 ///
 /// If one cannot be read, or more than 1 % of all pages are not resident afterwards.
 pub fn make_all_warm<P: AsRef<Path>>(paths: &[P]) -> Result<()> {
-    // More than once: a machine that gives memory back also takes pages that were not used for long, and
-    // another process may drop the page cache.
+    // Retried: a machine that returns memory to its host also drops old pages, and another process may
+    // drop the page cache.
     settle(|| {
         if !resident(paths)?.is_at_least(1.0) {
             paths.iter().try_for_each(|path| read_through(path.as_ref()))?;
@@ -78,19 +77,18 @@ pub fn make_all_warm<P: AsRef<Path>>(paths: &[P]) -> Result<()> {
     })
 }
 
-/// Takes the file at `path` out of the page cache.
+/// Drops the file at `path` from the page cache.
 ///
 /// # Errors
 ///
 /// If the kernel refuses, or more than 1 % of the file remains.
 pub fn make_cold(path: &Path, by: ColdBy) -> Result<()> {
-    // Dirty pages cannot leave.
+    // Dirty pages cannot be dropped.
     open(path)?.sync_all().with_context(|| format!("cannot sync {}", path.display()))?;
     make_written_cold(&[path], by)
 }
 
-/// Takes all of `paths` out of the page cache; [`ColdBy::DropCaches`] also drops their names and
-/// places.
+/// Drops all of `paths` from the page cache; [`ColdBy::DropCaches`] also drops their dentries and inodes.
 ///
 /// # Errors
 ///
@@ -100,7 +98,7 @@ pub fn make_all_cold<P: AsRef<Path>>(paths: &[P], by: ColdBy) -> Result<()> {
     make_written_cold(paths, by)
 }
 
-/// Makes files cold that are on the device, or on their way to it.
+/// Makes files cold that have been written to the device, or whose writeback has begun.
 pub(crate) fn make_written_cold<P: AsRef<Path>>(paths: &[P], by: ColdBy) -> Result<()> {
     settle(|| {
         match by {
@@ -114,7 +112,7 @@ pub(crate) fn make_written_cold<P: AsRef<Path>>(paths: &[P], by: ColdBy) -> Resu
         let found = resident(paths)?;
         ensure!(found.is_at_most(TOLERANCE), "{}", unsettled(paths, "cold", found));
         if by == ColdBy::DropCaches && paths.len() > 1 {
-            // Checking opened every file: drop the pages that this has brought, too.
+            // The check opened every file: drop the pages that this has read.
             drop_caches()?;
         }
         Ok(())
@@ -136,8 +134,8 @@ fn drop_caches() -> Result<()> {
     std::fs::write(DROP_CACHES, "3").with_context(|| format!("cannot write {DROP_CACHES}"))
 }
 
-/// Tries again for a moment: pages that readahead has just requested from the device cannot leave
-/// before they have arrived.
+/// Retries `attempt` for a moment: pages that readahead has requested cannot be dropped before they
+/// have arrived.
 fn settle(mut attempt: impl FnMut() -> Result<()>) -> Result<()> {
     const ATTEMPTS: u32 = 50;
     for _ in 1..ATTEMPTS {
@@ -149,20 +147,20 @@ fn settle(mut attempt: impl FnMut() -> Result<()>) -> Result<()> {
     attempt()
 }
 
-/// Maps `len` bytes of memory advised to use huge pages, makes every page exist, and unmaps it.
+/// Maps `len` bytes of memory advised to use huge pages, touches every page, and unmaps it.
 ///
-/// A virtual machine may give freed memory back to its host; the next allocation then pays for
-/// getting it again. Call this right before each timed run that takes as much.
+/// A virtual machine may return freed memory to its host, and the next allocation is then slower. Call
+/// this directly before each timed run that allocates as much.
 ///
 /// # Errors
 ///
-/// If there is not as much memory.
+/// If there is too little memory.
 pub fn touch_memory(len: usize) -> io::Result<()> {
     let cores = std::thread::available_parallelism()?.get();
     limits::touched_pages(len, available(cores)).map(drop)
 }
 
-/// Pages of files, and how many of them are in the page cache. Where there are none, both shares are reached.
+/// The pages of files, and the number of them in the page cache. Without pages, any share is reached.
 #[derive(Clone, Copy, Debug)]
 struct Resident {
     cached: f64,
@@ -207,7 +205,7 @@ mod tests {
     use super::*;
     use crate::many::tree::{Spread, Tree, make};
 
-    /// A file of `len` bytes beside the test program; `/tmp` may be memory.
+    /// Returns a file of `len` bytes in the folder of the test program; `/tmp` may be in memory.
     fn file_of(len: usize) -> tempfile::NamedTempFile {
         let program = std::env::current_exe().expect("a test has a program");
         let folder = program.parent().expect("which is in a folder");

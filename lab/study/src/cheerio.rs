@@ -1,7 +1,7 @@
 //! Cheerio's modes: strands that write one file, or a file each, in no order.
 //!
-//! Study E compares its append with these. A product has no use for them: the content of the file
-//! depends on which strand ran when. So they are here, built on the public items of [`swath`].
+//! Study E compares its append with these modes. They are of no use in a product, because the content of
+//! the file depends on the schedule. So they live here, built on the public items of [`swath`].
 //!
 //! ```text
 //! global       one file, one position      records in the order of arrival    tickets, taken when full
@@ -10,9 +10,9 @@
 //! ```
 //!
 //! A record is the output of one call of `write_all`, `write!` or [`record`](Writer::record). In global
-//! mode, and with a file for each strand, records stay whole; those of one strand keep their order, perhaps
-//! with records of others between them. The output of a branch stays, even if a branch before it in serial
-//! order fails later: without an order there is nothing to undo.
+//! mode, and with a file for each strand, records stay whole. The records of one strand keep their order,
+//! perhaps with records of other strands between them. The output of a branch stays, even if a branch
+//! before it in serial order fails later: without an order there is nothing to undo.
 //!
 //! ```
 //! use std::io::Write;
@@ -43,12 +43,12 @@ use swath::{Result, WriteOptions};
 use self::target::{Files, SharedTarget, Target};
 pub use self::writer::Writer;
 
-/// As much as a strand of Swath collects.
+/// Bytes that a writer collects: as many as a strand of Swath.
 const BUFFER: usize = 256 << 10;
 
-/// An output that is being written; nothing of it is visible before [`commit`](Self::commit).
+/// An unfinished output; nothing of it is visible before [`commit`](Self::commit).
 ///
-/// If it is dropped without a commit, nothing is written. Open writers fail from then on.
+/// Dropped without a commit, it writes nothing, and open writers fail from then on.
 #[derive(Debug)]
 pub struct Output {
     shared: Arc<SharedTarget>,
@@ -65,10 +65,9 @@ pub fn global(path: impl AsRef<Path>, options: OrderedOptions) -> Result<Output>
     Ok(Output::new(path, Target::Global(options.ordered(path)?)))
 }
 
-/// Begins one file of `len` bytes in which each strand has a position: a fork gives both branches
-/// the position of the fork, and after the join it is there again. See
-/// [`seek_to`](Writer::seek_to). Where strands write the same bytes, either may win; bytes that no
-/// strand writes are zero.
+/// Begins one file of `len` bytes in which each strand has a position. Both branches of a fork begin at
+/// the position of the fork, and the join restores it. See [`seek_to`](Writer::seek_to). Where strands
+/// write the same bytes, either may win; bytes that no strand writes are zero.
 ///
 /// # Errors
 ///
@@ -79,13 +78,13 @@ pub fn local(path: impl AsRef<Path>, len: u64, options: &WriteOptions) -> Result
 }
 
 /// Begins a folder with a file for each thread that writes. [`swath::append::open`] reads the files one
-/// after the other. The mode of `options` does not count.
+/// after the other. The mode of `options` is ignored.
 ///
 /// # Errors
 ///
 /// The errors of [`swath::append::create`].
 pub fn local_files(path: impl AsRef<Path>, options: AppendOptions) -> Result<Output> {
-    // Writers collect: their output goes to the file at once.
+    // The writers have buffers of their own, so the forks need none.
     let options = options.with_mode(Mode::Segments).with_buffer_size(1);
     let path = path.as_ref();
     let output = options.create(path)?;
@@ -97,7 +96,7 @@ impl Output {
         Self { shared: Arc::new(SharedTarget::new(path, target)), buffer_size: BUFFER }
     }
 
-    /// Bytes that a writer collects before it writes them. Default: 256 KiB.
+    /// Sets the bytes that a writer collects before it writes them. Default: 256 KiB.
     #[must_use]
     pub fn with_buffer_size(mut self, buffer_size: usize) -> Self {
         self.buffer_size = buffer_size;
@@ -109,15 +108,15 @@ impl Output {
         Writer::new(Arc::clone(&self.shared), self.buffer_size, 0)
     }
 
-    /// Ends writing: the output is complete under its name, and durable unless the options say
-    /// otherwise. A file counts as one extent.
+    /// Ends writing: the output is complete under its name, and durable unless the options disable it. A file
+    /// counts as one extent.
     ///
     /// # Errors
     ///
-    /// `ResourceBusy` if a writer is open: the output is then given up, as with every error. The error of a
-    /// write or of the commit.
+    /// `ResourceBusy` if a writer is open; the error of a write or of the commit. After any error there is
+    /// no output.
     pub fn commit(self) -> io::Result<Committed> {
-        // Each writer holds it too.
+        // Each open writer has a reference.
         let open = Arc::strong_count(&self.shared) - 1;
         if open > 0 {
             let why = format!("{open} writers are open; try: finish them, and write it again");

@@ -1,8 +1,8 @@
-//! The processor's own counters: the cost of a piece of work in instructions, cycles and misses.
+//! Hardware counters: the cost of work in instructions, cycles and misses.
 //!
 //! Virtual machines and containers often hide them, and `perf_event_paranoid` may forbid them: then
-//! [`Counters::open`] says why, and nothing is estimated. The calling thread is counted with all
-//! threads that it starts afterwards; threads that exist already are not.
+//! [`Counters::open`] returns the reason, and nothing is estimated. They count the calling thread and
+//! all threads that it starts afterwards, not threads that exist already.
 
 use std::io;
 
@@ -33,13 +33,13 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Opens those that this machine has.
+    /// Opens the counters that this machine has.
     ///
-    /// The kernel's part is counted, too, where that is [allowed](Self::with_kernel).
+    /// They include the kernel's work where that is [allowed](Self::with_kernel).
     ///
     /// # Errors
     ///
-    /// The kernel's reason for refusing the first of them, if it refuses all.
+    /// If the kernel refuses all: its reason for the first one.
     pub fn open() -> io::Result<Self> {
         Self::opened(true).or_else(|_| Self::opened(false))
     }
@@ -69,12 +69,12 @@ impl Counters {
         }
     }
 
-    /// Whether the kernel's work for the program is counted.
+    /// Returns whether the kernel's work for the program is counted.
     pub fn with_kernel(&self) -> bool {
         self.with_kernel
     }
 
-    /// Counts from 0 on.
+    /// Starts counting from 0.
     ///
     /// # Errors
     ///
@@ -87,10 +87,10 @@ impl Counters {
         Ok(())
     }
 
-    /// Ends the counting and returns the counts by name.
+    /// Stops counting and returns the counts by name.
     ///
-    /// A counter that had to share its place in the processor with others was not on all the time: it is
-    /// left out, since the rest could only be estimated.
+    /// A counter that shared its hardware register with others ran only part of the time. It is left out,
+    /// since its count would be an estimate.
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ impl Counters {
     }
 }
 
-/// Threads started later are counted, too, which rules out one group for all.
+/// Opens one counter, which threads started later inherit: that rules out a group of counters.
 fn counter(event: impl Event, with_kernel: bool) -> io::Result<Counter> {
     let mut builder = Builder::new(event);
     builder.inherit(true).exclude_kernel(!with_kernel).exclude_hv(true);

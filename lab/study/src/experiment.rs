@@ -1,5 +1,5 @@
-//! One question of a study, asked again here: what is varied, the entrants, and how the answer is
-//! judged.
+//! One question of a study, asked again here: the varied parameter, the entrants, and the rules that judge
+//! the answer.
 //!
 //! ```text
 //! Experiment ─ entrants(stage) → Entrant: series, x, state ─┐
@@ -38,30 +38,30 @@ pub enum Study {
     D,
     /// Serial-append.
     E,
-    /// None: what we ask about jobs of many processes, and simulate past this machine.
+    /// No study: our questions about jobs of many processes and many cores, partly simulated.
     S,
 }
 
 words!(Study { A = "A", B = "B", C = "C", D = "D", E = "E", S = "S" });
 
-/// See the [module](self).
+/// One question of a study; see the [module](self).
 #[derive(Clone, Copy)]
 pub struct Experiment {
-    /// As in `a-threads`.
+    /// The id, as in `a-threads`.
     pub id: &'static str,
-    /// Where it comes from.
+    /// The study that asked the question.
     pub study: Study,
-    /// The figure or table that is reproduced.
+    /// The reproduced figure or table.
     pub figure: &'static str,
     /// The study's claims, and the rules that judge them.
     pub claims: &'static [Claim],
-    /// Its size beside that of the study.
+    /// The size, compared with that of the study.
     pub scale: Scale,
-    /// Rounds that count, at least.
+    /// The least number of rounds that count.
     pub least_rounds: usize,
     /// The charts.
     pub charts: fn() -> Vec<Chart>,
-    /// Its entrants.
+    /// Returns the entrants.
     pub entrants: fn(&Stage) -> Result<Entrants>,
 }
 

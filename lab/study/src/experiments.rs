@@ -1,8 +1,7 @@
-//! Every experiment of the five studies, each asked again, and those on jobs of many
-//! processes and on many cores.
+//! All experiments of the five studies, and those on jobs of many processes and on many cores.
 //!
-//! One that is not listed in [`ALL`] does not exist: `swath study --list` prints this list, and
-//! the report has a chart for each of them.
+//! [`ALL`] is the complete list: `swath study --list` prints it, and the report has a chart for each
+//! experiment.
 
 mod appends;
 mod auto;
@@ -23,7 +22,7 @@ mod verdicts;
 
 use crate::experiment::Experiment;
 
-/// All of them, in the order of the studies.
+/// All experiments, in the order of the studies.
 pub const ALL: &[Experiment] = &[
     loading::THREADS,
     loading::THREADS_LARGE,
@@ -61,11 +60,11 @@ pub const ALL: &[Experiment] = &[
     scale::VERBS,
 ];
 
-/// The experiments whose names are in `words`: `a-threads` or `threads`, or a study's letter for all of it.
+/// Returns the experiments that `words` name: `a-threads` or `threads`, or the letter of a whole study.
 ///
 /// # Errors
 ///
-/// A word that names no experiment.
+/// The first word that names no experiment.
 pub fn chosen(words: &[String]) -> Result<Vec<&'static Experiment>, String> {
     let is_meant = |word: &str, experiment: &Experiment| {
         let without_letter = experiment.id.split_once('-').map(|(_, name)| name);

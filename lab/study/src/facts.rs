@@ -1,7 +1,7 @@
-//! The facts in a record about its machine.
+//! The facts about the machine in a record.
 //!
-//! Everything is read from `/proc` and `/sys`. A fact that is not found there is printed as
-//! "unknown": a record with a gap is better than no record.
+//! They are read from `/proc` and `/sys`. A missing fact is printed as "unknown": a record with a gap is
+//! better than no record.
 
 use std::fs;
 use std::os::linux::fs::MetadataExt;
@@ -25,7 +25,7 @@ pub struct Facts {
     pub huge_pages: String,
     /// The file system's type and options.
     pub file_system: String,
-    /// The device under it: its name, driver and whether it turns.
+    /// The device: its name, its driver, and whether it is rotational.
     pub device: String,
 }
 
@@ -48,11 +48,11 @@ impl Facts {
     }
 }
 
-/// Returns how many bytes may still be written where `folder` is.
+/// Returns the free bytes of the file system that holds `folder`.
 ///
 /// # Errors
 ///
-/// If the file system does not say.
+/// If the file system does not report it.
 pub fn room(folder: &Path) -> Result<u64> {
     let facts = rustix::fs::statvfs(folder)
         .with_context(|| format!("cannot see how much is free in {}", folder.display()))?;
@@ -63,12 +63,12 @@ fn unknown() -> String {
     "unknown".to_owned()
 }
 
-/// Returns the text of a file without the space around it.
+/// Returns the trimmed text of a file.
 fn text_of(path: impl AsRef<Path>) -> Option<String> {
     fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
 }
 
-/// Returns what follows `name:` in a file of such lines.
+/// Returns the value of `name` in a file of lines `name: value`.
 fn field_of(path: &str, name: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let fields = text.lines().filter_map(|line| line.split_once(':'));
@@ -90,7 +90,7 @@ fn device_of(folder: &Path) -> Option<String> {
     let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
     let node = fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()?;
     let name = node.file_name()?.to_string_lossy().into_owned();
-    // A partition has no queue of its own; its parent has.
+    // A partition has no queue; its parent has one.
     let queue = [node.join("queue"), node.parent()?.join("queue")];
     let turns = queue.iter().find_map(|queue| text_of(queue.join("rotational")));
     let driver = driver_of(&node).unwrap_or_else(unknown);
@@ -102,7 +102,7 @@ fn device_of(folder: &Path) -> Option<String> {
     Some(format!("{name} (driver {driver}, {kind})"))
 }
 
-/// Follows the device or its parents up to the first one that names a driver.
+/// Returns the driver of the device or of its nearest parent that has one.
 fn driver_of(node: &Path) -> Option<String> {
     let named = |node: &Path| {
         let driver = fs::canonicalize(node.join("device/driver")).ok()?;

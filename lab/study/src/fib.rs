@@ -1,9 +1,8 @@
-//! Study E's benchmark: the doubly recursive Fibonacci function, each call of which writes.
+//! Study E's benchmark: the doubly recursive Fibonacci function, in which each call writes.
 //!
-//! `fib(n)` writes its bytes when it is entered, forks `fib(n - 1)`, calls `fib(n - 2)`, and
-//! joins. This module has the parts that need no writer and no pool: the calls, their order in the
-//! serial program, the bytes of each, how much may run in parallel at best, and whether a file is the
-//! one that the serial program would have written.
+//! `fib(n)` writes its bytes when it is entered, forks `fib(n - 1)`, calls `fib(n - 2)`, and joins. This
+//! module has the parts that need no writer and no pool: the calls, their order in the serial program,
+//! the bytes of each call, the parallelism, and a comparison with the serial program's file.
 //!
 //! ```text
 //!            fib(3)                  calls in serial order   3 2 1 0 1
@@ -13,11 +12,11 @@
 //!     fib(1)   fib(0)                work 5 calls, span 3 calls
 //! ```
 //!
-//! A call knows its index from its parent's alone, so what it writes is a function of where it
-//! stands in the serial order, whichever thread runs it.
+//! A call computes its index from its parent's alone, so its bytes depend on its place in the serial
+//! order, not on the thread that runs it.
 //!
-//! Study E writes at the entry only. That cannot show whether bytes written after a join land after
-//! the bytes of the fork.
+//! Study E writes at the entry only. That cannot show whether bytes written after a join land after the
+//! bytes of the fork.
 //!
 //! ```
 //! use swath_study::fib::Fib;
@@ -38,13 +37,13 @@
 use std::io::{self, ErrorKind, Read, Write};
 use swath_plan::random::word;
 
-/// Decides the bytes.
+/// The seed of the bytes.
 const SEED: u64 = 0xf1b;
 
-/// Bytes of the repeated pattern: eight times eight.
+/// Bytes of the repeated pattern: eight words of eight bytes.
 const PATTERN: usize = 64;
 
-/// Files are written and compared this much at a time; a multiple of the pattern.
+/// Bytes written or compared at one time; a multiple of the pattern.
 const PIECE: usize = 64 << 10;
 
 /// One call of `fib`.
@@ -62,13 +61,13 @@ pub struct Fib {
     n: u32,
     /// Bytes that each call writes.
     pub bytes_per_call: u64,
-    /// How many calls `fib(0)`, `fib(1)` … `fib(n)` make, their own included.
+    /// The number of calls of `fib(0)`, `fib(1)` … `fib(n)`, including the call itself.
     calls: Vec<u64>,
 }
 
 impl Fib {
-    /// Returns the calls of `fib(n)`, each of which writes `bytes_per_call`; `None` if they are
-    /// more than 64 bits can count (from `n` = 92 on), or their bytes.
+    /// Returns the calls of `fib(n)`, each of which writes `bytes_per_call`; `None` if the number of calls
+    /// (from `n` = 92 on) or of bytes exceeds 64 bits.
     pub fn new(n: u32, bytes_per_call: u64) -> Option<Self> {
         let mut calls = vec![1_u64, 1];
         for index in 2..=n as usize {
@@ -79,23 +78,23 @@ impl Fib {
         fib.calls().checked_mul(bytes_per_call).map(|_| fib)
     }
 
-    /// The call that makes all others.
+    /// Returns the first call, which makes all others.
     pub fn root(&self) -> Call {
         Call { n: self.n, index: 0 }
     }
 
-    /// Returns the call that `call` forks and the one it makes itself, if it makes any.
+    /// Returns the call that `call` forks and the one that it runs itself; `None` for a leaf.
     ///
     /// # Panics
     ///
-    /// If `call` is not one of these calls.
+    /// If `call` does not belong to this `fib(n)`.
     pub fn branches(&self, call: Call) -> Option<[Call; 2]> {
         let forked = Call { n: call.n.checked_sub(1)?, index: call.index + 1 };
         let called = call.n.checked_sub(2)?;
         Some([forked, Call { n: called, index: forked.index + self.calls[forked.n as usize] }])
     }
 
-    /// Goes through all calls in the order in which the serial program enters them.
+    /// Iterates over all calls in the order in which the serial program enters them.
     pub fn serial(&self) -> impl Iterator<Item = Call> + '_ {
         let mut waiting = vec![self.root()];
         std::iter::from_fn(move || {
@@ -105,30 +104,30 @@ impl Fib {
         })
     }
 
-    /// How many calls there are: study E's work, in calls.
+    /// Returns the number of calls: study E's work.
     pub fn calls(&self) -> u64 {
         self.calls[self.n as usize]
     }
 
-    /// How many of them fork: all that are not `fib(0)` or `fib(1)`.
+    /// Returns the number of calls that fork: all except `fib(0)` and `fib(1)`.
     pub fn forks(&self) -> u64 {
         self.calls() / 2
     }
 
-    /// How many calls lie on the longest way from the root to a leaf: study E's span, in calls.
+    /// Returns the number of calls on the longest path from the root to a leaf: study E's span.
     pub fn span(&self) -> u64 {
-        // The longest way is the one of the forks: it loses one at each call, and ends at 1.
+        // The longest path follows the forks: `n` falls by one at each call, and ends at 1.
         u64::from(self.n).max(1)
     }
 
-    /// How many workers could be busy on average, if forking cost nothing: work over span.
+    /// Returns work over span: the average number of busy workers if a fork cost nothing.
     pub fn parallelism(&self) -> f64 {
         self.calls() as f64 / self.span() as f64
     }
 
-    /// Bytes of the whole file.
+    /// Returns the bytes of the whole file.
     pub fn bytes(&self) -> u64 {
-        // Cannot overflow: `new` has tried it.
+        // Cannot overflow: `new` checked it.
         self.calls() * self.bytes_per_call
     }
 
@@ -141,8 +140,8 @@ impl Fib {
         self.pieces(|piece| out.write_all(piece).map(|()| true))
     }
 
-    /// Returns the offset of the first byte in which `file` is not the serial program's file;
-    /// where the shorter of the two ends, if it is the start of the other.
+    /// Returns the offset of the first byte in which `file` differs from the serial program's file; if one
+    /// is a prefix of the other, the length of the shorter one.
     ///
     /// # Errors
     ///
@@ -160,7 +159,7 @@ impl Fib {
         Ok(if ends { found } else { Some(offset) })
     }
 
-    /// Passes the file to `take` piece by piece, for as long as it returns true.
+    /// Passes the file to `take` piece by piece, while that returns true.
     fn pieces(&self, mut take: impl FnMut(&[u8]) -> io::Result<bool>) -> io::Result<()> {
         let mut piece = vec![0; PIECE];
         for index in 0..self.calls() {
@@ -178,8 +177,8 @@ impl Fib {
     }
 }
 
-/// Makes the bytes that the call with this index writes, however many: a pattern of eight bytes,
-/// over and over. As fast as memory can be set.
+/// Fills `bytes` with those that the call with this index writes: a repeated pattern of eight bytes, as
+/// fast as memory can be set.
 pub fn fill(index: u64, bytes: &mut [u8]) {
     let mut pattern = [0; PATTERN];
     for eight in pattern.chunks_exact_mut(8) {
@@ -191,17 +190,17 @@ pub fn fill(index: u64, bytes: &mut [u8]) {
     rest.copy_from_slice(&pattern[..rest.len()]);
 }
 
-/// Returns how many bytes both have in common from the start.
+/// Returns the length of the common prefix.
 fn common_start(left: &[u8], right: &[u8]) -> usize {
     let len = left.len().min(right.len());
-    // Almost always: files are compared because they should be equal.
+    // The usual case: the files are equal.
     if left[..len] == right[..len] {
         return len;
     }
     left.iter().zip(right).take_while(|(left, right)| left == right).count()
 }
 
-/// Fills `bytes` from the front; returns how many there were before the end.
+/// Fills `bytes` from the front; returns the number of bytes read before the end of the file.
 fn read_up_to(file: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
     let mut len = 0;
     while len < bytes.len() {
@@ -219,7 +218,7 @@ fn read_up_to(file: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
 mod tests {
     use super::*;
 
-    /// The benchmark as study E writes it; returns its span.
+    /// Runs the benchmark as study E writes it; returns its span.
     fn fib(n: u32, entered: &mut Vec<u32>) -> u64 {
         entered.push(n);
         if n < 2 {

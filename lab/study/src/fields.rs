@@ -1,5 +1,5 @@
-//! Inputs that several entrants share, and these entrants: each defined once, for the studies'
-//! [`experiments`](crate::experiments), the recorded measurements and the command's `demo`.
+//! Inputs and their entrants, each defined once, for the studies' [`experiments`](crate::experiments),
+//! the recorded measurements and the command's `demo`.
 
 pub mod classes;
 pub mod contracts;

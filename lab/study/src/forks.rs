@@ -1,7 +1,7 @@
-//! Study E's tree, run by threads that fork, and written in every way.
+//! Study E's tree, run by threads that fork, and written in all ways.
 //!
-//! The calls and their bytes are those of [`Fib`]. Ways that promise the serial order are compared with
-//! the serial program's file byte for byte, the others by their length and sum.
+//! The calls and their bytes are those of [`Fib`]. A way that promises the serial order is compared with
+//! the serial program's file byte for byte; any other way, by length and sum.
 //!
 //! ```
 //! use swath_study::forks::{Leave, Trees};
@@ -31,13 +31,13 @@ use swath::sink::Durability;
 use crate::fib::{Call, Fib, fill};
 use crate::limits;
 
-/// As many bytes as a strand of Swath collects.
+/// The number of bytes that a strand of Swath collects.
 pub const BUFFER: usize = 256 << 10;
 
 /// The name of ordered outputs.
 const OUT: &str = "out";
 
-/// The longest call whose bytes are made on the stack.
+/// The most bytes of one call; they are made on the stack.
 const MOST: usize = 16 << 10;
 
 /// The handle that a call writes to and forks.
@@ -46,7 +46,7 @@ pub trait Strand: Write {
     ///
     /// # Errors
     ///
-    /// That of `left`, else that of `right`.
+    /// The error of `left`, else that of `right`.
     fn both(
         &mut self,
         left: impl FnOnce(&mut Self) -> io::Result<()> + Send,
@@ -64,46 +64,46 @@ impl Strand for Writer<'_> {
     }
 }
 
-/// How the bytes of all calls are written to a folder.
+/// A way to write the bytes of all calls to a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leave {
-    /// All threads make them, and they are not written: the cost of forking and making them.
+    /// All threads make the bytes but do not write them: the cost of forking and making them.
     Nowhere,
-    /// By one thread into one file: the program that all others must equal.
+    /// One thread writes one file: the reference for the others.
     Serial {
-        /// Bytes collected for one call of the kernel; 0: a call a write.
+        /// Bytes collected for one system call; 0 makes a call for each write.
         buffer: usize,
     },
-    /// Each thread into its own file, without an order: no way of writing shares less.
+    /// Each thread writes its own file, without an order: no way shares less.
     OwnFiles {
-        /// As above.
+        /// Bytes collected for one system call; 0 makes a call for each write.
         buffer: usize,
     },
-    /// All threads to the end of one file, without an order, one system call for each write.
+    /// All threads append to one file, without an order, with a system call for each write.
     OneFile,
-    /// All threads into one file, each write at its final place, which only this tree knows beforehand.
+    /// All threads write one file, each call at its final place, which only this tree knows beforehand.
     OneFileAtPlaces,
-    /// By Swath, as a folder of segments.
+    /// Swath writes a folder of segments.
     Segments {
-        /// Whether they get checksums.
+        /// Whether the segments have checksums.
         checksums: bool,
     },
-    /// By Swath, as one plain file.
+    /// Swath writes one plain file.
     Plain,
-    /// As study E does: a log for each thread, and a shared order of their pieces.
+    /// Study E's append: a log for each thread, and a shared order of the pieces.
     StudyE(SharedOrder),
 }
 
 /// The structure that keeps study E's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedOrder {
-    /// Its doubly linked list, under a lock.
+    /// A doubly linked list, under a lock.
     List,
-    /// Its skip list, for many threads.
+    /// A skip list, for many threads.
     Skip,
 }
 
-/// The facts about a written tree.
+/// The counts of a written tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TreeOutput {
     /// Bytes.
@@ -112,9 +112,9 @@ pub struct TreeOutput {
     pub forks: u64,
     /// Forks that another thread took.
     pub steals: u64,
-    /// Pieces that the file consists of.
+    /// Pieces of the file.
     pub extents: u64,
-    /// Those of study E, as `(log, offset, len)` in serial order.
+    /// The pieces of study E's append, as `(log, offset, len)` in serial order.
     pieces: Vec<(usize, u64, u64)>,
 }
 
@@ -135,11 +135,12 @@ pub struct Trees {
 }
 
 impl Trees {
-    /// `fib(n)`, each call of which writes `bytes_per_call` bytes, at most 16 KiB, with this many threads.
+    /// Makes the tree of `fib(n)`, each call of which writes `bytes_per_call` bytes, at most 16 KiB, and a
+    /// pool with this many threads.
     ///
     /// # Errors
     ///
-    /// If that is more than can be counted, or threads cannot be started.
+    /// If the bytes are too many to count, or the threads cannot be started.
     pub fn new(n: u32, bytes_per_call: usize, threads: usize) -> Result<Self> {
         ensure!(bytes_per_call <= MOST, "{bytes_per_call} bytes a call, {MOST} at most");
         let fib = Fib::new(n, bytes_per_call as u64).context("a tree too large to count")?;
@@ -151,13 +152,13 @@ impl Trees {
         Ok(Self { fib, pool, sum })
     }
 
-    /// Bytes, and their sum.
+    /// Returns the expected number of bytes, and their sum.
     pub fn expected(&self) -> (u64, u64) {
         (self.fib.bytes(), self.sum)
     }
 
-    /// Runs the tree and writes its output to `folder`, not synced to the device. Returns what Swath
-    /// committed, if it was Swath.
+    /// Runs the tree and writes its output to `folder`, not synced to the device. Returns the facts about
+    /// the output of Swath or of study E's append, else `None`.
     ///
     /// # Errors
     ///
@@ -214,7 +215,7 @@ impl Trees {
         Ok(None)
     }
 
-    /// The calls by all threads of the pool, without an order, each with its bytes.
+    /// Passes each call and its bytes to `each`, on all threads of the pool, without an order.
     fn by_all(&self, each: &Each<'_>) -> io::Result<()> {
         self.pool.install(|| go(&self.fib, self.fib.root(), each))
     }
@@ -228,7 +229,7 @@ impl Trees {
             (0..self.pool.current_num_threads()).map(open).collect::<io::Result<_>>()?;
         self.by_all(&|_, bytes| {
             let own = rayon::current_thread_index().unwrap_or(0);
-            // No other thread takes it: the lock is uncontended.
+            // Uncontended: no other thread takes this lock.
             files[own].lock().write_all(bytes)
         })?;
         for file in files {
@@ -245,12 +246,12 @@ impl Trees {
         Ok(self.pool.install(|| out.commit())?)
     }
 
-    /// Checks that the pieces of logs that study E's append wrote to `folder`, one after the other as `left`
-    /// lists them, are the serial file. Other ways have no pieces, and nothing is read.
+    /// Checks that the pieces in `left`, which study E's append wrote to `folder`, form the serial file.
+    /// Other ways have no pieces, and nothing is read.
     ///
     /// # Errors
     ///
-    /// If they cannot be read, or are in another order.
+    /// If the pieces cannot be read, or are in another order.
     pub fn check_pieces(&self, folder: &Path, left: &TreeOutput) -> Result<()> {
         if left.pieces.is_empty() {
             return Ok(());
@@ -268,7 +269,8 @@ impl Trees {
         Ok(())
     }
 
-    /// Bytes in `folder` and their sum, to be compared with those [expected](Self::expected).
+    /// Returns the number of bytes in `folder` and their sum, to compare with
+    /// [`expected`](Self::expected).
     ///
     /// # Errors
     ///
@@ -295,11 +297,11 @@ impl Trees {
     }
 }
 
-/// Pieces of logs, one after the other, as one file.
+/// Reads pieces of logs one after the other, as one file.
 struct LogPieces<'p> {
     logs: Vec<File>,
     pieces: &'p [(usize, u64, u64)],
-    /// Bytes of the first of them that were read.
+    /// Bytes read from the first piece.
     done: u64,
 }
 
@@ -333,7 +335,7 @@ fn go(fib: &Fib, call: Call, each: &Each<'_>) -> io::Result<()> {
     }
 }
 
-/// One call on a strand: writes, forks, calls, joins.
+/// Runs one call on a strand: writes, forks, calls, joins.
 ///
 /// # Errors
 ///
@@ -346,8 +348,8 @@ pub fn branch<W: Strand>(fib: &Fib, call: Call, w: &mut W) -> io::Result<()> {
     }
 }
 
-/// Passes on the bytes that one call writes. Not inlined: its buffer is not to lie on the stack
-/// once for each call above.
+/// Passes the bytes of one call to `take`. Not inlined, so that callers up the stack do not keep a
+/// buffer each.
 #[inline(never)]
 fn with_bytes<T>(fib: &Fib, call: Call, take: impl FnOnce(&[u8]) -> T) -> T {
     let len = usize::try_from(fib.bytes_per_call).unwrap_or(usize::MAX);
@@ -422,7 +424,7 @@ mod tests {
         assert_ne!(trees.check(folder.path()).expect("readable"), trees.expected());
     }
 
-    /// Many small steals: each node has to stand where its fork was.
+    /// Many small steals: each node must have the place of its fork.
     #[test]
     fn study_e_s_order_is_the_serial_one_whoever_steals() {
         let mut steals = 0;

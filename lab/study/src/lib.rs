@@ -1,8 +1,8 @@
 //! Measures this machine and the programs on it.
 //!
-//! Nothing here is needed to read a file with Swath. It answers: how fast can this machine be
-//! ([`limits`]), how fast are the usual tools ([`peers`]), and is a difference between two of them real
-//! ([`measure`], [`swath_profile::stats`]).
+//! Swath does not need it to read a file. It answers three questions: how fast can this machine be
+//! ([`limits`]), how fast are the usual tools ([`peers`]), and is a difference real ([`measure`],
+//! [`swath_profile::stats`])?
 //!
 //! ```text
 //! workload → file ─┬─ cache: warm, cold ───────┐

@@ -1,7 +1,7 @@
-//! How fast this machine can be: limits that no library can beat.
+//! The limits of this machine, which no library can beat.
 //!
-//! Each function does one thing with as little around it as possible: threads, a file, a destination
-//! that exists. Timing, warming and comparing are left to the caller, as in [`measure`](crate::measure).
+//! Each function does one thing with as little overhead as possible: threads, a file, an existing
+//! destination. The caller warms, times and compares, as in [`measure`](crate::measure).
 //!
 //! ```text
 //! memory_sum   reads memory          ≥ any scan
@@ -24,16 +24,16 @@ use swath_os::memory::Pages;
 
 use crate::threads::{each, one_by_one};
 
-/// Bytes that one worker reads at a time: larger gains nothing, smaller costs calls.
+/// Bytes that one worker reads at a time: more gains nothing, less costs calls.
 pub const CHUNK_SIZE: usize = 1 << 20;
 
-/// The unit that each worker makes exist at a time: one huge page.
+/// Bytes that one worker populates at a time: one huge page.
 const POPULATE_SIZE: usize = 2 << 20;
 
 /// `O_DIRECT` lengths and offsets are multiples of this on every device we know.
 const BLOCK_SIZE: usize = 4096;
 
-/// Runs `work` on each of `parts`, one thread each; the last on the caller's own.
+/// Runs `work` on each of `parts`, one thread each; the last part on the caller's thread.
 fn fork<P: Send>(parts: Vec<P>, work: impl Fn(P) -> io::Result<()> + Sync) -> io::Result<()> {
     each(parts, work).all()?.into_iter().collect()
 }
@@ -48,7 +48,7 @@ pub fn memory_sum(bytes: &[u8], workers: usize) -> u64 {
     added(bytes, workers, swath_simd::sum)
 }
 
-/// Returns how many newlines `bytes` have, counted by `workers` threads in equal shares.
+/// Returns the number of newlines in `bytes`, counted by `workers` threads in equal shares.
 pub fn memory_newlines(bytes: &[u8], workers: usize) -> u64 {
     added(bytes, workers, |part| swath_simd::count(part, b'\n'))
 }
@@ -72,14 +72,14 @@ pub fn copy(source: &[u8], target: &mut [u8], workers: usize) {
 
 /// Sets every byte of `target` to `byte` with `workers` threads.
 ///
-/// A destination that is used again still holds the right bytes of the previous run: overwrite it before
-/// each run to check what the run itself has read.
+/// A reused destination still holds the right bytes of the previous run. Overwrite it before each run, so
+/// that a check covers the bytes of that run.
 pub fn fill(target: &mut [u8], byte: u8, workers: usize) {
     let share = share(target.len(), workers, BLOCK_SIZE);
     each(target.chunks_mut(share).collect(), |part: &mut [u8]| part.fill(byte));
 }
 
-/// Makes every page of `pages` exist, `workers` threads in equal shares.
+/// Populates `pages` with `workers` threads in equal shares.
 ///
 /// # Errors
 ///
@@ -96,25 +96,25 @@ pub fn populate(pages: &Pages, workers: usize) -> io::Result<()> {
     })
 }
 
-/// Maps `len` bytes of huge-page advised memory and makes every page exist.
+/// Maps `len` bytes of memory advised to use huge pages, and populates it.
 ///
 /// # Errors
 ///
 /// If there is no memory for it.
 pub fn touched_pages(len: usize, workers: usize) -> io::Result<Pages> {
     let pages = Pages::map(len)?;
-    // Where huge pages are compiled out or forbidden, small ones are used.
+    // Small pages serve where huge pages are compiled out or forbidden.
     let _ = pages.advise_huge();
     populate(&pages, workers)?;
     Ok(pages)
 }
 
-/// How chunks come to workers.
+/// The distribution of chunks to workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schedule {
     /// Each worker has an equal, contiguous share.
     Static,
-    /// Each worker takes the next chunk when it is done with the last.
+    /// Each worker takes the next chunk after its last.
     Dynamic,
 }
 
@@ -158,8 +158,8 @@ fn pread_dynamic(file: &File, target: &mut [u8], workers: usize) -> io::Result<(
 
 /// Fills `target` past the page cache with `depth` reads of [`CHUNK_SIZE`] in flight.
 ///
-/// `target` starts at a page, as [`Pages`] do. The bytes after the last whole block come
-/// through the page cache.
+/// `target` starts at a page boundary, as [`Pages`] do. The bytes after the last whole block come through
+/// the page cache.
 ///
 /// # Errors
 ///
@@ -171,8 +171,8 @@ pub fn direct(file: &File, target: &mut [u8], depth: usize) -> io::Result<()> {
     file.read_exact_at(tail, aligned as u64)
 }
 
-/// Reads a small file with the fewest calls that still see it change: open, fstat, pread,
-/// fstat, close. Returns the number of bytes read.
+/// Reads a small file with the fewest calls that detect a change: open, fstat, pread, fstat, close. Returns
+/// the number of bytes read.
 ///
 /// # Errors
 ///
@@ -181,7 +181,7 @@ pub fn bare_read(path: &Path, target: &mut [u8]) -> io::Result<usize> {
     bare_read_in(rustix::fs::CWD, path, target)
 }
 
-/// The same of a file in an open folder.
+/// Reads a small file in an open folder, as [`bare_read`] does.
 pub(crate) fn bare_read_in(
     folder: impl AsFd,
     name: impl Arg,
@@ -207,7 +207,7 @@ mod tests {
 
     const LEN: usize = 5 * CHUNK_SIZE / 2 + 77;
 
-    /// A generated file, its folder and its bytes.
+    /// Returns the folder, the path and the bytes of a generated file.
     fn file_of(len: usize) -> (tempfile::TempDir, std::path::PathBuf, Vec<u8>) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("input");

@@ -1,7 +1,7 @@
-//! Study A's four ways to load a file, all of them into the same memory.
+//! Study A's four ways to load a file, all into the same memory.
 //!
-//! Its map was never read: "reading and storing of the data is not necessary". So the mapped way here
-//! does more than the study's own, which is [`map_without_reading`].
+//! The study never read its map: "reading and storing of the data is not necessary". So the mapped way
+//! here does more than the study's, which is [`map_without_reading`].
 //!
 //! ```text
 //! sequential  one thread, a chunk a call
@@ -35,18 +35,18 @@ use swath_os::map::{Map, MapAdvice, MapFlags};
 
 use crate::threads::each;
 
-/// How it is loaded.
+/// The way to load a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// Threads that are started; 0 is the sequential way.
+    /// Threads to start; 0 is the sequential way.
     pub threads: usize,
-    /// Bytes of one call, or of one copy out of the map; at least 1.
+    /// Bytes of one read, or of one copy from the map; at least 1.
     pub chunk_size: usize,
-    /// By a map of the first copy.
+    /// Whether it maps the first copy.
     pub mapped: bool,
 }
 
-/// Fills `target` from the start of the file that `copies` are copies of.
+/// Fills `target` from the start of a file of which `copies` are equal copies.
 ///
 /// # Errors
 ///
@@ -80,7 +80,7 @@ fn load_mapped(path: &PathBuf, target: &mut [u8], how: Load) -> io::Result<()> {
     })
 }
 
-/// Maps a file of `len` bytes and unmaps it, as study A did: nothing of it is read or copied. Each thread
+/// Maps a file of `len` bytes and unmaps it, as study A did, without reading or copying it. Each thread
 /// counts the bytes of its share, a chunk at a time.
 ///
 /// # Errors
@@ -105,7 +105,7 @@ pub fn map_without_reading(path: &Path, len: usize, how: Load) -> io::Result<()>
     Ok(())
 }
 
-/// Gives each thread an equal share, and `read` one chunk of it after the other.
+/// Gives each thread an equal share, and passes its chunks to `read` one after the other.
 pub(crate) fn in_shares(
     target: &mut [u8],
     how: Load,

@@ -1,8 +1,7 @@
-//! Many files: trees of them, and the usual ways to read them.
+//! Trees of many files, and the usual ways to read them.
 //!
-//! `swath::ingest` is compared with these and does not use them: study B's own design ([`manager`],
-//! [`lines`]), the obvious program ([`plain`]), and the limits ([`bare`] for files in the page cache,
-//! [`device`] for those that are not).
+//! The rivals of `swath::ingest`: study B's design ([`manager`], [`lines`]), the obvious program
+//! ([`plain`]), and the limits ([`bare`] for files in the page cache, [`device`] for cold files).
 //!
 //! ```text
 //! tree → paths ─┬─ cache: warm, cold ─────┐
@@ -18,7 +17,7 @@ pub mod tree;
 
 use crate::threads::each;
 
-/// A trace of files whose bytes are not kept: enough to see that they were read.
+/// A summary of files whose bytes are not kept: evidence that they were read.
 ///
 /// ```
 /// use swath_study::many::Glance;
@@ -34,12 +33,12 @@ pub struct Glance {
     pub files: u64,
     /// The bytes of the files.
     pub bytes: u64,
-    /// The first byte and the one in the middle of each, added up.
+    /// The sum of the first byte and the middle byte of each file.
     pub sum: u64,
 }
 
 impl Glance {
-    /// Looks at the bytes of one file.
+    /// Adds the bytes of one file.
     #[inline]
     pub fn add(&mut self, bytes: &[u8]) {
         self.files += 1;
@@ -59,11 +58,11 @@ impl Glance {
     }
 }
 
-/// Runs `work` on `threads` threads at once, including the caller's, and returns all results.
+/// Runs `work` on `threads` threads at the same time, including the caller's, and returns all results.
 ///
 /// # Errors
 ///
-/// The first error of any of them; if a thread cannot be started.
+/// The first error of a thread; if a thread cannot be started.
 fn fork<T: Send>(
     threads: usize,
     work: impl Fn() -> std::io::Result<T> + Sync,

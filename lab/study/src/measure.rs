@@ -1,5 +1,4 @@
-//! The one frame for all measurements: the entrants, their turns, the counters of a run, and the goals
-//! for the numbers.
+//! The frame of all measurements: the entrants, their turns, the counters of a run, and the goals.
 //!
 //! ```text
 //! Stage: folder, inputs, memory ─→ Entrant: series, x, state, expected ─┐
@@ -9,14 +8,13 @@
 //!        Goal → interval of the rounds → met, missed, undecided     ← Selected ←───────┘
 //! ```
 //!
-//! A machine's speed drifts: other guests come and go, memory returns to the host, the clock rate
-//! follows the temperature. So entrants do not run one after the other, each to its end. Every round runs all
-//! of them once, and they are compared within the round (see [`stats`](swath_profile::stats)). Each run is
-//! verified by its checksum, and a control that does the same fixed work in every round shows how noisy
-//! the machine was.
+//! A machine's speed drifts: other guests come and go, memory returns to the host, the clock rate follows
+//! the temperature. So each round runs all entrants once, and they are compared within the round (see
+//! [`stats`](swath_profile::stats)). A checksum verifies each run, and a control with the same fixed work
+//! in every round measures the noise of the machine.
 //!
 //! The studies' [`experiments`](crate::experiments), [`tune`](crate::tune), the command's `demo` and the
-//! recorded measurements, including those of Python, are built on it.
+//! recorded measurements, including those of Python, use it.
 //!
 //! ```
 //! use swath::CancelToken;

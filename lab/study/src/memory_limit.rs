@@ -1,17 +1,17 @@
-//! A temporary memory limit for this process, by a control group of its own.
+//! A temporary memory limit for this process, in its own control group.
 //!
 //! ```text
 //! own group ─┬─ swath-PID   limit; entered and left by the whole process
 //!            └─ …
 //! ```
 //!
-//! Memory taken inside is charged to the new group: fresh memory, and pages of the page cache that are
-//! read for the first time. Memory taken before stays with the old group. At the limit the kernel reclaims
-//! pages of the page cache; if nothing is left to reclaim, it kills the process. So a limit suits programs
-//! that read files into existing memory.
+//! The kernel charges memory that is taken under the limit to the new group: fresh memory, and pages of
+//! the page cache that are read for the first time. Earlier memory stays with the old group. At the limit
+//! the kernel reclaims pages of the page cache, or kills the process if there are none. So a limit suits
+//! programs that read files into existing memory.
 //!
-//! Making a group mostly needs root, and with version 2 of control groups a parent without processes:
-//! where either is missing, [`MemoryLimit::new`] says so.
+//! To make a group mostly takes root and, with version 2 of control groups, a parent group without
+//! processes. Without either, [`MemoryLimit::new`] is an error.
 
 use std::fs;
 use std::io;
@@ -20,7 +20,7 @@ use std::process;
 
 use swath_os::cgroup::{self, Hierarchy, Version};
 
-/// A group below this process's own. Removed when dropped.
+/// A control group below this process's own, removed when dropped.
 ///
 /// ```
 /// use swath_study::memory_limit::MemoryLimit;
@@ -28,7 +28,7 @@ use swath_os::cgroup::{self, Hierarchy, Version};
 /// match MemoryLimit::new(1 << 30) {
 ///     Ok(limit) => {
 ///         let inside = limit.enter()?;
-///         // What is taken here is charged to the group.
+///         // Memory taken here is charged to the group.
 ///         drop(inside);
 ///     }
 ///     Err(error) => println!("not allowed here: {error}"),
@@ -43,7 +43,7 @@ pub struct MemoryLimit {
 }
 
 impl MemoryLimit {
-    /// Makes a group that may take `bytes`. Nothing is limited before it is [entered](Self::enter).
+    /// Makes a group with a limit of `bytes`. Call [`enter`](Self::enter) to apply it.
     ///
     /// # Errors
     ///
@@ -67,7 +67,7 @@ impl MemoryLimit {
         let group = own.join(format!("swath-{}", process::id()));
         fs::create_dir(&group)
             .map_err(|error| told("cannot make a control group", &group, &error))?;
-        // From here on it is removed again if anything fails.
+        // `limit` removes the group if a later step fails.
         let limit = Self { version: hierarchy.version(), own, group };
         let file = limit.group.join(match limit.version {
             Version::V1 => "memory.limit_in_bytes",
@@ -83,11 +83,11 @@ impl MemoryLimit {
         Ok(limit)
     }
 
-    /// Puts the whole process, with all its threads, under the limit until the returned guard is dropped.
+    /// Puts the whole process, with all threads, under the limit until the returned guard is dropped.
     ///
     /// # Errors
     ///
-    /// If this process may not move itself.
+    /// If this process may not move to the group.
     pub fn enter(&self) -> io::Result<Entered<'_>> {
         move_to(&self.group)?;
         Ok(Entered { limit: self })
@@ -96,12 +96,12 @@ impl MemoryLimit {
 
 impl Drop for MemoryLimit {
     fn drop(&mut self) {
-        // What is still charged to it goes to the parent.
+        // The parent takes over the remaining charges.
         let _ = fs::remove_dir(&self.group);
     }
 }
 
-/// This process is under a limit.
+/// Keeps this process under a limit until dropped.
 #[derive(Debug)]
 #[must_use = "the limit ends when this is dropped"]
 pub struct Entered<'l> {
@@ -110,7 +110,7 @@ pub struct Entered<'l> {
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
-        // It was there before, so it may go back.
+        // The process came from this group, so it may return.
         let _ = move_to(&self.limit.own);
     }
 }

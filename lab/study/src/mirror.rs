@@ -1,7 +1,7 @@
 //! Study A's mirrored loading, and copies with a limited speed.
 //!
-//! Study A gives each copy an equal part of the file, fixed in advance: as fast as the slowest copy
-//! ([`even_split`]). [`Throttled`] copies stand for devices of their own on a machine that has one.
+//! Study A reads an equal, fixed part of the file from each copy, so the slowest copy sets the speed
+//! ([`even_split`]). On a machine with one device, [`Throttled`] copies stand for several.
 //!
 //! ```
 //! use swath_study::mirror::{Throttled, even_split};
@@ -27,27 +27,26 @@ use swath_os::locks::Mutex;
 
 use crate::loading::{Load, in_shares};
 
-/// Bytes of one read of study A's threads here.
+/// Bytes of one read in [`even_split`].
 const READ_SIZE: usize = 1 << 20;
 
-/// A file that gives at most this many bytes a second, as a separate device would: requests wait for
-/// those before them.
+/// A file with a limited rate, as on a separate device: requests are served one after the other.
 #[derive(Debug)]
 pub struct Throttled {
     file: File,
     path: PathBuf,
     len: u64,
     bytes_per_s: u64,
-    /// When all requests so far will have been answered.
+    /// The time at which all earlier requests will be answered.
     free_at: Mutex<Option<Instant>>,
 }
 
 impl Throttled {
-    /// Opens the file at `path`, which is to be in the page cache; at least a byte a second.
+    /// Opens the file at `path`, which should be in the page cache, with a rate of at least 1 byte per second.
     ///
     /// # Errors
     ///
-    /// If it cannot be opened.
+    /// If the file cannot be opened.
     pub fn open(path: &Path, bytes_per_s: u64) -> io::Result<Self> {
         let file = File::open(path)?;
         let len = file.metadata()?.len();
@@ -55,7 +54,7 @@ impl Throttled {
         Ok(Self { file, path, len, bytes_per_s, free_at: Mutex::new(None) })
     }
 
-    /// When a request for `len` bytes, made now, is answered.
+    /// Returns the time at which a request for `len` bytes, made now, is answered.
     fn due(&self, len: usize) -> Instant {
         let nanos = len as u128 * 1_000_000_000 / u128::from(self.bytes_per_s);
         let busy = Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
@@ -85,7 +84,7 @@ impl ReadAt for Throttled {
     }
 }
 
-/// Fills `target` from the start of the copies, a thread and an equal part for each: study A's
+/// Fills `target` from the start of the copies, with a thread and an equal part for each: study A's
 /// mirrored loading.
 ///
 /// # Errors
@@ -94,7 +93,7 @@ impl ReadAt for Throttled {
 ///
 /// # Panics
 ///
-/// If a copy does.
+/// If a copy panics.
 pub fn even_split(copies: &[impl ReadAt], target: &mut [u8]) -> io::Result<()> {
     let how = Load { threads: copies.len(), chunk_size: READ_SIZE, mapped: false };
     in_shares(target, how, |thread, offset, chunk| read_all(&copies[thread], chunk, offset))

@@ -1,10 +1,10 @@
 //! Structures that keep items in a serial order while items are inserted anywhere.
 //!
-//! Study E (*Fast Serial-Append*, PLIO) needs one: many workers append at the same time, each
-//! somewhere in the middle of the later file, and a reader seeks in it afterwards. It used a doubly
-//! linked list, improved it to a skip list that knows ranks, and named trees and packed arrays as future
-//! work. All of them implement one trait here, to be compared with Swath's way: no shared structure while
-//! writing, and one flat index afterwards.
+//! Study E (*Fast Serial-Append*, PLIO) needs one: many workers append at the same time, each somewhere
+//! in the middle of the later file, and a reader seeks in it afterwards. It used a doubly linked list,
+//! improved it to a skip list with ranks, and named trees and packed arrays as future work. Here all of
+//! them implement one trait, to compare them with Swath's way: no shared structure while writing, and one
+//! flat index afterwards.
 //!
 //! ```text
 //!                        insert after     search by rank, by offset     next item
@@ -42,7 +42,7 @@ pub mod tree;
 
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
-/// An item in the order: bytes of a segment.
+/// An item in the order: an extent of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Item {
     /// The segment's number; structures do not use it.
@@ -55,8 +55,8 @@ pub struct Item {
 
 /// Identifies one item of one structure until it is deleted, even if it moves.
 ///
-/// The structure refuses the handle of a deleted item, even if another item has taken its place. Do not
-/// use a handle with another structure: there it may stand for any item.
+/// The structure refuses the handle of a deleted item, even if another item has taken its place. In
+/// another structure a handle may stand for any item: do not use it there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Handle {
     index: u32,
@@ -66,7 +66,7 @@ pub struct Handle {
 /// The place of a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BytePlace {
-    /// The item that holds it.
+    /// The handle of the item that holds it.
     pub handle: Handle,
     /// The item itself.
     pub item: Item,
@@ -83,7 +83,7 @@ pub struct ItemPlace {
     pub offset: u64,
 }
 
-/// The distance between two places, which a structure's inner nodes add up.
+/// The distance between two places, which inner nodes add up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct PlaceSpan {
     count: usize,
@@ -100,7 +100,7 @@ impl PlaceSpan {
     }
 }
 
-/// Skips a span if `rest` is long enough; returns what remains of it.
+/// Sets `rest` to `left`, the remainder after a span; returns false if the span is longer than `rest`.
 #[inline]
 fn goes_past<T>(left: Option<T>, rest: &mut T) -> bool {
     match left {
@@ -143,16 +143,15 @@ impl SubAssign for PlaceSpan {
 /// Items in a serial order.
 ///
 /// Ranks count from 0; offsets are in bytes, as if all items lay one after the other. The table of the
-/// [module](self) lists the costs of each structure. A structure holds fewer than
-/// `u32::MAX` items, and together they have at most `u64::MAX` bytes: more is a bug in the
-/// caller, and panics.
+/// [module](self) lists the costs of each structure. A structure holds fewer than `u32::MAX` items, with
+/// at most `u64::MAX` bytes in all: more is a bug in the caller, and panics.
 pub trait Order {
     /// Returns a structure without items.
     fn new() -> Self
     where
         Self: Sized;
 
-    /// Returns a structure with these items, in this order: O(n), unless its own docs differ.
+    /// Returns a structure with these items, in this order, in O(n), unless its docs state another cost.
     fn from_items(items: impl IntoIterator<Item = Item>) -> Self
     where
         Self: Sized,
@@ -164,54 +163,53 @@ pub trait Order {
         order
     }
 
-    /// How many items there are.
+    /// Returns the number of items.
     fn len(&self) -> usize;
 
-    /// Whether there are no items.
+    /// Returns whether there are no items.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes of all items together.
+    /// Returns the bytes of all items together.
     fn bytes(&self) -> u64;
 
-    /// Puts `item` after all others.
+    /// Appends `item` after all other items.
     fn push(&mut self, item: Item) -> Handle;
 
-    /// Puts `item` directly after another; `None` if that is no longer there.
+    /// Inserts `item` directly after another; `None` if that was deleted.
     fn insert_after(&mut self, handle: Handle, item: Item) -> Option<Handle>;
 
-    /// Puts `item` before the item of this rank, or at the end if the rank is [`len`](Self::len); `None`
+    /// Inserts `item` before the item of this rank, or at the end if the rank is [`len`](Self::len); `None`
     /// for a higher rank.
     fn insert_at(&mut self, rank: usize, item: Item) -> Option<Handle>;
 
-    /// Takes an item out; `None` if it is no longer there.
+    /// Removes an item and returns it; `None` if it was deleted.
     fn delete(&mut self, handle: Handle) -> Option<Item>;
 
-    /// Replaces an item, which keeps its handle, and returns the old one; `None` if it is no longer
-    /// there.
+    /// Replaces an item, which keeps its handle, and returns the old one; `None` if it was deleted.
     fn update(&mut self, handle: Handle, item: Item) -> Option<Item>;
 
-    /// Returns an item; `None` if it is no longer there.
+    /// Returns an item; `None` if it was deleted.
     fn get(&self, handle: Handle) -> Option<Item>;
 
-    /// Returns the item with this many before it; `None` from [`len`](Self::len) on.
+    /// Returns the item of this rank; `None` from [`len`](Self::len) on.
     fn at_rank(&self, rank: usize) -> Option<Handle>;
 
     /// Returns the item that holds byte `offset`; `None` from [`bytes`](Self::bytes) on. Items of
     /// length 0 are never found.
     fn seek(&self, offset: u64) -> Option<BytePlace>;
 
-    /// Returns how much lies before an item; `None` if it is no longer there.
+    /// Returns the rank and the offset of an item; `None` if it was deleted.
     fn place(&self, handle: Handle) -> Option<ItemPlace>;
 
-    /// Returns the next item; `None` for the last one, and if `handle` is no longer there.
+    /// Returns the next item; `None` for the last one, and if the item was deleted.
     fn next(&self, handle: Handle) -> Option<Handle>;
 
-    /// Returns the previous item; `None` for the first one, and if `handle` is no longer there.
+    /// Returns the previous item; `None` for the first one, and if the item was deleted.
     fn previous(&self, handle: Handle) -> Option<Handle>;
 
-    /// Goes through all items in order.
+    /// Iterates over all items in order.
     fn iter(&self) -> impl Iterator<Item = (Handle, Item)> + '_ {
         let mut next = self.at_rank(0);
         std::iter::from_fn(move || {

@@ -1,9 +1,9 @@
 //! The study as one page: `report.html`, and the page that compares two studies.
 //!
-//! A page is one file that needs no other: its own policy forbids a browser to load anything. Charts
-//! are drawn by `plotters` when the page is made; a style sheet gives them their colours, and a few lines
-//! of script show hover values and switch between warm and cold files. Without the script everything is
-//! shown, one below the other.
+//! A page is one self-contained file: its policy forbids the browser to load anything. `plotters` draws
+//! the charts when the page is made, a style sheet sets their colours, and a few lines of script show hover
+//! values and switch between warm and cold files. Without the script all charts are shown, one below the
+//! other.
 //!
 //! ```text
 //! Results → points (median, quartiles) → draw (axes, places) → svg (classes)
@@ -47,8 +47,8 @@ use crate::results::{Results, State};
 
 /// Makes `report.html` from the results of a study, finished or not.
 ///
-/// All that comes from `results` is escaped. A point of a chart, with its row of the table, takes
-/// about 250 bytes: 12,000 points are 3 MB. It takes a second or less.
+/// All text from `results` is escaped. A point of a chart, with its row of the table, takes about 250
+/// bytes: 12,000 points are 3 MB. The call takes a second or less.
 ///
 /// # Errors
 ///
@@ -74,7 +74,7 @@ pub fn render(results: &Results) -> Result<String> {
     Ok(frame::page("Swath study", &switches, &body))
 }
 
-/// The states that any run was in.
+/// Returns the states of all runs.
 fn states(results: &Results) -> Vec<State> {
     let all = results.experiments.iter().flat_map(|measured| &measured.runs);
     let has = |state| all.clone().any(|run| run.state == state);

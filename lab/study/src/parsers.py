@@ -1,19 +1,19 @@
 """The usual ways to parse and write text with numbers; each loads its library on first use.
 
-A way takes a path and returns a function to be timed. What that returns goes to the way's
-check, which is not timed and gives two numbers: how many values, and what they add up to.
+A way takes a path and returns two functions: one to be timed, and a check of its result. The
+check is not timed, and returns two numbers: the count of the values and their sum.
 """
 
 
 def coordinates(matrix):
-    """Entries, and the sum of all rows and columns counted from 0."""
+    """Returns the count of entries, and the sum of all rows and columns counted from 0."""
     matrix = matrix.tocoo()
     rows, columns = matrix.row.astype("int64"), matrix.col.astype("int64")
     return matrix.nnz, int(rows.sum() + columns.sum())
 
 
 def summed(matrix):
-    """The same, with the ones of entries at the same row and column added up."""
+    """Returns the same for a matrix whose duplicate entries, each 1, were added up."""
     matrix = matrix.tocoo()
     ids = matrix.row.astype("int64") + matrix.col.astype("int64")
     times = matrix.data.astype("int64")
@@ -21,13 +21,13 @@ def summed(matrix):
 
 
 def edges(frame):
-    """The same of a table with two columns that count from 1."""
+    """Returns the same for a table with two columns that count from 1."""
     first, second = frame[:, 0], frame[:, 1]
     return len(first), int(first.astype("int64").sum() + second.astype("int64").sum()) - 2 * len(first)
 
 
 def values(array):
-    """Values, and their sum as a whole number."""
+    """Returns the count of values, and their sum as a whole number."""
     return array.size, int(round(float(array.sum())))
 
 
@@ -56,7 +56,7 @@ def fmm_csr(path):
 
 
 def header_lines(path):
-    """Comments and the line of sizes."""
+    """Counts the comments and the line of sizes."""
     lines = 0
     with open(path, "rb") as file:
         for line in file:
@@ -106,7 +106,7 @@ def duckdb_mtx(path):
 
 
 def kept_matrix(path):
-    """Parsed once for all writers."""
+    """Returns the matrix, which is parsed once for all writers."""
     global matrix_of
     if matrix_of is None or matrix_of[0] != path:
         import fast_matrix_market
@@ -135,13 +135,13 @@ def scipy_write(path):
 
 
 def entries(path):
-    """Lines of a written matrix after its header."""
+    """Counts the lines of a written matrix after its header."""
     header = header_lines(path)
     return written(path)[0] - header, 0
 
 
 def written(path):
-    """Lines of a written file."""
+    """Counts the lines of a written file, and removes it."""
     import os
 
     with open(path, "rb") as file:
@@ -195,7 +195,7 @@ def numpy_table(path):
 
 
 def polars_prices(path):
-    """Reads contracts, and writes as many numbers: the two ends of pricing, without the prices."""
+    """Reads contracts and writes as many numbers: pricing without its computation."""
     import polars
 
     to = path + ".prices"

@@ -1,7 +1,7 @@
-"""Loads files on request: one JSON array a line in, one JSON object a line out.
+"""Loads files on request: reads one JSON array a line, writes one JSON object a line.
 
-Only the load is timed. The sum, by which the bytes are checked, comes after it, and what was
-loaded is let go before the next request.
+Only the load is timed. A sum checks the bytes afterwards, and they are freed before the next
+request.
 """
 
 import json
@@ -15,7 +15,7 @@ try:
 except ImportError:
     numpy = None
 
-# Some libraries show their progress on standard output: answers use another descriptor.
+# Some libraries print their progress on standard output, so answers use another descriptor.
 answers = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)
 
@@ -44,7 +44,7 @@ def readinto(path):
 
 
 def keep(path):
-    """Makes the array of `readinto` as long as the file, outside the timing."""
+    """Makes an array for `readinto` as long as the file, before the timing."""
     global kept
     with open(path, "rb") as file:
         size = file.seek(0, 2)
@@ -60,7 +60,7 @@ def byte_sum(data):
 
 
 def loader(way, path):
-    """One of the ways to load a file, and its check: how many bytes, and their sum."""
+    """Returns a way to load a file, and its check: the count of bytes, and their sum."""
     if way == "readinto":
         keep(path)
     load = {"fromfile": fromfile, "open_read": open_read, "readinto": readinto}[way]
@@ -68,7 +68,7 @@ def loader(way, path):
 
 
 def answer(way, path):
-    """Ways to parse or write are those of `parsers.py`."""
+    """Answers a request; the ways to parse or write are in `parsers.py`."""
     load, check = PARSERS[way](path) if way in PARSERS else loader(way, path)
     cpu, start = time.process_time(), time.perf_counter()
     data = load()

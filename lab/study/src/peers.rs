@@ -1,10 +1,8 @@
-//! The tools that people read files with today, run beside Swath.
+//! The usual tools that read files, for comparison with Swath.
 //!
 //! Python stays alive between runs and times the load itself, so neither its start nor the check counts.
-//! ripgrep can only be timed as a whole process:
-//! its start, about a millisecond, is included, as it is for every user. A peer
-//! that is not installed is [`Absent`] with a reason, and is listed as such; it is never left out
-//! silently.
+//! ripgrep can only be timed as a whole process, including its start of about a millisecond. A peer that
+//! is not installed is listed as [`Absent`] with a reason.
 //!
 //! ```text
 //! measure ── ["fromfile","data.bin"] ──→ python   loads (timed), then sums (not timed)
@@ -24,7 +22,7 @@ use std::rc::Rc;
 use std::time::Instant;
 use swath_os::ending;
 
-/// The environment variable that names the Python with NumPy in it.
+/// The environment variable that names the Python with NumPy.
 pub const PYTHON_VARIABLE: &str = "SWATH_VENV_PYTHON";
 
 /// The result of a Python peer.
@@ -33,17 +31,17 @@ pub const PYTHON_VARIABLE: &str = "SWATH_VENV_PYTHON";
 pub struct PythonLoaded {
     /// Seconds of the load alone, by Python's clock.
     pub seconds: f64,
-    /// CPU seconds of it.
+    /// CPU seconds of the load.
     pub cpu_seconds: f64,
     /// Bytes loaded, or values parsed.
     pub bytes: u64,
-    /// The sum of the results.
+    /// The sum of the bytes or values.
     #[serde(rename = "sum")]
     pub checksum: u64,
 }
 
 impl PythonLoaded {
-    /// Takes Python's own seconds; returns the outcome.
+    /// Sets the meter to Python's own seconds; returns the outcome.
     pub fn told(self, meter: &mut Meter) -> Outcome {
         meter.took(self.seconds);
         meter.note("cpu_seconds", self.cpu_seconds);
@@ -66,13 +64,13 @@ struct Reply {
 
 const SCRIPT: &str = concat!(include_str!("parsers.py"), "\n", include_str!("peers.py"));
 
-/// A way in which Python loads a file, or parses or writes text with numbers; `peers.py` and
-/// `parsers.py` have them.
+/// A way of Python to load a file, or to parse or write text with numbers; defined in `peers.py` and
+/// `parsers.py`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PythonWay {
-    /// Its name in results.
+    /// The name in results.
     pub name: &'static str,
-    /// Its name in the script.
+    /// The name in the script.
     pub word: &'static str,
 }
 
@@ -85,10 +83,10 @@ impl PythonWay {
     pub const READ_INTO: Self = Self { name: "python readinto()", word: "readinto" };
 }
 
-/// One Python for all entrants: one of them runs at a time.
+/// One Python for all entrants, of which one runs at a time.
 pub type SharedPython = Rc<RefCell<Python>>;
 
-/// A Python that waits for files to load. Ends when it is dropped.
+/// A Python process that waits for files to load. It ends when this is dropped.
 pub struct Python {
     child: Child,
     input: Option<ChildStdin>,
@@ -101,7 +99,7 @@ impl Python {
     ///
     /// # Errors
     ///
-    /// [`Absent`] if it does not start or has no NumPy, which the check of the sum needs too.
+    /// [`Absent`] if it does not start or has no NumPy, which the check of the sum also needs.
     pub fn start() -> Result<Self, Absent> {
         let program = env::var_os(PYTHON_VARIABLE).unwrap_or_else(|| "python3".into());
         let absent = |reason: String| {
@@ -128,12 +126,12 @@ impl Python {
         &self.version
     }
 
-    /// Loads the file at `path` and sums it; or parses it, or writes the values that it parsed before, and
-    /// returns the number of values instead of bytes, and their sum.
+    /// Loads the file at `path` and sums it; or parses it, or writes the values parsed before. Then the result
+    /// has the number of values in place of bytes, and their sum.
     ///
     /// # Errors
     ///
-    /// If Python cannot do it or has ended, if the library is not installed, or if the path is not UTF-8.
+    /// If Python fails or has ended, if the library is not installed, or if the path is not UTF-8.
     pub fn ask(&mut self, way: PythonWay, path: &Path) -> Result<PythonLoaded> {
         let (way, path) = (way.word, path.to_str());
         let path = path.context("the Python peer takes UTF-8 paths only")?;
@@ -157,13 +155,13 @@ impl Python {
 
 impl Drop for Python {
     fn drop(&mut self) {
-        // Closing its input ends it.
+        // Python ends when its input is closed.
         drop(self.input.take());
         let _ = self.child.wait();
     }
 }
 
-/// ripgrep, as a counter of lines.
+/// ripgrep as a counter of lines.
 #[derive(Clone, Debug)]
 pub struct Ripgrep {
     version: String,
@@ -172,7 +170,7 @@ pub struct Ripgrep {
 /// The result of one run of ripgrep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinesCounted {
-    /// From before its start to after its end.
+    /// Seconds from before its start to after its end.
     pub seconds: f64,
     /// Lines in the file.
     pub lines: u64,
@@ -210,13 +208,13 @@ impl Ripgrep {
         Ok(LinesCounted { seconds, lines: lines.with_context(|| format!("rg: {text:?}"))? })
     }
 
-    /// Runs `rg -c '' FOLDER`, which scans all files below it; the counts are added up.
+    /// Runs `rg -c '' FOLDER`, which scans all files below it, and adds up the counts.
     ///
     /// # Errors
     ///
     /// As [`count_lines`](Self::count_lines).
     pub fn count_lines_below(&self, folder: &Path) -> Result<LinesCounted> {
-        // A user's list of files to ignore could leave some out.
+        // The user's ignore files must not exclude any.
         let (text, seconds) = self.run(&["--no-ignore", "--hidden", "-c", ""], folder)?;
         let count = |line: &str| -> Option<u64> { line.rsplit_once(':')?.1.parse().ok() };
         let lines =
@@ -224,11 +222,11 @@ impl Ripgrep {
         Ok(LinesCounted { seconds, lines: lines.sum::<Result<u64>>()? })
     }
 
-    /// Returns its output, and the seconds it took.
+    /// Returns the output of ripgrep, and the seconds that it took.
     fn run(&self, words: &[&str], path: &Path) -> Result<(String, f64)> {
         let start = Instant::now();
         let mut command = Command::new("rg");
-        // A user's configuration could add flags.
+        // The user's configuration must not add flags.
         command.arg("--no-config").args(words).arg(path).stdin(Stdio::null());
         let child = ending::spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
         let output = child.and_then(Child::wait_with_output).context("cannot run rg")?;
@@ -238,7 +236,7 @@ impl Ripgrep {
     }
 }
 
-/// Sums the bytes of `reader`, in its own buffer.
+/// Sums the bytes of `reader` in the reader's buffer.
 ///
 /// # Errors
 ///

@@ -1,12 +1,12 @@
-//! Study C's program before and after: contracts line by line, and in bulk; and as Swath prices them.
+//! Study C's program in its original form, line by line, and its optimised form, in bulk; and Swath's form.
 //!
 //! ```text
 //! lines    one thread reads line by line | all price | one thread writes line by line
 //! bulk     one read; one thread finds the fields, all parse | all price | all format; one write
-//! swath    block by block: read, parsed, priced and formatted by the worker that has it
+//! swath    block by block: each worker reads, parses, prices and formats its block
 //! ```
 //!
-//! All write the same bytes. The library describes the faults of a text, whichever form finds them.
+//! All forms write the same bytes. Whichever form finds a fault, the error is the library's.
 //!
 //! ```
 //! use swath::append::{OrderedOptions, ordered};
@@ -38,18 +38,18 @@ use swath_formats::contracts::{ContractOptions, PriceOptions};
 
 use self::columns::Difference;
 
-/// How contracts become prices. The prices do not depend on it.
+/// The form of the program. The prices do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// The program that study C began with.
+    /// Study C's original program.
     Lines,
-    /// Study C's own optimised form.
+    /// Study C's optimised form.
     Bulk,
-    /// The library's.
+    /// The library's form.
     Swath,
 }
 
-/// One form and how many threads it has.
+/// One form, and its number of threads.
 #[derive(Clone, Debug)]
 pub struct Pricing {
     form: Form,
@@ -60,19 +60,19 @@ pub struct Pricing {
 /// The report of a pricing.
 #[derive(Clone, Debug)]
 pub struct Priced {
-    /// Contracts, and prices.
+    /// The number of contracts, which is that of prices.
     pub contracts: u64,
     /// Bytes of contracts.
     pub bytes_in: u64,
     /// Bytes of prices.
     pub bytes_out: u64,
-    /// Reading and parsing, computing, formatting and writing: shares of 1.
+    /// The shares of the time, of 1: reading and parsing, computing, formatting and writing.
     pub shares: [f64; 3],
-    /// Prices that differ from the last field of their lines by the tolerance or more.
+    /// The number of prices that differ from the last field of their line by the tolerance or more.
     pub off: u64,
     /// The largest difference from the last field.
     pub largest_difference: f64,
-    /// Requests about the output that could not be granted, and what was done instead.
+    /// Requests for the output that could not be granted, and their replacements.
     pub fallbacks: Vec<Fallback>,
 }
 
@@ -86,18 +86,18 @@ struct FormReport {
 }
 
 impl Pricing {
-    /// A form, with a thread for each core.
+    /// Returns a form with a thread for each core.
     pub fn new(form: Form) -> Self {
         Self { form, workers: 0, read: ReadOptions::new() }
     }
 
-    /// Threads, the caller's among them; fewer where they cannot be started. Default 0: one for each
-    /// core.
+    /// Sets the number of threads, including the caller's; fewer run if they cannot be started. Default 0: one
+    /// for each core.
     pub fn with_workers(self, workers: usize) -> Self {
         Self { workers, ..self }
     }
 
-    /// How the contracts are read.
+    /// Sets the options for reading the contracts.
     pub fn with_read(self, read: ReadOptions) -> Self {
         Self { read, ..self }
     }
@@ -106,8 +106,8 @@ impl Pricing {
     ///
     /// # Errors
     ///
-    /// The first fault in file order, in the library's words; the errors of reading and writing. There is no
-    /// output then.
+    /// The library's error for the first fault in file order; the errors of reading and writing. After an
+    /// error there is no output.
     pub fn price(&self, from: &Path, output: Ordered) -> Result<Priced> {
         let start = Instant::now();
         let done = match self.form {
@@ -144,7 +144,7 @@ impl Pricing {
         })
     }
 
-    /// The library's error for a text that a form did not take.
+    /// Returns the library's error for a text that a form refused.
     fn refused(&self, from: &Path) -> anyhow::Error {
         let read = self.read.clone().with_workers(1);
         match ContractOptions::new().with_read(read).read(from) {

@@ -1,4 +1,4 @@
-//! The results of a study: one row a run, and the facts about them. `study.json` is this.
+//! The results of a study: one row for each run, and the facts about them. `study.json` stores them.
 //!
 //! ```text
 //! Results ─ machine, method, limits
@@ -6,7 +6,7 @@
 //!          └─ Run: folder, series, x, state, round → seconds, bytes, metrics
 //! ```
 //!
-//! An older file is read with the fields that it has; a newer [`SCHEMA`] is an error that says so.
+//! Fields that an older file lacks have defaults; a newer [`SCHEMA`] is an error.
 //!
 //! ```
 //! use swath_study::results::{Results, SCHEMA};
@@ -47,11 +47,11 @@ pub struct Results {
     pub schema: u32,
     /// Swath's version, and the commit where it is known.
     pub version: String,
-    /// When it began, in seconds since 1970.
+    /// The start of the study, in seconds since 1970.
     pub started: u64,
-    /// Facts about the machine: `[name, value]`, in the order to show them.
+    /// Facts about the machine: `[name, value]`, in display order.
     pub machine: Vec<(String, String)>,
-    /// How it was measured.
+    /// The method of measurement.
     pub method: Method,
     /// The folders whose file systems were measured.
     pub folders: Vec<Folder>,
@@ -65,23 +65,23 @@ pub struct Results {
 }
 
 impl Results {
-    /// Processors of the machine; 0 if unknown.
+    /// Returns the processors of the machine; 0 if unknown.
     pub fn cores(&self) -> usize {
         let fact = self.machine.iter().find(|(name, _)| name == "cores");
         fact.and_then(|(_, cores)| cores.parse().ok()).unwrap_or(0)
     }
 }
 
-/// One run of one engine: what each worker did, and when.
+/// The recorded spans of one run of one engine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timeline {
     /// The engine.
     pub name: String,
-    /// Its work, as in `32 MB, cold files`.
+    /// The work, as in `32 MB, cold files`.
     pub what: String,
-    /// Workers, and places of reads in flight.
+    /// The names of the lanes: workers, and slots of reads in flight.
     pub lanes: Vec<String>,
-    /// The spans on them, by their start.
+    /// The spans on the lanes, ordered by start.
     pub moments: Vec<Moment>,
 }
 
@@ -92,15 +92,15 @@ pub struct Moment {
     pub lane: usize,
     /// The activity, as in `read`.
     pub activity: String,
-    /// Seconds from the beginning of the first.
+    /// Seconds since the start of the first span.
     pub start: f64,
-    /// Its length in seconds.
+    /// The length in seconds.
     pub seconds: f64,
     /// Bytes.
     pub bytes: u64,
 }
 
-/// How it was measured.
+/// The method of measurement.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Method {
     /// The words of the command line: `quick` or `full`.
@@ -109,21 +109,21 @@ pub struct Method {
     pub rounds: usize,
     /// The seed of the order within each round.
     pub seed: u64,
-    /// How files are made cold.
+    /// The way to make files cold.
     pub cold_by: String,
 }
 
-/// The note of a quick run, shown wherever its verdicts are.
+/// The note on a quick run, shown with its verdicts.
 pub const QUICK: &str = "A quick run: its files are smaller than the studies', and a full run \
     (`swath study --full`) may give other verdicts.";
 
 impl Method {
-    /// Whether files were smaller than in a full run.
+    /// Returns whether files were smaller than in a full run.
     pub fn is_quick(&self) -> bool {
         self.extent == "quick"
     }
 
-    /// The extent and the rounds, as in `full, 9 rounds`.
+    /// Returns the extent and the rounds, as in `full, 9 rounds`.
     pub fn words(&self) -> String {
         let Self { extent, rounds, .. } = self;
         format!("{extent}, {}", counted(*rounds, ["round", "rounds"]))
@@ -133,22 +133,22 @@ impl Method {
 /// A folder whose file system and device were measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Folder {
-    /// Its path, as given.
+    /// The path, as given.
     pub path: String,
-    /// Facts about it: `[name, value]`.
+    /// Facts about the folder: `[name, value]`.
     pub facts: Vec<(String, String)>,
 }
 
 /// A limit of the machine, or of one folder's device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
-    /// Which one, as in `memory sum` or `random read, O_DIRECT`.
+    /// The name, as in `memory sum` or `random read, O_DIRECT`.
     pub name: String,
-    /// The folder it belongs to, by its number in [`Results::folders`]; `None`: the machine.
+    /// The number of its folder in [`Results::folders`]; `None` for the machine.
     pub folder: Option<usize>,
     /// The median, with its interval.
     pub value: Interval,
-    /// As in `GB/s` or `µs`.
+    /// The unit, as in `GB/s` or `µs`.
     pub unit: String,
 }
 
@@ -156,29 +156,29 @@ pub struct Limit {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "written::Written")]
 pub struct Measured {
-    /// As in `a-threads`.
+    /// The id, as in `a-threads`.
     pub id: String,
-    /// `A` to `E`; `S` for jobs of many processes.
+    /// The study, `A` to `E`; `S` for jobs of many processes.
     pub study: String,
     /// The figure or table that it reproduces.
     pub figure: String,
-    /// Its size beside that of the study, in a sentence.
+    /// The size, compared with that of the study, in a sentence.
     pub scale: String,
     /// The study's claims and the findings.
     pub claims: Vec<Claimed>,
     /// The charts.
     pub charts: Vec<Chart>,
-    /// Its progress.
+    /// The progress.
     pub state: Progress,
-    /// The absent peers, and why: `[name, reason]`.
+    /// The absent peers: `[name, reason]`.
     pub absent: Vec<(String, String)>,
     /// The spread of the control's times, as a share of their median.
     pub noise: Option<f64>,
-    /// An upper bound of the spread, where nothing more is known: of schema 1.
+    /// An upper bound of the spread, for files of schema 1 without a value.
     pub noise_below: Option<f64>,
-    /// The time of everything, preparations and checks included.
+    /// The elapsed seconds, including preparations and checks.
     pub wall_seconds: Option<f64>,
-    /// One for each run that counts.
+    /// The runs that count.
     pub runs: Vec<Run>,
 }
 
@@ -186,35 +186,35 @@ pub struct Measured {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Progress {
-    /// It is complete.
+    /// The experiment is complete.
     Done,
-    /// It was stopped: finished rounds are kept.
+    /// The experiment was stopped; finished rounds are kept.
     #[default]
     Stopped,
-    /// It cannot run here, and why.
+    /// The experiment cannot run here, for this reason.
     Skipped(String),
-    /// It failed, and why.
+    /// The experiment failed, for this reason.
     Failed(String),
 }
 
 /// A chart of an experiment's runs: a line for each series and state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Chart {
-    /// As in `time by threads`.
+    /// The title, as in `time by threads`.
     pub title: String,
     /// The quantity of the horizontal axis, as in `threads`.
     pub x: String,
-    /// Whether it is logarithmic.
+    /// Whether the horizontal axis is logarithmic.
     pub x_log: bool,
-    /// Names instead of numbers: 0 is the first. Then series are drawn as bars.
+    /// The names of places 0, 1 …; if there are any, series are drawn as bars.
     pub x_names: Vec<String>,
     /// The quantity of the vertical axis.
     pub y: Measure,
-    /// Whether it is drawn logarithmically.
+    /// Whether the vertical axis is logarithmic.
     pub y_log: bool,
 }
 
-/// The number of a run that is drawn.
+/// The number of a run that a chart shows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
@@ -222,15 +222,14 @@ pub enum Measure {
     Seconds,
     /// Bytes a second, in GB/s.
     Rate,
-    /// How many times as fast as a series at one place, within the same round.
+    /// Speed-up over a series within the same round.
     SpeedUp {
-        /// The series that is 1.
+        /// The reference series.
         series: String,
-        /// Its place; `None`: the same place.
+        /// The place of the reference; `None` for the same place.
         x: Option<f64>,
     },
-    /// Speed-up over the same series at place 1, divided by the place: the share of threads that were
-    /// useful.
+    /// Speed-up over the same series at place 1, divided by the place: the parallel efficiency.
     Efficiency,
     /// One of [`Run::metrics`].
     Metric {
@@ -239,7 +238,7 @@ pub enum Measure {
         /// Its unit, as in `MiB`.
         unit: String,
     },
-    /// One of [`Run::courses`] over the time of a run, in per cent, of the runs at one place.
+    /// One of [`Run::courses`] of the runs at one place, over the time of a run in per cent.
     Course {
         /// Its name.
         name: String,
@@ -256,23 +255,23 @@ pub enum Measure {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// All of it.
+    /// The page cache holds all of the files.
     #[default]
     Warm,
-    /// Nothing of it.
+    /// The page cache holds nothing of the files.
     Cold,
-    /// There is no file, or it is written.
+    /// No file is read.
     None,
 }
 
-/// One run that counts. Its bytes were verified.
+/// One run that counts, with verified bytes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// The folder's number in [`Results::folders`].
     pub folder: usize,
     /// The series that ran.
     pub series: String,
-    /// The value of what the experiment varies.
+    /// The value of the varied parameter.
     pub x: f64,
     /// The state of the page cache.
     pub state: State,
@@ -282,15 +281,14 @@ pub struct Run {
     pub order: usize,
     /// Seconds on the clock.
     pub seconds: f64,
-    /// Bytes that were read or written.
+    /// Bytes read or written.
     pub bytes: u64,
-    /// Other counts, by name: `cpu_seconds`, `voluntary_switches`, `involuntary_switches`,
-    /// `minor_faults`, `major_faults`, `peak_bytes`, `cache_misses` …; counts that the machine does not have
-    /// are absent.
+    /// Other counts, by name: `cpu_seconds`, `voluntary_switches`, `involuntary_switches`, `minor_faults`,
+    /// `major_faults`, `peak_bytes`, `cache_misses` …; counts that the machine lacks are absent.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<String, f64>,
-    /// Courses over time, by name: a number for each of equal parts of the run, as in `busy`, the processors
-    /// at work.
+    /// Courses over time, by name: a number for each of equal parts of the run, such as `busy`, the busy
+    /// processors.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub courses: BTreeMap<String, Vec<f64>>,
 }
@@ -314,16 +312,16 @@ impl Default for Results {
 }
 
 impl Results {
-    /// Whether anything was measured.
+    /// Returns whether there is a run.
     pub fn has_runs(&self) -> bool {
         self.experiments.iter().any(|one| !one.runs.is_empty())
     }
 
-    /// Reads results that were written before.
+    /// Parses the text of `study.json`.
     ///
     /// # Errors
     ///
-    /// If it is not JSON of this kind, or of a newer kind than this program knows.
+    /// If it is not JSON of this format, or of a newer schema.
     pub fn parse(text: &str) -> Result<Self> {
         #[derive(Deserialize)]
         struct Head {

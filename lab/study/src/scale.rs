@@ -1,8 +1,8 @@
-//! Jobs of many processes past the size of this machine: a simulation, and what it is checked with.
+//! Simulates jobs of more processes than this machine can run, and checks the simulation.
 //!
-//! A job of [`swath::job`] on 10,000 workers cannot be run here, but its parts can: what one part costs,
-//! what one operation on a folder costs, and how a few processes share a machine. From these numbers a
-//! discrete-event simulation computes the whole, with a virtual clock:
+//! A job of [`swath::job`] on 10,000 workers cannot run here, but its elements can be measured: the cost of
+//! a part, the cost of an operation on a folder, and a few processes that share a machine. From these
+//! numbers a discrete-event simulation computes the whole job, with a virtual clock:
 //!
 //! ```text
 //! client ──hand out──▶ worker: open ▶ read ▶ compute ▶ write ▶ give the name ──receipt──▶ client
@@ -10,12 +10,12 @@
 //!                                                                              then: the commit
 //! ```
 //!
-//! A [`ServerLine`] serves one request after the other (the client, the file server's metadata). A [`Pool`] is
-//! shared by all who use it at one time (bandwidth, the cores of one machine). Everything random comes
-//! from a seed; two strategies with one seed meet the same parts, slow workers and failures.
+//! A [`ServerLine`] serves one request after the other (the client, the file server's metadata). The users
+//! of a [`Pool`] share its rate (bandwidth, the cores of one machine). All randomness comes from a seed:
+//! two strategies with one seed have the same parts, slow workers and failures.
 //!
-//! [`cores`] computes a verb of one process in the same way, on more cores than there are here.
-//! [`local`] runs small jobs with real processes, so that the simulation can be compared with them.
+//! [`cores`] computes a verb of one process in the same way, on more cores than this machine has. [`local`]
+//! runs small jobs with real processes, to compare the simulation with them.
 //!
 //! ```
 //! use swath_study::scale::{Job, Strategy, simulate};

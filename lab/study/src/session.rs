@@ -1,4 +1,4 @@
-//! Runs experiments one after the other and keeps their results, even when it is stopped.
+//! Runs experiments one after the other and saves their results, even after a stop.
 //!
 //! ```text
 //! folders × chosen experiments → rounds → Results ─┬─ study.json   after each experiment
@@ -7,7 +7,7 @@
 //!                                                  └─ report.html  at the end
 //! ```
 //!
-//! An experiment that cannot run here, or fails, does not stop the others.
+//! An experiment that cannot run here, or that fails, does not stop the other experiments.
 
 mod csv;
 mod folder;
@@ -53,13 +53,13 @@ pub struct SessionSettings {
     pub data: Vec<PathBuf>,
     /// The folder of the results.
     pub out: PathBuf,
-    /// Whether to continue an earlier study of the same settings.
+    /// Whether to continue an earlier study with the same settings.
     pub resume: bool,
     /// The seed of orders and contents.
     pub seed: u64,
     /// The version to record.
     pub version: String,
-    /// The command, for entrants that need a process of their own; without it they are left out.
+    /// The command, for entrants that need their own process; without it they are left out.
     pub program: Option<PathBuf>,
 }
 
@@ -68,17 +68,17 @@ pub struct SessionSettings {
 pub struct SessionStep {
     /// The running experiment, or [`LIMITS`].
     pub id: &'static str,
-    /// Its number, from 0, and the number of experiments.
+    /// The index of the experiment, and the number of experiments.
     pub experiment: (usize, usize),
-    /// Its finished runs, and the number of runs.
+    /// The number of finished runs, and of all runs.
     pub run: (usize, usize),
 }
 
 /// The file of a study in its folder.
 pub const FILE: &str = "study.json";
-/// The file of a study, compressed as records keep it.
+/// The compressed file of a study, as in records.
 pub const KEPT: &str = "study.json.zst";
-/// The page beside it.
+/// The page of a study.
 pub const PAGE: &str = "report.html";
 /// The tables of a study, for papers.
 pub const SUMMARY: &str = "summary.md";
@@ -87,8 +87,8 @@ const CONTROL_LEN: usize = 16 << 20;
 /// The step before the experiments.
 pub const LIMITS: &str = "limits";
 
-/// Runs all of it. The returned results are also in the folder of results, unless they
-/// [have no run](Results::has_runs): then nothing is written, and a new folder is removed again.
+/// Runs the limits and the experiments. The returned results are also in the folder of results, unless
+/// they [have no run](Results::has_runs): then nothing is written, and a new folder is removed.
 ///
 /// # Errors
 ///
@@ -102,7 +102,7 @@ pub fn run(
         settings.out.ancestors().take_while(|it| !it.exists()).map(Path::to_owned).collect();
     let results = run_in(settings, cancel, watch);
     if !results.as_ref().is_ok_and(Results::has_runs) {
-        // Only empty ones are removed.
+        // Removes empty folders only.
         made.iter().for_each(|folder| drop(fs::remove_dir(folder)));
     }
     results
@@ -139,7 +139,7 @@ fn run_in(
     if let Some(place) = stages.first().filter(|_| is_going(&results)) {
         results.timelines = timelines::record(&place.stage)?;
     }
-    // Finished experiments stay, and all that are not requested now.
+    // Finished experiments stay, and all that are not requested.
     let stays = |one: &Measured| {
         one.state == Progress::Done || settings.chosen.iter().all(|it| it.id != one.id)
     };
@@ -173,8 +173,8 @@ fn run_in(
     Ok(results)
 }
 
-/// The limits of the machine and all folders. If it is stopped before all of them are measured, none are
-/// kept: the next run measures them again.
+/// Measures the limits of the machine and all folders. A stop before the end keeps none: the next run
+/// measures them again.
 fn limits_of(
     places: &[SessionFolder],
     cancel: &CancelToken,
@@ -195,7 +195,7 @@ fn limits_of(
 ///
 /// # Errors
 ///
-/// If they cannot be written, or its path leads elsewhere by now.
+/// If a file cannot be written, or the path of the folder now leads elsewhere.
 pub fn report(results: &Results, folder: &ResultsFolder) -> Result<()> {
     let out = folder.path();
     save(results, out)?;
@@ -204,7 +204,7 @@ pub fn report(results: &Results, folder: &ResultsFolder) -> Result<()> {
     folder.check_place()
 }
 
-/// Judges the results by the rules of this version: unknown experiments stay as they are.
+/// Judges the results by the rules of this version; unknown experiments stay unchanged.
 pub fn judged_anew(mut results: Results) -> Results {
     let folders: Vec<String> =
         results.folders.iter().map(|folder| folder.path.clone()).collect();
@@ -216,7 +216,7 @@ pub fn judged_anew(mut results: Results) -> Results {
         };
         let places = Places { folders: &folders, seed, noise: one.noise, cores };
         one.claims = known.judged(&one.runs, places);
-        // Runs of an earlier version have the sizes of that version.
+        // Results without a scale are from an earlier version with other sizes.
         if !one.scale.is_empty() {
             one.scale = known.scale.sentence(is_full);
         }
@@ -224,12 +224,12 @@ pub fn judged_anew(mut results: Results) -> Results {
     results
 }
 
-/// The place of an experiment among all; those of another version come last.
+/// Returns the index of an experiment; unknown ones come last.
 fn place_of(id: &str) -> usize {
     experiments::ALL.iter().position(|one| one.id == id).unwrap_or(usize::MAX)
 }
 
-/// Writes the rows of an experiment, and of those that were not written yet, and the results.
+/// Writes the rows of an experiment and of others without a file, and the results.
 fn keep(results: &Results, id: &str, out: &Path) -> Result<()> {
     for one in &results.experiments {
         let rows = out.join(format!("{}.csv", one.id));
@@ -247,7 +247,7 @@ fn save(results: &Results, out: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The file of the study that `path` names: itself, or the one in that folder, which may be
+/// Returns the file of the study at `path`: `path` itself, or the file in that folder, which may be
 /// compressed.
 pub fn file_of(path: &Path) -> PathBuf {
     let (plain, kept) = (path.join(FILE), path.join(KEPT));
@@ -258,20 +258,20 @@ pub fn file_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Reads the results in a folder, or of a file.
+/// Reads the results from a folder or a file.
 ///
 /// # Errors
 ///
-/// If there are no results, or they cannot be understood.
+/// If there are no results, or they cannot be parsed.
 pub fn load(path: &Path) -> Result<Results> {
     let path = file_of(path);
     let text = text_of(&path).with_context(|| format!("cannot read {}", path.display()))?;
     Results::parse(&text).with_context(|| format!("in {}", path.display()))
 }
 
-/// The text of a file, decompressed if that is what its first bytes say.
+/// Reads the text of a file, decompressed if its first bytes show a compressed format.
 fn text_of(path: &Path) -> Result<String> {
-    // Not a pipe, which would wait for its other end.
+    // A pipe would wait for its other end.
     ensure!(fs::metadata(path)?.is_file(), "it is not a file");
     let bytes = fs::read(path)?;
     if Format::detect(&bytes).is_none() {
@@ -308,7 +308,7 @@ impl Write for BoundedText {
     }
 }
 
-/// The results of an earlier study of the same settings.
+/// Returns the results of an earlier study with the same settings.
 fn earlier(out: &Path, settings: &SessionSettings, now: &Results) -> Result<Option<Results>> {
     if !out.join(FILE).exists() {
         return Ok(None);
@@ -325,7 +325,7 @@ fn earlier(out: &Path, settings: &SessionSettings, now: &Results) -> Result<Opti
     Ok(Some(before))
 }
 
-/// A folder, and a hidden one in it that goes away at the end.
+/// A folder, with a hidden folder in it that is removed at the end.
 struct SessionFolder {
     stage: Stage,
     _folder: Hidden,
@@ -387,7 +387,7 @@ fn beginning(settings: &SessionSettings) -> Results {
     }
 }
 
-/// Rounds that count: at least as many as the experiment needs, and more if there is time.
+/// Returns the rounds that count: at least as many as the experiment needs, and more in a full run.
 fn rounds_of(extent: Extent, least: usize) -> usize {
     match extent {
         Extent::Smoke => 1,
@@ -420,7 +420,7 @@ fn measure(
         place.stage.clear();
         match stopped {
             Ok(Stopped::No) => {}
-            // Its input was not made.
+            // The input could not be made.
             Err(error) if !cancel.is_cancelled() => {
                 measured.state = Progress::Failed(format!("{error:#}"));
             }
@@ -477,7 +477,7 @@ fn in_folder(
     stopped
 }
 
-/// The spread of the control's times, as a share of their median; the worst folder counts.
+/// Returns the spread of the control's times, as a share of their median, in the worst folder.
 fn noise(runs: &[Run], folders: usize) -> Option<f64> {
     let key = Key { series: CONTROL, x: 0.0, state: State::None };
     let spreads = (0..folders).filter_map(|folder| {

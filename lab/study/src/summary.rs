@@ -1,7 +1,7 @@
 //! The study as tables for papers: `summary.md`.
 //!
-//! The parts that papers take from a record are between `<!-- part: NAME -->` and `<!-- /part -->`, so
-//! that the repository can compare the paper with the record, and insert the parts of a new one.
+//! The parts that papers quote are between `<!-- part: NAME -->` and `<!-- /part -->`, so that the
+//! repository can compare a paper with its record, and insert the parts of a new record.
 //!
 //! ```
 //! use swath_study::{results::Results, summary};
@@ -20,7 +20,7 @@ use crate::results::{
 };
 use swath_profile::stats::{Interval, median};
 
-/// All of it. With several folders, tables have a column for them.
+/// Renders the summary. With several folders, tables have a column for them.
 pub fn render(results: &Results) -> String {
     let mut text = String::from("# Findings\n\n");
     text += &made_by(results);
@@ -72,10 +72,10 @@ fn made_by(results: &Results) -> String {
     text + "\n"
 }
 
-/// Where papers quote the numbers of charts, and not only findings.
+/// The study whose charts papers quote, besides findings.
 const SCALE: &str = "S";
 
-/// The charts of an experiment as tables, each a part of its own.
+/// Renders the charts of an experiment as tables, each its own part.
 fn grids(text: &mut String, one: &Measured) {
     for chart in &one.charts {
         let Some(grid) = grid(chart, &one.runs) else { continue };
@@ -140,7 +140,7 @@ fn finding_row(
     row(text, &[&claimed, rule, state, here, &noise, &finding.because, &limit]);
 }
 
-/// The name of a claim in rows.
+/// Returns the name of a claim in rows.
 fn words(claim: &Claimed) -> String {
     format!("{}: {}", claim.id, claim.source)
 }

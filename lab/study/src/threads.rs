@@ -1,7 +1,7 @@
-//! Threads for one piece of work, without a panic where the machine has none left.
+//! Threads for one piece of work, without a panic if a thread cannot be started.
 //!
-//! A measurement with fewer threads than it claims is wrong, so that is an error; preparations and checks
-//! continue with the threads there are.
+//! A measurement with fewer threads than it claims is wrong, and therefore an error; preparations and
+//! checks continue with fewer threads.
 //!
 //! ```
 //! use swath_study::threads::{available, each};
@@ -24,12 +24,12 @@ use swath_os::locks::Mutex;
 pub struct ThreadResults<R> {
     /// The results of `work`, in the order of the parts.
     pub results: Vec<R>,
-    /// Why some parts had no thread of their own, if so.
+    /// The reason why some parts did not have their own thread, if so.
     pub refused: Option<io::Error>,
 }
 
 impl<R> ThreadResults<R> {
-    /// The results, if each part had a thread.
+    /// Returns the results, if each part had its own thread.
     ///
     /// # Errors
     ///
@@ -39,12 +39,12 @@ impl<R> ThreadResults<R> {
     }
 }
 
-/// Runs `work` on each of `parts` at the same time: the last on the caller's own thread, the others on one
-/// each. If no more threads can be started, the caller does the rest.
+/// Runs `work` on each of `parts` at the same time: the last part on the caller's thread, each other part
+/// on a new one. If no more threads can be started, the caller does the rest.
 ///
 /// # Panics
 ///
-/// If `work` does.
+/// If `work` panics.
 pub fn each<P: Send, R: Send>(parts: Vec<P>, work: impl Fn(P) -> R + Sync) -> ThreadResults<R> {
     let count = parts.len();
     let parts: Vec<_> = parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
@@ -71,14 +71,14 @@ pub fn each<P: Send, R: Send>(parts: Vec<P>, work: impl Fn(P) -> R + Sync) -> Th
     })
 }
 
-/// Hands out items one by one, to whichever thread asks next.
+/// Returns a function that hands out the items one by one, to any thread.
 pub(crate) fn one_by_one<I: Iterator>(items: I) -> impl Fn() -> Option<I::Item> {
     let items = Mutex::new(items);
     move || items.lock().next()
 }
 
-/// Returns how many threads can run at the same time, including the caller's, at most `wanted`: found by
-/// trying, since limits of users and control groups cannot be read.
+/// Returns the number of threads that can run at the same time, including the caller's, at most `wanted`.
+/// It starts threads to find out, because limits of users and control groups cannot be read.
 pub fn available(wanted: usize) -> usize {
     thread::scope(|scope| {
         let mut ends = Vec::new();
@@ -94,12 +94,12 @@ pub fn available(wanted: usize) -> usize {
     })
 }
 
-/// A pool of `workers` threads that fork and join, 0 for one each core. If they cannot be started, there
-/// are fewer, at worst this thread alone, and the returned text says so.
+/// Returns a pool of `workers` threads that fork and join; 0 for one each core. If they cannot be started,
+/// the pool has fewer, at worst this thread alone, and the returned text reports it.
 ///
 /// # Errors
 ///
-/// If no thread can be started, and this thread is in a pool already.
+/// If no thread can be started, and this thread is already in a pool.
 pub fn pool(workers: usize) -> Result<(ThreadPool, Option<String>), ThreadPoolBuildError> {
     let built = ThreadPoolBuilder::new().num_threads(workers).build();
     let Err(error) = built else { return built.map(|pool| (pool, None)) };
@@ -107,7 +107,7 @@ pub fn pool(workers: usize) -> Result<(ThreadPool, Option<String>), ThreadPoolBu
         0 => thread::available_parallelism().map_or(1, usize::from),
         workers => workers,
     };
-    // This thread waits for the others, so it does not count.
+    // This thread waits for the pool, so it does not count.
     let there = available(wanted) - 1;
     let fewer = match there {
         0 => ThreadPoolBuilder::new().num_threads(1).use_current_thread().build()?,
@@ -117,7 +117,7 @@ pub fn pool(workers: usize) -> Result<(ThreadPool, Option<String>), ThreadPoolBu
     Ok((fewer, Some(instead)))
 }
 
-/// The error for a thread that cannot be started.
+/// Returns the error for a thread that cannot be started.
 pub(crate) fn not_started(error: &io::Error, thread: usize, wanted: usize) -> io::Error {
     let text = format!(
         "cannot start thread {thread} of {wanted}: {error}; \

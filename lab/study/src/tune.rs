@@ -1,18 +1,18 @@
 //! Measures the few settings that matter for one file system, in some seconds.
 //!
 //! ```text
-//! folder → Place: a file, small files, what is possible here
+//! folder → Place: a file, small files, the possible kinds of reads
 //!            │
 //! Setting × its values → Duel: screened, confirmed, guarded → Profile, and why
 //! ```
 //!
-//! Every contestant is `auto` with a profile, so exactly the later reads are measured: the current
-//! settings against the same with one setting changed. A default stays unless another value is clearly
-//! faster, twice, and nothing else becomes slower; a setting that is taken belongs to the current settings
-//! of the next ones. Runs are checked: every run reads all bytes, and the first one of each kind also adds
-//! them up.
+//! Every contestant is `auto` with a profile, so the measured reads are those of later programs. The
+//! current settings compete with the same settings with one change. A default stays unless another value
+//! is clearly faster, twice, and nothing else becomes slower. An accepted value is part of the current
+//! settings when the next setting is measured. Every run reads all bytes, and the first run of each kind
+//! also checks their sum.
 //!
-//! Only the result remains: no file, and after a cancellation no profile.
+//! No file remains, and after a cancellation there is no profile.
 
 mod case;
 mod clock;
@@ -36,18 +36,18 @@ use duel::{DuelEntrant, DuelRun, decide};
 use place::TunePlace;
 use setting::{SETTINGS, Setting};
 
-/// The files to measure.
+/// The folder to measure, the time budget and the seed.
 #[derive(Clone, Debug)]
 pub struct TuneSettings {
-    /// A folder of the file system to measure: a hidden folder is made in it, and removed.
+    /// A folder of the file system to measure. A hidden folder is made in it, and removed.
     pub folder: PathBuf,
-    /// The time it may take; a run that has begun is finished.
+    /// The time budget; a run that has begun is finished.
     pub budget: Duration,
     /// The seed of the order of runs and of the files.
     pub seed: u64,
 }
 
-/// The result.
+/// The result of a tuning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuned {
     /// The new profile; it has no name yet.
@@ -58,22 +58,22 @@ pub struct Tuned {
     pub notes: Vec<String>,
     /// The length of the file that was read, in bytes.
     pub file_bytes: u64,
-    /// The time it took.
+    /// The elapsed time.
     pub elapsed: Duration,
-    /// It was cancelled: the findings so far are not a profile.
+    /// Whether it was cancelled: then the findings are not a profile.
     pub is_stopped: bool,
 }
 
 impl Tuned {
-    /// Whether the time was too short to compare anything: then the profile says nothing.
+    /// Returns whether the time was too short to compare anything: then the profile is empty.
     pub fn had_no_time(&self) -> bool {
         self.found.iter().any(is_open) && self.found.iter().all(|one| one.ratio.is_none())
     }
 }
 
-/// Measures; `watch` is called for each run.
+/// Measures the settings; `watch` is called for each run.
 ///
-/// Takes at most 96 MiB and some small files on the file system, an eighth of what is free there,
+/// It takes at most 96 MiB and some small files on the file system, at most an eighth of its free space,
 /// and as much memory.
 ///
 /// # Errors
@@ -104,7 +104,7 @@ pub fn run(
     tuned.notes = place.notes.clone();
     tuned.file_bytes = place.len();
     tuned.found = SETTINGS.each_ref().map(|setting| setting.open(&place)).to_vec();
-    // The unused time of one setting goes to those that had too little.
+    // Settings that had too little time get the unused time of others.
     for _ in 0..2 {
         let open: Vec<usize> =
             (0..SETTINGS.len()).filter(|&index| is_open(&tuned.found[index])).collect();
@@ -122,7 +122,7 @@ pub fn run(
     Ok(tuned)
 }
 
-/// Whether a setting remains to be measured.
+/// Returns whether a setting remains to be measured.
 fn is_open(found: &SettingFinding) -> bool {
     found.taken.is_none() && found.because == Because::NoTime.word()
 }
@@ -174,7 +174,7 @@ impl SettingTurns<'_> {
                 }
                 Err(error) => setting.kept(format!("not measured: {error:#}"), None),
             };
-            // If a further step is not taken, the result of the step before it stands.
+            // If a step is not accepted, the result of the step before it stands.
             if found.taken.is_none() {
                 return if last.taken.is_some() { last } else { found };
             }

@@ -1,7 +1,7 @@
-//! A timer beside the work: how late it fires, and how busy the processors are.
+//! A timer that runs during the work, and measures its lateness and the busy processors.
 //!
-//! Its lateness is study B's responsiveness; the busy processors over time are the load that studies B and
-//! C draw.
+//! The lateness is study B's responsiveness; the busy processors over time are the load in the charts of
+//! studies B and C.
 //!
 //! ```
 //! use swath_study::watch::beside;
@@ -20,10 +20,10 @@ use rustix::time::{ClockId, clock_gettime};
 /// The interval of the timer.
 pub const INTERVAL: Duration = Duration::from_millis(1);
 
-/// Equal parts of the time, for the load in each of them.
+/// The number of equal parts of the time for which the load is computed.
 pub const PARTS: usize = 20;
 
-/// The observations.
+/// The observations of the timer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Watched {
     /// The median lateness of the timer, in seconds beyond [`INTERVAL`]. 0 if it never fired.
@@ -35,16 +35,16 @@ pub struct Watched {
     pub busy: Vec<f64>,
 }
 
-/// Does `work` while another thread sleeps for a millisecond again and again.
+/// Runs `work` while another thread sleeps for a millisecond again and again.
 ///
 /// # Panics
 ///
-/// If `work` does.
+/// If `work` panics.
 pub fn beside<T>(work: impl FnOnce() -> T) -> (T, Watched) {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let start = Sample::now(Instant::now());
-        // Without a thread for the timer, there is nothing to report.
+        // If the timer's thread cannot be started, nothing is reported.
         let (done, at) = (&done, start.at);
         let timer =
             std::thread::Builder::new().spawn_scoped(scope, move || watch(at, done)).ok();
@@ -61,18 +61,18 @@ struct StopOnDrop<'d>(&'d AtomicBool);
 
 impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
-        // Relaxed: it only signals the end.
+        // Relaxed: the flag only signals the end.
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-/// Both clocks at one moment.
+/// The values of both clocks at one moment.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     at: Instant,
     /// Seconds since the beginning.
     seconds: f64,
-    /// Seconds that processors have worked for this process so far.
+    /// CPU seconds of this process.
     worked: f64,
 }
 
@@ -120,8 +120,8 @@ fn summary(start: Sample, ticks: &[Tick], end: Sample) -> Watched {
     }
 }
 
-/// Converts seconds and the work done until then, both growing from 0, to the work per second in each
-/// part; between two samples the work is even.
+/// Converts samples of time and work, which both grow from 0, to the work per second in each part. Work is
+/// interpolated linearly between samples.
 fn busy(samples: &[(f64, f64)]) -> Vec<f64> {
     let Some(&(total, _)) = samples.last() else { return Vec::new() };
     if total <= 0.0 {
@@ -148,7 +148,7 @@ mod tests {
         let end = Sample { seconds: 2.0, worked: 8.0, ..start };
         let tick =
             |late, seconds, worked| Tick { late, sample: Sample { seconds, worked, ..start } };
-        // The last one fires when all is over.
+        // The last tick comes after the end.
         let ticks = [tick(3.0, 0.5, 5.0), tick(1.0, 1.0, 6.0), tick(2.0, 2.5, 9.0)];
         let seen = summary(start, &ticks, end);
         assert_eq!((seen.late_median, seen.late_most), (2.0, 3.0));

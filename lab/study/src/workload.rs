@@ -1,8 +1,8 @@
-//! Makes inputs that are the same bytes on every machine.
+//! Makes inputs with the same bytes on every machine.
 //!
-//! The file depends on its [`Recipe`] alone, not on the number of workers: bytes and letters
-//! are a function of their position, and lines of numbers come in blocks, each a function of
-//! its index, laid one after the other in the order of their indexes.
+//! A file depends on its [`Recipe`] alone, not on the number of workers: bytes and letters are functions of
+//! their position, and lines of numbers come in blocks, which are functions of their index and follow in
+//! order.
 //!
 //! ```text
 //! bytes, letters   |block 0|block 1|block 2|bl|       cut at the size, to the byte
@@ -35,13 +35,13 @@ use swath::append::{Ordered, OrderedOptions, OrderedReport};
 use swath::sink::Durability;
 use swath::{OutputOptions, Positional, Result, WriteOptions};
 
-/// Bytes and letters are made and written this much at a time.
+/// Bytes or letters made and written at one time.
 const BLOCK_SIZE: u64 = 1 << 20;
 
 /// Numbers in one line, as in study A.
 pub const NUMBERS_PER_LINE: usize = 1024;
 
-/// Lines of numbers are made and written this many at a time: about 750 KiB.
+/// Lines of numbers made and written at one time: about 750 KiB.
 const LINES_PER_BLOCK: u64 = 128;
 
 /// The content of a file.
@@ -49,8 +49,7 @@ const LINES_PER_BLOCK: u64 = 128;
 pub enum FileContent {
     /// Random bytes.
     Bytes,
-    /// Random letters A to Z. 26 does not divide 256, so some letters come 10 times where
-    /// others come 9 times.
+    /// Random letters A to Z. 26 does not divide 256, so some letters come 10 times where others come 9 times.
     Letters,
     /// Lines of 1,024 random numbers from 0 to 65,535, separated by commas.
     CsvNumbers,
@@ -72,21 +71,21 @@ pub struct Table {
 pub enum Style {
     /// From 0 to 65,535.
     Integers,
-    /// From 0 to 1, with this many digits after the point; with 17, doubles are distinguished.
+    /// From 0 to 1, with this many digits after the point; 17 digits distinguish all doubles.
     Fractions(usize),
     /// From -1,000 to 1,000, with this many digits after the point.
     Fixed(usize),
 }
 
-/// Decides every byte of a file.
+/// The recipe of a file: it determines every byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recipe {
-    /// Its content.
+    /// The kind of content.
     pub kind: FileContent,
-    /// Its length in bytes. A file of lines ends with the last whole line before it, but has
-    /// at least one line unless `size` is 0.
+    /// The length in bytes. A file of lines ends with the last whole line within it, but has at least one line
+    /// unless `size` is 0.
     pub size: u64,
-    /// Another seed makes other bytes.
+    /// The seed of the bytes.
     pub seed: u64,
 }
 
@@ -95,9 +94,9 @@ pub struct Recipe {
 pub struct Generated {
     /// The file's length.
     pub bytes: u64,
-    /// Line ends in it.
+    /// The number of line ends.
     pub lines: u64,
-    /// The sum of its bytes, to check readers with.
+    /// The sum of the bytes, for the check of readers.
     pub sum: u64,
 }
 
@@ -114,9 +113,9 @@ impl Generated {
     }
 }
 
-/// Writes the file of `recipe` to `path` with `workers` threads (0: one per CPU), as
-/// [`swath::write()`] does: whole or not at all, in place of what is there. The data is not synced
-/// to the device: see [`generate_file`].
+/// Writes the file of `recipe` to `path` with `workers` threads (0: one per CPU), as [`swath::write()`]
+/// does: whole or not at all, replacing an existing file. The data is not synced to the device: see
+/// [`generate_file`].
 ///
 /// # Errors
 ///
@@ -125,8 +124,8 @@ pub fn generate(recipe: Recipe, path: &Path, workers: usize) -> Result<Generated
     generate_file(recipe, path, workers, OutputOptions::new().with_durability(Durability::None))
 }
 
-/// As [`generate`], with options for the file: whether it may exist, and whether it survives a power
-/// cut.
+/// Writes the file as [`generate`] does, with options: whether the file may exist, and whether it survives
+/// a power cut.
 ///
 /// # Errors
 ///
@@ -147,8 +146,7 @@ pub fn generate_file(
     Ok(made)
 }
 
-/// Writes the bytes of `recipe` to `out`, in order, with `workers` threads (0: one per CPU), and
-/// commits it.
+/// Writes the bytes of `recipe` to `out` in order, with `workers` threads (0: one per CPU), and commits it.
 ///
 /// # Errors
 ///
@@ -169,7 +167,7 @@ pub fn generate_stream(recipe: Recipe, workers: usize, out: Ordered) -> Result<G
     }
 }
 
-/// The threads to work with: 0 is one per CPU.
+/// Returns the number of threads: 0 means one per CPU.
 fn usable(workers: usize) -> usize {
     match workers {
         0 => thread::available_parallelism().map_or(1, NonZero::get),
@@ -177,7 +175,7 @@ fn usable(workers: usize) -> usize {
     }
 }
 
-/// Fills blocks of one size, for kinds that have them.
+/// Returns the function that fills a block, for kinds with blocks of one size.
 fn fill_of(kind: FileContent) -> Option<Fill> {
     match kind {
         FileContent::Bytes => Some(fill_bytes as Fill),
@@ -186,10 +184,10 @@ fn fill_of(kind: FileContent) -> Option<Fill> {
     }
 }
 
-/// Fills a block with the words of a seed from one on.
+/// Fills a block with the words of a seed, from a given word on.
 type Fill = fn(&mut [u8], u64, u64);
 
-/// Runs `work` on `workers` threads, or as many as there can be, and adds up what they made.
+/// Runs `work` on `workers` threads, or fewer if they cannot be started, and adds up the results.
 fn fork(workers: usize, work: impl Fn() -> Result<Generated> + Sync) -> Result<Generated> {
     let made = each(vec![(); workers], |()| work()).results;
     made.into_iter().try_fold(Generated::default(), |mut total, made| {
@@ -198,8 +196,8 @@ fn fork(workers: usize, work: impl Fn() -> Result<Generated> + Sync) -> Result<G
     })
 }
 
-/// Writes a head and `count` lines, each by its number, with `workers` threads (0: one for each core),
-/// and commits that.
+/// Writes a head and `count` lines, each a function of its number, with `workers` threads (0: one for each
+/// core), and commits the output.
 fn write_each(
     output: Ordered,
     workers: usize,
@@ -207,7 +205,7 @@ fn write_each(
     count: u64,
     each: impl Fn(u64, &mut Vec<u8>) + Sync,
 ) -> Result<OrderedReport> {
-    /// Lines that are written together: some hundred kB.
+    /// Lines written together: some hundred kB.
     const CHUNK: u64 = 1 << 14;
     let chunks = 0..count.div_ceil(CHUNK).max(1);
     output.map_ordered(chunks, workers, |chunk, ticket| -> Result<()> {
@@ -221,10 +219,10 @@ fn write_each(
     output.commit()
 }
 
-/// More threads than this are a mistake.
+/// The most threads: a larger number is a mistake.
 const MOST_WORKERS: usize = 1024;
 
-/// Writes blocks of one size, each where its index says.
+/// Writes blocks of one size, each at the place of its index.
 fn write_blocks(
     out: &Positional,
     recipe: Recipe,
@@ -250,7 +248,7 @@ fn write_blocks(
     })
 }
 
-/// Writes blocks of one size, each after the one before it.
+/// Writes blocks of one size in order.
 fn write_in_order(
     out: Ordered,
     recipe: Recipe,
@@ -284,7 +282,7 @@ fn fill_bytes(target: &mut [u8], seed: u64, first_word: u64) {
     rest.copy_from_slice(&word(seed, index).to_le_bytes()[..rest.len()]);
 }
 
-/// Fills `target` with letters, each made from the byte that [`fill_bytes`] gives.
+/// Fills `target` with letters, each made from a byte of [`fill_bytes`].
 pub(crate) fn fill_letters(target: &mut [u8], seed: u64, first_word: u64) {
     fill_bytes(target, seed, first_word);
     for byte in target {
@@ -293,7 +291,7 @@ pub(crate) fn fill_letters(target: &mut [u8], seed: u64, first_word: u64) {
     }
 }
 
-/// Writes blocks of lines, each after the one before it.
+/// Writes blocks of lines in order.
 fn write_lines(
     out: Ordered,
     size: u64,
@@ -305,7 +303,7 @@ fn write_lines(
     out.map_ordered(blocks, workers, |index, ticket| -> Result<()> {
         let block = ticket.buffer();
         fill(block, index);
-        // Earlier blocks have their tickets, so they get their turn.
+        // No deadlock: earlier blocks already have their tickets.
         block.truncate(queue.place(index, block));
         let more = Generated::of(block);
         made.lock().add(more);
@@ -331,7 +329,7 @@ fn fill_lines(block: &mut Vec<u8>, decimals: &Decimals, seed: u64, index: u64) {
 
 /// Fills `block` with the lines of block `index` of a table.
 fn fill_table(block: &mut Vec<u8>, table: Table, seed: u64, index: u64) {
-    /// About as much text as a block of bytes is long.
+    /// Numbers of a block: about as much text as a block of bytes.
     const NUMBERS_PER_BLOCK: u64 = 64 << 10;
     block.clear();
     let columns = table.columns.max(1) as u64;
@@ -356,13 +354,13 @@ fn push_number(block: &mut Vec<u8>, style: Style, seed: u64, index: u64) {
     written.expect("a vector takes everything");
 }
 
-/// The text of every number from 0 to 65,535 with a comma after it.
+/// The text of every number from 0 to 65,535, each with a comma.
 struct Decimals {
     texts: Vec<[u8; 8]>,
 }
 
 impl Decimals {
-    /// Six bytes of text at most; the last byte holds its length.
+    /// Makes the texts: at most six bytes each, with the length in the last byte.
     fn new() -> Self {
         let text = |number: u16| {
             let digits = format!("{number},");
@@ -380,7 +378,7 @@ impl Decimals {
         for number in [word, word >> 16, word >> 32, word >> 48] {
             let [low, high, ..] = number.to_le_bytes();
             let text = self.texts[usize::from(u16::from_le_bytes([low, high]))];
-            // Eight bytes are copied, which is one store, and the superfluous cut off.
+            // Copy eight bytes with one store, then cut the excess off.
             let end = block.len() + usize::from(text[7]);
             block.extend_from_slice(&text);
             block.truncate(end);
@@ -388,7 +386,7 @@ impl Decimals {
     }
 }
 
-/// Says how much of each block is in the file, in the order of the indexes.
+/// Decides how much of each block the file holds, in the order of the indexes.
 struct BlockQueue {
     size: u64,
     state: Mutex<QueueState>,
@@ -407,7 +405,7 @@ impl BlockQueue {
         Self { size, state: Mutex::new(state), moved: Condvar::new() }
     }
 
-    /// Waits for the blocks before `index`; returns how many bytes of `block` there is room for.
+    /// Waits for the blocks before `index`; returns the number of bytes of `block` that fit.
     fn place(&self, index: u64, block: &[u8]) -> usize {
         let waiting = |state: &mut QueueState| !state.closed && state.next_index != index;
         let state = self.moved.wait_while(self.state.lock(), waiting);
@@ -425,13 +423,13 @@ impl BlockQueue {
         part.len()
     }
 
-    /// Whether the file is full.
+    /// Returns whether the file is full.
     fn is_closed(&self) -> bool {
         self.state.lock().closed
     }
 }
 
-/// Returns the whole lines of `block` that fit into `room`; one that does not, if it is first.
+/// Returns the whole lines of `block` that fit into `room`; at least one line if the block is the first.
 fn whole_lines(block: &[u8], room: u64, is_first: bool) -> &[u8] {
     let room = usize::try_from(room).unwrap_or(usize::MAX).min(block.len());
     let is_end = |&byte: &u8| byte == b'\n';

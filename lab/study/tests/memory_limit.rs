@@ -1,4 +1,4 @@
-//! A process can put itself under a memory limit and leave it again. In a program of its own, since the
+//! A process can put itself under a memory limit and leave it. This is a separate test program, because the
 //! limit holds for the whole process.
 
 use std::fs::{self, File};

@@ -1,8 +1,8 @@
-//! From ten records of 16 bytes to ten million, appended from the threads of a pool, beside one thread that writes
-//! them one after the other.
+//! Appends ten to ten million records of 16 bytes from the threads of a pool, compared with one thread
+//! that writes them in order.
 //!
-//! The calling thread begins, as in a program that writes no more than `scope` and `join`: the others of the
-//! global pool take part from the first join on.
+//! The calling thread begins, as in a program that calls only `scope` and `join`. The threads of the
+//! global pool help after the first join.
 
 use crate::bench::Bench;
 use crate::contestants::write::{into_folder, output, tree};
@@ -16,10 +16,10 @@ use swath_study::measure::{Entrants, Goal, Outcome};
 
 const OURS: &str = "swath append";
 const RECORD: usize = 16;
-/// Records that a strand usually writes without a join.
+/// The usual number of records that a strand writes without a join.
 pub(super) const LEAF: usize = 4096;
 
-/// The record of a number: its digits.
+/// Returns the digits of `number`, with leading zeros.
 fn record(number: usize) -> [u8; RECORD] {
     let mut digits = [b'0'; RECORD];
     let (mut rest, mut at) = (number, RECORD);
@@ -52,7 +52,7 @@ fn buffered(count: usize, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// As a program that leaves the old file or the new one.
+/// Writes a new file and renames it, so that readers see the old file or the new one.
 fn renamed(count: usize, folder: &Path) -> Result<()> {
     buffered(count, folder)?;
     Ok(std::fs::rename(folder.join("out"), folder.join("whole"))?)
@@ -64,11 +64,11 @@ fn plain(count: usize, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// `count` records, `leaf` of them without a join.
+/// Compares ways to write `count` records, `leaf` of them without a join.
 pub(super) fn build(bench: &Bench, count: usize, leaf: usize) -> Result<Entrants> {
     let count = bench.pick(count, 100);
     let (expected, room) = (expected(count), count * RECORD);
-    // Its threads are started here, not in the first round.
+    // Start the threads of the pool before the first round.
     rayon::join(|| (), || ());
     let [buffer, rename, calls] = [
         "one thread, a buffer",

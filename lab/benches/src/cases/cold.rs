@@ -1,4 +1,4 @@
-//! Reading a file that is not in the page cache, once and three times in a row.
+//! Reads a file that is not in the page cache, once and three times in a row.
 
 use crate::bench::{Bench, Size};
 use crate::contestants::file::{DEPTHS, THREADS, direct_name, pread_name};
@@ -14,15 +14,15 @@ const BYPASS_FRESH: &str = "swath bypass, fresh buffer";
 const KEEP_REUSED: &str = "swath keep, reused buffer";
 const KEEP_FRESH: &str = "swath keep, fresh buffer";
 
-/// CPU seconds that 2 GiB past the page cache may cost.
+/// CPU seconds allowed for reading 2 GiB past the page cache.
 const CPU_SECONDS: f64 = 0.1;
 
 fn with(page_cache: PageCache) -> ReadOptions {
     ReadOptions::new().with_page_cache(page_cache)
 }
 
-/// Compares with the best direct and the best buffered limit; one thread through the page cache comes
-/// first, as the others' reference.
+/// Compares with the best direct and the best buffered limit. One thread through the page cache comes
+/// first: it is the reference for all ratios.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
     let cold = bench.bytes(size, State::Cold)?;
     let buffered =
@@ -47,7 +47,7 @@ pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
     Ok(Entrants::new(here, goals))
 }
 
-/// Compares three reads by `auto`, the first of them cold, with policies that stay the same.
+/// Compares `auto` with fixed policies in three reads, the first of them cold.
 pub(super) fn build_three_reads(bench: &Bench, size: Size) -> Result<Entrants> {
     const AUTO: &str = "three times auto";
     const KEEP: &str = "three times keep";

@@ -1,4 +1,4 @@
-//! Compressing numbers, manuals and programs with all cores, against the usual tools.
+//! Compresses numbers, manuals and programs with all cores, compared with the usual tools.
 
 use crate::bench::Bench;
 use crate::contestants::compress::{Packing, Tool, swath, tool};
@@ -11,7 +11,7 @@ use swath::ReadOptions;
 use swath_study::measure::{Entrants, Goal, Input};
 use swath_study::workload::{FileContent, Generated, Recipe, generate};
 
-/// Ours, in each case.
+/// The name of Swath's entrant.
 const SWATH: &str = "swath compress";
 
 const ZSTD: &str = "zstd -3";
@@ -36,10 +36,10 @@ const BZIP2_TOOLS: &[Tool] = &[
     Tool { name: "lbzip2", program: "lbzip2", line: r#"exec lbzip2 -n "$2" -c "$0" > "$1""# },
 ];
 
-/// Folders whose files are realistic and at hand: manuals and data, and programs.
+/// Folders with realistic input: manuals and data, and programs.
 const FOLDERS: [&str; 2] = ["/usr/share", "/usr/lib"];
 
-/// Makes the file to compress: a third of it numbers, the rest from files of this system.
+/// Makes the file to compress: a third numbers, the rest from files of this system.
 fn input(bench: &Bench, packing: Packing) -> Result<Rc<Input>> {
     let size: u64 = match (bench.quick, packing) {
         (true, _) => 1 << 20,
@@ -54,7 +54,7 @@ fn input(bench: &Bench, packing: Packing) -> Result<Rc<Input>> {
         generate(recipe, path, 0)?;
         let mut file = File::options().append(true).open(path)?;
         for folder in FOLDERS {
-            // Without such a folder, all of it is numbers.
+            // A missing folder makes the file shorter.
             append_files(Path::new(folder), &mut file, size / 3)?;
         }
         let sum = ReadOptions::new().sum(path)?;
@@ -62,8 +62,8 @@ fn input(bench: &Bench, packing: Packing) -> Result<Rc<Input>> {
     })
 }
 
-/// Appends the files below `folder` in the order of their names, up to `left` bytes; returns how
-/// many bytes are missing.
+/// Appends up to `left` bytes of the files below `folder`, in order of name; returns the number of
+/// bytes missing.
 fn append_files(folder: &Path, out: &mut impl Write, mut left: u64) -> Result<u64> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(left) };
     let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();

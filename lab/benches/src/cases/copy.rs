@@ -1,4 +1,4 @@
-//! Copying a warm file, against cp(1): until the kernel has it, and until the device has it.
+//! Copies a warm file, compared with cp(1): into the page cache, and to the device.
 
 use crate::bench::{Bench, Size};
 use crate::child;
@@ -19,10 +19,10 @@ const CP_SYNC: &str = "cp && sync";
 const SWATH: &str = "swath::copy, not synced";
 const SWATH_SYNC: &str = "swath::copy";
 
-/// How far a serial program may be ahead: see the record.
+/// The required share of the speed of cp(1).
 const SHARE: f64 = 1.0;
 
-/// Compares copies that share no blocks.
+/// Compares copies that do not share blocks with the original.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
     let input = bench.bytes(size, State::Warm)?.input;
     let swath = |name, durability| {

@@ -1,4 +1,4 @@
-//! Reading many files: against the bare calls, the device, and study B's threads.
+//! Reads many files, compared with the bare calls, the device, and study B's threads.
 
 use crate::args::FilesReader;
 use crate::bench::Bench;
@@ -17,7 +17,7 @@ use swath_study::measure::{Entrant, Entrants, Goal, Meter};
 use swath_study::peers::Absent;
 use swath_study::results::State;
 
-/// How many files of which size.
+/// The number of files and their size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     files: u64,
@@ -33,12 +33,12 @@ impl Shape {
     pub(crate) const WARM: Self = shape(100_000, 10_000, "100k-10kB");
     pub(crate) const COLD: Self = shape(20_000, 10_000, "20k-10kB");
 
-    /// Its label.
+    /// Returns the label.
     pub(crate) fn label(self) -> &'static str {
         self.label
     }
 
-    /// Makes them: fewer and smaller ones for smoke tests.
+    /// Makes the files: fewer and smaller ones for smoke tests.
     pub(crate) fn make(self, bench: &Bench) -> Result<Rc<Grove>> {
         let name = format!("tree-{}", self.label);
         eprintln!("making {name}");
@@ -67,7 +67,7 @@ pub(super) fn build_warm(warm: &FilesSetting<'_>) -> Result<Entrants> {
     Ok(entrants)
 }
 
-/// Reads in flight at which the device and Swath are compared.
+/// The reads in flight at which Swath is compared with the device.
 const DEPTHS: [u32; 3] = [64, 128, 256];
 
 /// Compares with random reads of the device at the same depth, and with threads.
@@ -86,9 +86,9 @@ pub(super) fn build_cold(cold: &FilesSetting<'_>) -> Result<Entrants> {
     Ok(entrants)
 }
 
-/// Calls of a program that reads a tree from the page cache.
+/// Counts the calls of a program that reads a tree from the page cache.
 const CALLS_WARM: &str = "swath::ingest, warm";
-/// The same calls, from the device.
+/// Counts the calls of a program that reads a tree from the device.
 const CALLS_COLD: &str = "swath::ingest, cold";
 const CALLS_RING: &str = "swath::ingest, cold, opened by the ring";
 const CALLS_STD: &str = "std::fs::read, warm";
@@ -108,8 +108,8 @@ pub(super) fn build_calls(setting: &FilesSetting<'_>) -> Result<Entrants> {
     Ok(entrants)
 }
 
-/// Reads files in a separate process whose system calls strace(1) counts; its time is that under
-/// strace. The work of io_uring inside the kernel is not a system call; entering it is.
+/// Reads files in a separate process whose system calls strace(1) counts; its time includes strace.
+/// Entering io_uring is a system call; the work of io_uring inside the kernel is not.
 fn counted(
     setting: &FilesSetting<'_>,
     name: &str,
@@ -137,7 +137,7 @@ fn total(table: &str) -> Result<u64> {
     let mut total = 0;
     for line in table.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
-        // Its line about a thread that it detached begins with a number, too.
+        // A line about a detached thread begins with a number, too.
         let is_row = words.first().is_some_and(|word| word.parse::<f64>().is_ok())
             && !line.contains("<detached");
         if is_row && words.last() != Some(&"total") {

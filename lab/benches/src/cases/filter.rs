@@ -1,4 +1,4 @@
-//! Lines that contain a pattern, less than one in a hundred, copied to a file in their order, beside ripgrep.
+//! Copies the lines that contain a pattern (fewer than 1 %) to a file in order, compared with ripgrep.
 
 use crate::bench::{Bench, Size};
 use crate::child;

@@ -1,5 +1,5 @@
-//! The cost of a join, and of a commit that moves spilled bytes. The study's `e-fib` and `e-files` compare
-//! parallel strands with separate files and with the serial program.
+//! Measures the cost of a join, and of a commit that moves spilled bytes. The study's `e-fib` and
+//! `e-files` compare parallel strands with separate files and with the serial program.
 
 use crate::bench::Bench;
 use crate::contestants::write::output;
@@ -21,12 +21,12 @@ fn pool(threads: usize) -> Result<ThreadPool> {
     Ok(ThreadPoolBuilder::new().num_threads(threads).build()?)
 }
 
-/// Nothing is synced.
+/// Returns options that sync nothing.
 fn options() -> AppendOptions {
     AppendOptions::new().with_output(output())
 }
 
-/// Touches as much memory as the page cache will take for `len` bytes, twice.
+/// Touches twice the memory that the page cache will take for `len` bytes.
 fn touched(entrant: Entrant, len: u64) -> Entrant {
     let room = usize::try_from(2 * len).unwrap_or(usize::MAX);
     entrant.with_before(move || cache::touch_memory(room).context("cannot touch memory"))
@@ -36,7 +36,7 @@ const IN_MEMORY: &str = "join and a write of 16 bytes, kept in memory";
 const TO_A_FILE: &str = "join and a write of 16 bytes, to a plain file";
 const BARE: &str = "rayon::join alone";
 
-/// The tree of calls without anything to write.
+/// Runs the tree of calls, which write nothing.
 fn joins(n: u32) -> u64 {
     if n < 2 {
         return std::hint::black_box(1);
@@ -45,7 +45,7 @@ fn joins(n: u32) -> u64 {
     a + b + 1
 }
 
-/// The tree of calls, each of which writes 16 bytes first.
+/// Runs the tree of calls, each of which first writes 16 bytes.
 fn joins_and_writes(n: u32, w: &mut Writer<'_>) -> io::Result<u64> {
     w.write_all(&[7; 16])?;
     if n < 2 {
@@ -55,7 +55,7 @@ fn joins_and_writes(n: u32, w: &mut Writer<'_>) -> io::Result<u64> {
     Ok(a + b + 1)
 }
 
-/// The cost of a write and a join beyond the join: seconds for a million calls, so µs for one.
+/// Times a write and a join, less the time of the join alone: seconds per million calls, or µs per call.
 pub(super) fn build_join(bench: &Bench, threads: usize) -> Result<Entrants> {
     let n = bench.pick(30, 12);
     let calls = joins(n);
@@ -90,8 +90,8 @@ pub(super) fn build_join(bench: &Bench, threads: usize) -> Result<Entrants> {
 const ALIGNED: &str = "swath commit, spilled extents aligned";
 const UNALIGNED: &str = "swath commit, spilled extents unaligned";
 
-/// Times a commit that moves spilled bytes to their place; they are on the device and in the page
-/// cache. Nothing is synced.
+/// Times a commit that moves spilled bytes to their place. The bytes are on the device and in the page
+/// cache; nothing is synced.
 pub(super) fn build_stitch(bench: &Bench, threads: usize) -> Result<Entrants> {
     let len = bench.pick(1 << 30, 1 << 20);
     let of = |name, skew: u64| -> Result<Entrant> {
@@ -109,14 +109,14 @@ pub(super) fn build_stitch(bench: &Bench, threads: usize) -> Result<Entrants> {
         Ok(touched(entrant, len))
     };
     let here = [plain_copy(bench, len), of(ALIGNED, 4096)?, of(UNALIGNED, 4099)?];
-    // 4 GB/s, and 1 ms a GB where blocks can be shared.
+    // Copied at 4 GB/s; 1 ms a GB where blocks can be shared.
     let (slow, fast) = (len as f64 / 4e9, len as f64 / 1e9 * 1e-3);
     let shares_blocks = matches!(kind(bench)?, FileSystem::Xfs | FileSystem::Btrfs);
     let aligned = if shares_blocks { fast } else { slow };
     Ok(Entrants::new(here, [Goal::seconds(ALIGNED, aligned), Goal::seconds(UNALIGNED, slow)]))
 }
 
-/// An output whose second fork, all of it spilled, has its place only when the first one ends.
+/// Returns an output whose second fork is all spilled: its place is known only when the first fork ends.
 fn spilled(path: &Path, len: u64, skew: u64) -> Result<append::Append> {
     let out = options().with_memory_limit(1).create(path)?;
     let (mut first, mut second) = (out.fork()?, out.fork()?);
@@ -146,7 +146,7 @@ fn plain_copy(bench: &Bench, len: u64) -> Entrant {
     touched(entrant, len)
 }
 
-/// As a program does it with a buffer of its own.
+/// Copies through a buffer of 256 KiB, as a program without a library does.
 fn copied(from: &Path, to: &Path) -> io::Result<u64> {
     let mut buffer = vec![0; 256 << 10];
     let (mut source, mut target) = (File::open(from)?, File::create(to)?);

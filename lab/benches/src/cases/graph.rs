@@ -1,4 +1,4 @@
-//! A graph of 67 million edges as Matrix Market: to coordinates, to compressed rows, and back.
+//! Parses a Matrix Market graph of 67 million edges to coordinates and to compressed rows, and writes it.
 
 use crate::bench::Bench;
 use crate::contestants::text::beside;
@@ -27,7 +27,7 @@ const FMM_CSR: PythonWay = python("fast_matrix_market.mmread, tocsr", "fmm_csr")
 const SCIPY_WRITE: PythonWay = python("scipy.io.mmwrite", "scipy_write");
 const FMM_WRITE: PythonWay = python("fast_matrix_market.mmwrite", "fmm_write");
 
-/// To coordinates.
+/// Parses edges to coordinates.
 pub(super) fn build_coo(bench: &Bench, text: &TextField) -> Result<Entrants> {
     let goals = [
         Goal::seconds(COO, seconds(text, 250e6)),
@@ -37,20 +37,20 @@ pub(super) fn build_coo(bench: &Bench, text: &TextField) -> Result<Entrants> {
     Ok(beside(bench, text, COO, coordinates, &PEERS, goals))
 }
 
-/// To coordinates, with values.
+/// Parses edges with values to coordinates.
 pub(super) fn build_real(bench: &Bench, text: &TextField) -> Result<Entrants> {
     let goals = [Goal::speed(COO, 3.4, &RIVALS)];
     Ok(beside(bench, text, COO, coordinates, &PEERS, goals))
 }
 
-/// To compressed rows.
+/// Parses edges to compressed rows.
 pub(super) fn build_csr(bench: &Bench, text: &TextField) -> Result<Entrants> {
     let goals =
         [Goal::seconds(CSR, seconds(text, 110e6)), Goal::speed(CSR, 11.0, &[SCIPY_CSR.name])];
     Ok(beside(bench, text, CSR, rows, &[SCIPY_CSR, FMM_CSR], goals))
 }
 
-/// The file written again.
+/// Writes the parsed graph.
 pub(super) fn build_write(bench: &Bench, text: &TextField) -> Result<Entrants> {
     let seconds = text.input.made.bytes as f64 / 1e9;
     let goals = [Goal::seconds(WRITE, seconds), Goal::speed(WRITE, 5.0, &[FMM_WRITE.name])];

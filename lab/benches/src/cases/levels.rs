@@ -1,4 +1,4 @@
-//! Processors with narrower vectors: the same work with a limit on the level.
+//! Runs the same work with a limit on the vector level, as on processors with narrower vectors.
 
 use crate::bench::Bench;
 use crate::contestants::text::ours;
@@ -11,7 +11,7 @@ use swath_study::peers::Absent;
 use swath_study::pricing::Form;
 use swath_study::results::State;
 
-/// The share of the speed with AVX-512.
+/// The required share of the speed with AVX-512.
 const SHARE: f64 = 0.70;
 
 pub(super) fn build_coo(bench: &Bench, text: &TextField) -> Result<Entrants> {
@@ -31,7 +31,7 @@ pub(super) fn build_price(bench: &Bench) -> Result<Entrants> {
     Ok(levels(|name| contracts.entrant(name, Form::Swath, bench.workers, State::Warm)))
 }
 
-/// An entrant for each level that the processor has.
+/// Returns an entrant for each level that the processor has.
 fn levels(entrant: impl Fn(&str) -> Entrant) -> Entrants {
     let limited = |level: Level| {
         let name = level.to_string();

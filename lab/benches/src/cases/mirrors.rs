@@ -1,8 +1,8 @@
-//! Mirrors: on devices of their own, one of them slow, and all on one device.
+//! Reads from mirrors: each on its own device, one of them slow, and all on one device.
 //!
-//! The machine has one disk, so devices of their own are copies with a limited rate, below what the
-//! page cache gives. "As fast as all together" is one copy with the sum of their rates, which no
-//! division of the work can beat.
+//! The machine has one disk, so a copy with a limited rate, below that of the page cache, stands for a
+//! device. "As fast as these together" is one copy with the sum of the rates, which no division of the
+//! work can beat.
 
 use crate::bench::{Bench, Size};
 use anyhow::Result;
@@ -22,26 +22,26 @@ const SLOW: &str = "swath, one of four five times slower";
 const SLOW_EVEN: &str = "study A's even split, one of four slower";
 const TOGETHER: &str = "one copy as fast as these together";
 
-/// The gain that four copies are to bring, and the share of the bandwidth that one slow copy leaves.
+/// The required gain of four copies, and the required share of the bandwidth if one copy is slow.
 const FOUR_TIMES: f64 = 3.9;
 const SLOW_SHARE: f64 = 0.9;
 
-/// Bytes per second of one copy: an eighth of the rate at which one core copies, so that four of them
-/// leave the processor idle; less for tiny files, so that there is something to time.
+/// Bytes per second of one copy: an eighth of the rate at which one core copies, so that four copies
+/// leave the processor idle; less for tiny files, which are too short to time otherwise.
 const RATE: u64 = 128 << 20;
 const QUICK_RATE: u64 = 16 << 20;
 
-/// How many times slower the slow copy is.
+/// Factor by which the slow copy is slower.
 const SLOWER: u64 = 5;
 
-/// The readers of the copies.
+/// The way to read the copies.
 #[derive(Clone, Copy)]
 enum Reader {
     Swath,
     EvenSplit,
 }
 
-/// Compares copies on devices of their own.
+/// Compares copies that are each on their own device.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
     let warm = bench.bytes(size, State::Warm)?;
     let rate = bench.pick(RATE, QUICK_RATE);
@@ -81,13 +81,13 @@ fn throttled(warm: &FileField, name: &str, rates: &[u64], reader: Reader) -> Ent
 const FILE: &str = "swath, the file";
 const MIRRORS: &str = "swath, the file and two mirrors";
 
-/// The time that mirrors on one device may cost.
+/// The most time with mirrors on one device, as a multiple of the time without.
 const COST: f64 = 1.02;
 
 /// Reads in one timed run: warm reads are short.
 const REPEATS: u64 = 4;
 
-/// Compares copies on one device with one of them.
+/// Compares three copies on one device with the file alone.
 pub(super) fn build_device(bench: &Bench, size: Size) -> Result<Entrants> {
     let warm = bench.bytes(size, State::Warm)?.times(REPEATS);
     let copy = |name: &str| {

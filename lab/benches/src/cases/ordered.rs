@@ -1,4 +1,4 @@
-//! Many chunks in one file, in their order, against a file for each thread: fsync included.
+//! Writes many chunks to one file in order, compared with a file for each thread; fsync included.
 
 use crate::args::Consumer;
 use crate::bench::{Bench, Size};
@@ -9,13 +9,13 @@ use std::rc::Rc;
 use swath_study::measure::{Entrants, Goal};
 use swath_study::results::State;
 
-/// How many times as fast one file is to be as a file for each thread.
+/// The required speed, as a multiple of that with a file for each thread.
 const SHARE: f64 = 1.1;
 
-/// Chunks that may exist for each worker.
+/// The most chunks in memory for each worker.
 const CHUNKS_A_WORKER: usize = 2;
 
-/// MiB that the process takes besides: stacks, and memory touched for the first time.
+/// MiB of the process itself: stacks, and memory touched for the first time.
 const PROCESS_MIB: f64 = 1.0;
 
 /// Compares one file in ordered mode, through and past the page cache, with the alternatives.
@@ -29,7 +29,7 @@ pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
     Ok(Entrants::new(here, goals))
 }
 
-/// Its memory, in a process of its own.
+/// Measures the peak memory of ordered mode, in its own process.
 pub(super) fn build_memory(bench: &Bench, size: Size) -> Result<Entrants> {
     let input = bench.bytes(size, State::Warm)?.input;
     let expected = Chunks::of(input.made.bytes).expected();
@@ -37,7 +37,7 @@ pub(super) fn build_memory(bench: &Bench, size: Size) -> Result<Entrants> {
         (Writer::Ordered, Consumer::WriteOrdered),
         (Writer::OrderedDirect, Consumer::WriteOrderedDirect),
     ];
-    // A chunk is a little longer than a MiB; the difference is small beside the process.
+    // A chunk is a few bytes longer than a MiB, which `PROCESS_MIB` covers.
     let most = (bench.workers * CHUNKS_A_WORKER) as f64 + PROCESS_MIB;
     let goals = ways.map(|(writer, _)| Goal::peak_mib(writer.name(), most));
     let here =

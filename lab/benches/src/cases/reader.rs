@@ -1,4 +1,4 @@
-//! Reading front to back through the standard traits.
+//! Reads a file from front to back through the standard traits.
 
 use crate::bench::{Bench, Size};
 use anyhow::Result;

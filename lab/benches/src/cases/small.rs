@@ -1,4 +1,4 @@
-//! Reading a file that is so small that the calls around the read cost more than the read.
+//! Reads a file so small that the calls around the read cost more than the read.
 
 use crate::bench::{Bench, Size};
 use crate::contestants::file::{BARE, PLAIN_READ, STD};
@@ -11,7 +11,7 @@ use swath_study::results::State;
 const INTO: &str = "swath, read_into";
 const POOLED: &str = "swath, buffer from a pool";
 
-/// Compares with the five calls that cannot be left out, and with the standard library.
+/// Compares with the five necessary calls, and with the standard library.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
     let warm = bench.bytes(size, State::Warm)?;
     let here = [

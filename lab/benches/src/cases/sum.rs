@@ -1,4 +1,4 @@
-//! Summing a warm file without keeping it.
+//! Sums a warm file without keeping its bytes.
 
 use crate::bench::{Bench, Size};
 use crate::contestants::file::RIPGREP;
@@ -38,7 +38,7 @@ pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
 
 const RECORDS: &str = "swath records, pread";
 
-/// Compares counting newlines with counting those of memory.
+/// Compares counting the newlines of a file with counting those of memory.
 pub(super) fn build_newlines(bench: &Bench, size: Size) -> Result<Entrants> {
     let warm = bench.numbers(size)?;
     let input = &warm.input;

@@ -1,4 +1,4 @@
-//! Tables of numbers to a row-major array.
+//! Parses tables of numbers to a row-major array.
 
 use crate::bench::Bench;
 use crate::cases::graph::python;
@@ -16,19 +16,19 @@ const PEERS: [PythonWay; 3] = [
     python("pyarrow.csv.read_csv", "pyarrow_table"),
     python("duckdb read_csv", "duckdb_table"),
 ];
-/// Each of them takes several seconds a round.
+/// Peers that take several seconds a round.
 const SLOW_PEERS: [PythonWay; 2] = [
     python("pandas.read_csv, pyarrow", "pandas_table"),
     python("numpy.loadtxt", "numpy_table"),
 ];
 
-/// How many times as fast as polars.
+/// Requires `times` the speed of polars.
 pub(super) fn build(bench: &Bench, text: &TextField, times: f64) -> Result<Entrants> {
     let goals = [Goal::speed(SWATH, times, &[POLARS.name])];
     Ok(beside(bench, text, SWATH, table, &PEERS, goals))
 }
 
-/// Repeats beside slow entrants.
+/// Compares with the slow peers.
 pub(super) fn build_slow(bench: &Bench, text: &TextField) -> Result<Entrants> {
     Ok(beside(bench, text, SWATH, table, &SLOW_PEERS, []))
 }

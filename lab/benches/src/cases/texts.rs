@@ -1,11 +1,11 @@
-//! The texts that formats are measured with.
+//! Texts for measuring the formats.
 
 use crate::bench::Bench;
 use anyhow::Result;
 use swath_study::fields::text::{TextField, TextKind};
 use swath_study::workload::{Style, Table};
 
-/// One text.
+/// The recipe of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Recipes {
     /// 67 million edges, without values.
@@ -24,7 +24,7 @@ pub(crate) enum Recipes {
 const DEGREE: u64 = 16;
 
 impl Recipes {
-    /// Makes it.
+    /// Makes the text.
     pub(crate) fn make(self, bench: &Bench) -> Result<TextField> {
         let table = |size: u64, columns, style| {
             (TextKind::Table(Table { columns, style }, bench.pick(size, 1 << 20)), "csv")
@@ -47,7 +47,7 @@ impl Recipes {
         TextField::new(&bench.stage, &name, kind)
     }
 
-    /// Its label.
+    /// Returns the label.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Pattern => "pattern",

@@ -1,4 +1,4 @@
-//! The cost of recording a timeline.
+//! Measures the cost of recording a timeline.
 
 use crate::bench::{Bench, Size};
 use crate::contestants::files;
@@ -16,15 +16,15 @@ const SMALL_ON: &str = "chunks of 64 KiB, with a timeline";
 const SUM_OFF: &str = "sum, without a timeline";
 const SUM_ON: &str = "sum, with a timeline";
 
-/// The time that it may cost.
+/// The most time with a timeline, as a multiple of the time without.
 const COST: f64 = 1.02;
 
-/// A file in the page cache: there is nothing but memory to wait for, so the cost shows.
+/// Measures a file in the page cache: no wait for a device hides the cost.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
     let warm = bench.bytes(size, State::Warm)?;
     let plain = ReadOptions::new;
     let small = || ReadOptions::new().with_chunk_size(64 << 10);
-    // One for all runs: it keeps a bounded number of spans, and recording goes on.
+    // One timeline for all runs: it keeps a bounded number of spans, and recording continues.
     let recorded = |options: ReadOptions| options.with_timeline(Timeline::with_most(1 << 16));
     let here = [
         warm.read_into(OFF, plain()),
@@ -39,7 +39,7 @@ pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
     Ok(Entrants::new(here, goals))
 }
 
-/// Many small files in the page cache: a span for each.
+/// Measures many small files in the page cache, with a span for each.
 pub(super) fn build_files(warm: &files::FilesSetting<'_>) -> Result<Entrants> {
     let recorded = ReadOptions::new().with_timeline(Timeline::new());
     let here = [

@@ -1,7 +1,7 @@
-//! The gain of a profile of `swath tune`, which must cost nothing: `auto` with and without it.
+//! Compares `auto` with and without a profile of `swath tune`: the profile must cost nothing.
 //!
-//! Each case is tuned anew, on the file system that it reads from, so a record holds several
-//! profiles. One that holds no setting leaves `auto` as it is.
+//! Each case is tuned anew on the file system that it reads from, so a record holds several profiles.
+//! An empty profile leaves `auto` unchanged.
 
 use crate::bench::{Bench, Size};
 use crate::contestants::files;
@@ -19,7 +19,7 @@ const TUNED: &str = "auto, tuned";
 const SUM: &str = "auto, sum";
 const SUM_TUNED: &str = "auto, sum, tuned";
 
-/// Time that a profile may cost: two runs of the same work differ by as much.
+/// The most time with a profile, as a multiple of the time without: two equal runs differ by as much.
 const COST: f64 = 1.02;
 
 fn profile(bench: &Bench) -> Result<Profile> {
@@ -41,9 +41,9 @@ fn profile(bench: &Bench) -> Result<Profile> {
     Ok(tuned.profile)
 }
 
-/// One file.
+/// Compares reads and sums of one file.
 pub(super) fn build(bench: &Bench, size: Size, state: State) -> Result<Entrants> {
-    // Reused: the cost of fresh memory differs more from run to run than any tuned setting changes.
+    // Reused memory: the cost of fresh memory varies more than any tuned setting gains.
     let file = bench.bytes(size, state)?;
     let tuned = ReadOptions::new().with_profile(profile(bench)?);
     let here = [
@@ -56,7 +56,7 @@ pub(super) fn build(bench: &Bench, size: Size, state: State) -> Result<Entrants>
     Ok(Entrants::new(here, goals))
 }
 
-/// Many files.
+/// Compares reads of many files.
 pub(super) fn build_files(setting: &files::FilesSetting<'_>) -> Result<Entrants> {
     let tuned = ReadOptions::new().with_profile(profile(setting.bench)?);
     let here = [

@@ -1,4 +1,4 @@
-//! The caller's own sources that answer slowly: the measured choice against the best fixed setting.
+//! Reads slow custom sources: the library's measured choice compared with the best fixed setting.
 
 use crate::bench::Bench;
 use crate::contestants::waits::{self, Answering};
@@ -7,7 +7,7 @@ use swath::ReadOptions;
 use swath_study::measure::{Entrants, Goal};
 
 const FOUND_OUT: &str = "swath, nothing told";
-/// The share of the best fixed setting that it must reach.
+/// The required share of the speed of the best fixed setting.
 const SHARE: f64 = 0.9;
 
 const WORKERS: [usize; 4] = [2, 16, 64, 256];
@@ -16,7 +16,7 @@ const CHUNKS_MIB: [usize; 3] = [1, 4, 16];
 pub(super) fn build(bench: &Bench, answering: Answering) -> Result<Entrants> {
     let len = bench.pick(1 << 30, 4 << 20);
     let mut here = vec![waits::read(bench, FOUND_OUT, answering, len, ReadOptions::new())];
-    // A setting that takes more than some seconds is not a rival.
+    // Settings that take many seconds are no rivals.
     let few = |workers: &usize| *workers >= 16 || answering.is_worth_few();
     let mut fixed = Vec::new();
     for workers in WORKERS.into_iter().filter(few) {

@@ -1,4 +1,4 @@
-//! Reading a file that is in the page cache.
+//! Reads a file that is in the page cache.
 
 use crate::bench::{Bench, Size};
 use crate::contestants::file::{PLAIN_READ, STD, pread_name};
@@ -27,7 +27,7 @@ pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
         warm.read(POOLED, FileMemory::Reused, ReadOptions::new()),
         warm.read_into(INTO, ReadOptions::new()),
         warm.read(FRESH, FileMemory::Fresh, ReadOptions::new()),
-        // The pool that it shares by default may keep a buffer of 64 MiB.
+        // The default pool may keep a buffer of 64 MiB.
         warm.read(PLAIN_READ, FileMemory::Default, ReadOptions::new()),
         warm.std_read(STD),
     ]);

@@ -1,7 +1,7 @@
-//! More workers than cores: each number of them beside the best of the others, in one run.
+//! Runs more workers than cores: each number of workers is compared with the best of the other numbers.
 //!
-//! On a machine with few cores this shows what many workers cost each other: a convoy at a lock, a spin, a
-//! wake-up of all for each piece. What more cores gain it does not show.
+//! On a machine with few cores this shows contention: a convoy at a lock, a spin, a wake-up of all
+//! workers for each chunk. It does not show the gain of more cores.
 
 use crate::bench::{Bench, Size};
 use crate::contestants::files;
@@ -19,14 +19,14 @@ use swath_study::measure::{Entrant, Entrants, Goal};
 use swath_study::results::State;
 
 const WORKERS: [usize; 4] = [2, 8, 64, 256];
-/// The share of the best that each must reach.
+/// The required share of the best speed.
 const SHARE: f64 = 0.95;
 
 fn name(verb: &str, workers: usize) -> String {
     format!("{verb}, {workers} workers")
 }
 
-/// One entrant for each number of workers, and the same goal for all.
+/// Returns an entrant for each number of workers, all with the same goal.
 fn beside(verb: &str, entrant: impl Fn(&str, usize) -> Result<Entrant>) -> Result<Entrants> {
     let names = WORKERS.map(|workers| name(verb, workers));
     let goals: Vec<Goal> = names
@@ -44,13 +44,13 @@ fn options(workers: usize) -> ReadOptions {
     ReadOptions::new().with_workers(workers)
 }
 
-/// Reads into pages that exist.
+/// Reads into existing memory.
 pub(super) fn build_read(bench: &Bench, size: Size) -> Result<Entrants> {
     let warm = bench.bytes(size, State::Warm)?;
     beside("read", |name, workers| Ok(warm.read_into(name, options(workers))))
 }
 
-/// Sums.
+/// Sums a file.
 pub(super) fn build_scan(bench: &Bench, size: Size) -> Result<Entrants> {
     let warm = bench.numbers(size)?;
     beside("scan", |name, workers| Ok(warm.scanned(name, FileScan::Sum, options(workers))))
@@ -71,7 +71,7 @@ pub(super) fn build_ingest(warm: &files::FilesSetting<'_>) -> Result<Entrants> {
     })
 }
 
-/// Writes chunks in their order, each in a ticket.
+/// Writes chunks in order, each in a ticket.
 pub(super) fn build_tickets(bench: &Bench, size: Size) -> Result<Entrants> {
     written(bench, size, "ordered", |workers| {
         Ok(move |chunks: &Chunks, folder: &Path| {
@@ -87,8 +87,8 @@ pub(super) fn build_tickets(bench: &Bench, size: Size) -> Result<Entrants> {
     })
 }
 
-/// Writes chunks in the strands of a tree of joins, on a pool with this many threads. The pool is the
-/// program's, so it is there before.
+/// Writes chunks in the strands of a tree of joins, on a pool with this many threads. The pool exists
+/// before the timed run, as in a program that owns it.
 pub(super) fn build_append(bench: &Bench, size: Size) -> Result<Entrants> {
     written(bench, size, "append", |workers| {
         let pool = ThreadPoolBuilder::new().num_threads(workers).build()?;

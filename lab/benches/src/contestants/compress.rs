@@ -1,4 +1,4 @@
-//! Compressors, each a process of its own, and the check of their output.
+//! Compressors, each in its own process, and the check of their output.
 
 use crate::bench::Bench;
 use crate::child;
@@ -27,7 +27,7 @@ pub(crate) enum Packing {
 }
 
 impl Packing {
-    /// Returns its name here and in the library.
+    /// Returns the name of the format, here and in the library.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Zstd => "zstd",
@@ -37,15 +37,15 @@ impl Packing {
     }
 }
 
-/// A compressor: its name, and the line of a shell that runs it. `$0` is the input, `$1` the
-/// output, `$2` the number of threads.
+/// A compressor, and the shell command that runs it: `$0` is the input, `$1` the output, `$2` the
+/// number of threads.
 pub(crate) struct Tool {
     pub(crate) name: &'static str,
     pub(crate) program: &'static str,
     pub(crate) line: &'static str,
 }
 
-/// A tool that people use today.
+/// Returns an entrant that runs a usual tool.
 pub(crate) fn tool(bench: &Bench, input: &Rc<Input>, tool: &Tool) -> Result<Entrant, Absent> {
     let Tool { name, program, line } = *tool;
     child::find(program).map_err(|reason| Absent::new(name, reason))?;
@@ -62,7 +62,7 @@ pub(crate) fn tool(bench: &Bench, input: &Rc<Input>, tool: &Tool) -> Result<Entr
     }))
 }
 
-/// This library.
+/// Returns an entrant that runs Swath.
 pub(crate) fn swath(
     bench: &Bench,
     input: &Rc<Input>,
@@ -77,7 +77,7 @@ pub(crate) fn swath(
     }))
 }
 
-/// An entrant whose arguments are made from input and output.
+/// Returns an entrant whose arguments depend on input and output.
 fn entrant(
     bench: &Bench,
     input: &Rc<Input>,
@@ -99,7 +99,7 @@ fn entrant(
     })
 }
 
-/// Compresses, in the process that was started for it.
+/// Compresses a file; runs in the child process.
 pub(crate) fn compress(format: &str, path: &Path, output: &Path, workers: usize) -> Result<()> {
     let format = Format::WORDS.iter().find(|(word, _)| *word == format);
     let &(_, format) = format.context("no such format")?;
@@ -111,7 +111,7 @@ pub(crate) fn compress(format: &str, path: &Path, output: &Path, workers: usize)
     Ok(())
 }
 
-/// Counts and sums the bytes written to it.
+/// A writer that counts and sums its bytes.
 #[derive(Clone, Default)]
 struct Summing(Arc<Mutex<(u64, u64)>>);
 

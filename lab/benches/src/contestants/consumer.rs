@@ -1,4 +1,4 @@
-//! The work of this program in a process of its own: using one file, reading many, or compressing.
+//! The work of a child process: using one file, or reading many.
 
 use crate::args::{Consumer, FilesReader};
 use crate::child::{self, Told};
@@ -18,7 +18,7 @@ use swath_study::fields::text::{self, TextContent};
 use swath_study::many::plain;
 use swath_study::measure::{Meter, Outcome};
 
-/// Starts this program once more to use the file at `path`.
+/// Starts a child process that uses the file at `path`.
 pub(crate) fn start(what: Consumer, path: &Path, workers: usize) -> Result<Told> {
     let word = what.to_possible_value().context("every consumer has a word")?;
     let workers = workers.to_string();
@@ -27,7 +27,7 @@ pub(crate) fn start(what: Consumer, path: &Path, workers: usize) -> Result<Told>
     child::start(&[], &words)
 }
 
-/// Uses the file at `path` and prints bytes, sum, peak beyond the start, and times.
+/// Uses the file at `path`; prints bytes, sum, peak memory beyond the start, and times.
 pub(crate) fn measure(what: Consumer, path: &Path, workers: usize) -> Result<()> {
     let chunks = Chunks::of(fs::metadata(path)?.len());
     reset_peak_rss().context("cannot reset the peak of memory")?;
@@ -61,13 +61,13 @@ fn scanned(scan: FileScan, options: &ReadOptions, path: &Path) -> Result<(Outcom
     Ok((Outcome { bytes: scanned.report.bytes, checksum: scanned.value }, usage()?))
 }
 
-/// The parsed values are gone by now; the peak remains.
+/// Returns the outcome and the usage. The parsed values are freed by now; the peak includes them.
 fn parsed(path: &Path, found: TextContent) -> Result<(Outcome, Usage)> {
     Ok((Outcome { bytes: fs::metadata(path)?.len(), checksum: found.sum }, usage()?))
 }
 
-/// Writes as many bytes as the file at `path` has into a folder beside it; the pattern that the
-/// chunks are made from is there already.
+/// Writes as many bytes as the file at `path` has to a folder beside it. The pattern of the chunks is
+/// already in memory.
 fn written(
     writer: Writer,
     chunks: &Chunks,
@@ -81,7 +81,7 @@ fn written(
     Ok((write::take(&folder)?, after))
 }
 
-/// Reads all files below `folder` and prints bytes, their sum, and seconds.
+/// Reads all files below `folder`; prints bytes, their sum, and seconds.
 pub(crate) fn read_files(reader: FilesReader, folder: &Path) -> Result<()> {
     let start = Instant::now();
     let (outcome, seconds) = match reader {
@@ -103,7 +103,7 @@ pub(crate) fn read_files(reader: FilesReader, folder: &Path) -> Result<()> {
     Told { bytes, checksum, seconds: seconds.as_secs_f64(), ..Told::default() }.print()
 }
 
-/// The files in the folders of `folder`.
+/// Returns the files in the folders of `folder`.
 fn below(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for inner in fs::read_dir(folder)? {

@@ -1,4 +1,4 @@
-//! Random reads of one large file past the page cache: the floor of small cold files.
+//! Random reads of one large file past the page cache: the limit for reading small cold files.
 
 use crate::bench::Bench;
 use anyhow::Result;
@@ -12,12 +12,11 @@ use swath_study::peers::Absent;
 use swath_study::results::State;
 use swath_study::workload::{FileContent, Recipe, generate};
 
-/// The large file: as many places as there are small files, each as long as one of them on the
-/// device.
+/// A large file with a place for each small file, as long as that file is on the device.
 struct Large {
     input: Rc<Input>,
     size: usize,
-    /// The first bytes of all places, added up.
+    /// The sum of the first byte of each place.
     first: u64,
 }
 
@@ -38,17 +37,17 @@ impl Large {
     }
 }
 
-/// An engine that keeps the reads in flight.
+/// Reads a file with many reads in flight.
 type Engine = fn(&File, Reads) -> io::Result<u64>;
 
 const ENGINES: [(&str, Engine); 2] = [("ring", by_ring), ("threads", by_threads)];
 
-/// Returns the names of the floor at a depth, one for each engine.
+/// Returns the names of the limit at a depth, one for each engine.
 pub(crate) fn names(depth: u32) -> [String; 2] {
     ENGINES.map(|(by, _)| format!("limit: random O_DIRECT reads, {by}, {depth}"))
 }
 
-/// Adds the floor at each of `depths` to the entrants, or says why it is absent.
+/// Adds the limit at each of `depths` to the entrants, or the reason why it is absent.
 pub(crate) fn add(
     bench: &Bench,
     files: &Grove,
@@ -68,7 +67,7 @@ pub(crate) fn add(
 fn entrant(large: &Large, name: &str, engine: Engine, depth: u32) -> io::Result<Entrant> {
     let file = File::open(&large.input.path)?;
     let reads = Reads { size: large.size, depth, seed: 1 };
-    // If it is refused, that shows now.
+    // A refusal of the kernel shows now.
     engine(&file, reads)?;
     let work = move |input: &Input, meter: &mut Meter| {
         Ok(Outcome { checksum: meter.measure(|| engine(&file, reads))??, ..input.expected() })

@@ -1,16 +1,16 @@
-//! Names of ways to use one file, as goals have them.
+//! Names of the ways to use one file, for entrants and goals.
 
 use swath_study::limits::Schedule;
 
-/// Reads in flight; the best direct read is one of these.
+/// Reads in flight of the direct reads.
 pub(crate) const DEPTHS: [usize; 2] = [8, 16];
 
-/// Threads; the best buffered cold read is one of these.
+/// Threads of the buffered cold reads.
 pub(crate) const THREADS: [usize; 4] = [1, 2, 4, 8];
 
 /// Opens, reads and closes with five bare calls.
 pub(crate) const BARE: &str = "limit: five bare calls";
-/// The one call that needs no settings.
+/// Reads with the one call that needs no settings.
 pub(crate) const PLAIN_READ: &str = "swath::read";
 /// Reads with the standard library, into a vector.
 pub(crate) const STD: &str = "std::fs::read";

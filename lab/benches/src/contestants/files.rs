@@ -14,27 +14,27 @@ use swath_study::measure::{Entrant, Outcome};
 use swath_study::peers::Absent;
 use swath_study::results::State;
 
-/// Files in a state.
+/// The files of a case, and the state of the page cache.
 pub(crate) struct FilesSetting<'b> {
     pub(crate) bench: &'b Bench,
     pub(crate) files: Rc<Grove>,
     pub(crate) state: State,
 }
 
-/// Five bare calls a file, into one buffer for each thread.
+/// Reads with five bare calls a file, into one buffer for each thread.
 pub(crate) const BARE: &str = "limit: bare calls, one buffer a thread";
-/// Five bare calls a file, into existing memory for all files.
+/// Reads with five bare calls a file, into existing memory for all files.
 pub(crate) const BARE_REUSED: &str = "limit: bare calls, reused arena";
-/// Five bare calls a file, into fresh memory.
+/// Reads with five bare calls a file, into fresh memory.
 const BARE_FRESH: &str = "limit: bare calls, fresh arena";
-/// `std::fs::read` by each thread, the bytes let go.
+/// Reads with `std::fs::read` in each thread, and drops the bytes.
 pub(crate) const STD_DROPPED: &str = "std::fs::read by each thread, dropped";
-/// `std::fs::read` by each thread, all bytes kept.
+/// Reads with `std::fs::read` in each thread, and keeps all bytes.
 pub(crate) const STD_KEPT: &str = "std::fs::read by each thread, kept";
 /// Counts the lines of all files with ripgrep, its start included.
 pub(crate) const RIPGREP: &str = "rg -c ''";
 
-/// Study B's task manager with this many threads.
+/// Returns the name of study B's task manager with this many threads.
 pub(crate) fn manager_name(threads: usize) -> String {
     format!("study B's task manager, {threads}")
 }
@@ -47,7 +47,7 @@ impl FilesSetting<'_> {
         let again = Rc::clone(&calls);
         let fresh = move |_: &Grove| {
             let mut pages = Pages::map(len)?;
-            // Where huge pages are forbidden, small ones are used.
+            // Small pages serve where huge pages are forbidden.
             let _ = pages.advise_huge();
             again.into_arena(&mut pages[..len], workers)?;
             Ok(pages)
@@ -88,7 +88,7 @@ impl FilesSetting<'_> {
         let ripgrep = self.bench.ripgrep(RIPGREP)?;
         let entrant = self.files.entrant(RIPGREP, self.state, 0, move |files, meter| {
             let counted = ripgrep.count_lines_below(&files.folder)?;
-            // Its CPU time is another process's.
+            // The CPU time is that of another process.
             meter.took(counted.seconds);
             Ok(Outcome { bytes: files.made.bytes, checksum: counted.lines })
         });
@@ -96,12 +96,12 @@ impl FilesSetting<'_> {
     }
 }
 
-/// All files through memory for a few of them.
+/// Reads all files through memory for a few of them.
 pub(crate) const STREAMED: &str = "swath::ingest, streamed";
-/// All files into memory that was used before.
+/// Reads all files into memory that was used before.
 pub(crate) const REUSED: &str = "swath::ingest, reused arena";
-/// All files with the defaults: into memory that is fresh from 64 MiB on; below that, the second call
-/// uses memory that the process kept.
+/// Reads all files with the defaults: 64 MiB or more go into fresh memory; less goes into memory that
+/// the process kept from the first call.
 pub(crate) const FRESH: &str = "swath::ingest";
 
 /// Returns the name of [`FilesSetting::at_depth`].
@@ -109,7 +109,7 @@ pub(crate) fn depth_name(depth: u32) -> String {
     format!("swath::ingest, 2 workers, {depth} in flight")
 }
 
-/// Swath.
+/// Ways of Swath.
 impl FilesSetting<'_> {
     /// See [`STREAMED`].
     pub(crate) fn streamed(&self) -> Entrant {
@@ -123,14 +123,14 @@ impl FilesSetting<'_> {
         })
     }
 
-    /// See [`REUSED`]. The arena cannot be overwritten between runs; but the place of a file in it
-    /// depends on which worker comes first, so bytes of the previous run would be wrong.
+    /// See [`REUSED`]. The arena cannot be overwritten between runs, but the order of workers decides the
+    /// place of a file in it, so bytes of the previous run would give a wrong result.
     pub(crate) fn reused(&self) -> Entrant {
-        // The run before the first round makes its pages exist.
+        // The run before the first round touches the pages of the arena.
         self.with(REUSED, IngestOptions::new())
     }
 
-    /// With options, into memory that was used before.
+    /// Reads with `options` into memory that was used before.
     pub(crate) fn with(&self, name: &str, options: IngestOptions) -> Entrant {
         self.files.ingested(name, self.state, 0, options.with_arena(Arena::new()))
     }
@@ -140,13 +140,13 @@ impl FilesSetting<'_> {
         self.files.ingested(FRESH, self.state, self.files.len(), IngestOptions::new())
     }
 
-    /// With two threads at most, this many files waiting for the device.
+    /// Reads with two threads at most and `depth` files in flight.
     pub(crate) fn at_depth(&self, depth: u32) -> Entrant {
         let read = ReadOptions::new().with_workers(2).with_queue_depth(depth as usize);
         self.beside_its_own_pages(&depth_name(depth), IngestOptions::new().with_read(read))
     }
 
-    /// As [`at_depth`](Self::at_depth) by default, where the ring opens the files too.
+    /// Reads as [`at_depth`](Self::at_depth) at the default depth; the ring also opens the files.
     pub(crate) fn by_ring(&self) -> Entrant {
         let options = IngestOptions::new()
             .with_read(ReadOptions::new().with_workers(2))

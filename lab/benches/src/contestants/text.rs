@@ -1,4 +1,4 @@
-//! Parsers and writers of text, beside each other.
+//! Parsers and writers of text: Swath and the usual tools.
 
 use crate::bench::Bench;
 use std::path::Path;
@@ -7,14 +7,14 @@ use swath_study::measure::{Entrant, Entrants, Goal, Meter};
 use swath_study::peers::{Absent, PythonWay};
 use swath_study::results::State;
 
-/// Ours, with all workers.
+/// Returns Swath's entrant, with all workers.
 pub(crate) fn ours(bench: &Bench, text: &TextField, name: &str, way: TextWay) -> Entrant {
     let workers = bench.workers;
     let run = move |path: &Path, meter: &mut Meter| way(path, workers, meter);
     text.entrant(name, State::Warm, run)
 }
 
-/// Ours, and those of `peers` that are installed, or why they are absent.
+/// Returns Swath's entrant and the installed `peers`; the other peers are absent with a reason.
 pub(crate) fn beside(
     bench: &Bench,
     text: &TextField,
@@ -28,11 +28,11 @@ pub(crate) fn beside(
     entrants
 }
 
-/// The usual tools. Those that write are not judged by a sum.
+/// Returns an entrant that runs a usual tool. Tools that write have no sum to check.
 fn python(bench: &Bench, text: &TextField, way: PythonWay) -> Result<Entrant, Absent> {
     let python = bench.python(way.name)?;
     if let Err(error) = python.borrow_mut().ask(way, &bench.stage.output("nothing")) {
-        // The file does not exist; a library that is missing is reported first.
+        // The file does not exist, but a missing library is reported first.
         let reason = format!("{error:#}");
         if reason.contains("ModuleNotFound") {
             return Err(Absent::new(way.name, reason));

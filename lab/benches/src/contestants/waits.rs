@@ -13,10 +13,10 @@ use swath_os::locks::Mutex;
 use swath_study::cache;
 use swath_study::measure::{Entrant, Outcome};
 
-/// The value of all bytes.
+/// The value of each byte of a source.
 const BYTE: u8 = 7;
 
-/// How a source answers.
+/// The delays of a source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answering {
     /// The latency of each request.
@@ -27,11 +27,11 @@ pub(crate) struct Answering {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lanes {
-    /// All requests at the same time.
+    /// Requests wait at the same time.
     Many,
-    /// One after the other.
+    /// Requests wait one after the other.
     One,
-    /// With processor time, without waiting.
+    /// Requests take processor time and do not wait.
     Busy,
 }
 
@@ -48,7 +48,7 @@ impl Answering {
         Self { latency, per_mib, lanes: Lanes::Many }
     }
 
-    /// Whether a few requests at a time may be as good as many.
+    /// Returns whether few requests at a time may be as fast as many.
     pub(crate) fn is_worth_few(&self) -> bool {
         self.lanes != Lanes::Many || self.latency.is_zero()
     }
@@ -59,7 +59,7 @@ impl Answering {
     }
 }
 
-/// How long this thread has had a processor.
+/// Returns the CPU time of this thread.
 fn busy_for() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     let whole = Duration::from_secs(time.tv_sec.try_into().unwrap_or(0));
@@ -87,7 +87,7 @@ impl ReadAt for Waiting {
                 sleep(time);
             }
             Lanes::Busy => {
-                // By the clock of this thread: waiting for a processor is not work.
+                // CPU time: waiting for a processor is not work.
                 let began = busy_for();
                 while busy_for().saturating_sub(began) < time {
                     std::hint::spin_loop();

@@ -1,4 +1,4 @@
-//! Ways to write many chunks to a disk, fsync included.
+//! Ways to write many chunks to a disk; fsync included.
 
 use crate::bench::Bench;
 use anyhow::{Context, Result};
@@ -18,18 +18,18 @@ use swath_study::cache;
 use swath_study::limits;
 use swath_study::measure::{Entrant, Outcome};
 
-/// Bytes of one chunk: not a multiple of any unit of a device.
+/// Bytes of one chunk: not a multiple of a device's unit.
 pub(crate) const CHUNK: usize = (1 << 20) + 37;
 
-/// The chunks that every contestant writes, made from a pattern as a program formats its output:
-/// into a buffer.
+/// The chunks that each contestant writes. A pattern is copied into a buffer, as a program formats
+/// its output.
 pub(crate) struct Chunks {
     pattern: Vec<u8>,
     count: usize,
 }
 
 impl Chunks {
-    /// As many chunks as `bytes` hold, one at least.
+    /// Returns as many chunks as fit into `bytes`, at least one.
     pub(crate) fn of(bytes: u64) -> Self {
         let mut random = SplitMix64::new(1);
         let words = std::iter::repeat_with(|| random.next_word().to_le_bytes());
@@ -57,14 +57,14 @@ impl Chunks {
     }
 }
 
-/// The writer of the chunks.
+/// The way to write the chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writer {
     /// One thread, one file.
     Serial,
     /// A file for each thread, through the page cache.
     OwnFiles,
-    /// A file for each thread, past it: the device's limit. Aligned to make that possible.
+    /// A file for each thread, aligned and past the page cache: the device's limit.
     OwnFilesDirect,
     /// One file in ordered mode.
     Ordered,
@@ -102,7 +102,7 @@ impl Writer {
         }
     }
 
-    /// An entrant that writes into a folder of its own.
+    /// Returns an entrant that writes to its own folder.
     pub(crate) fn entrant(
         self,
         bench: &Bench,
@@ -117,7 +117,7 @@ impl Writer {
     }
 }
 
-/// An entrant that writes into a folder that is empty before each run.
+/// Returns an entrant that writes to a folder that is emptied before each run.
 pub(crate) fn into_folder(
     bench: &Bench,
     name: &str,
@@ -134,19 +134,19 @@ pub(crate) fn into_folder(
     entrant.with_before(move || empty(&folder, room))
 }
 
-/// Makes the folder empty, and waits until nothing that was in it is still being written or
-/// discarded; then touches as much memory as the page cache will take.
+/// Empties the folder and waits until the device has written or discarded its old content; then
+/// touches as much memory as the page cache will take.
 fn empty(folder: &Path, room: usize) -> Result<()> {
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    // The output of smoke tests is not worth waiting for.
+    // Smoke tests do not wait.
     if room >= 32 << 20 {
         rustix::fs::sync();
     }
     cache::touch_memory(room).context("cannot touch memory")
 }
 
-/// Sums the files of the folder, and removes them.
+/// Sums the files of the folder and removes them.
 pub(crate) fn take(folder: &Path) -> Result<Outcome> {
     let mut all = Outcome::default();
     for entry in fs::read_dir(folder)? {
@@ -160,7 +160,7 @@ pub(crate) fn take(folder: &Path) -> Result<Outcome> {
     Ok(all)
 }
 
-/// Writes a range in order in the strands of a tree of joins, `leaf` of them without a join.
+/// Writes a range in order in the strands of a tree of joins, `leaf` indices without a join.
 pub(crate) fn tree(
     w: &mut append::Writer<'_>,
     range: Range<usize>,
@@ -176,7 +176,7 @@ pub(crate) fn tree(
     Ok(())
 }
 
-/// An output that is not synced: what the disk does is another question.
+/// Returns options without a sync: the speed of the disk is not measured.
 pub(crate) fn output() -> OutputOptions {
     OutputOptions::new().with_durability(Durability::None)
 }
@@ -208,7 +208,7 @@ fn write_share(chunks: &Chunks, path: &Path, range: Range<usize>) -> Result<()> 
     Ok(file.sync_all()?)
 }
 
-/// The rest that `O_DIRECT` does not take goes through the page cache at the end.
+/// Writes a range with `O_DIRECT`; the unaligned rest goes through the page cache at the end.
 fn write_share_direct(chunks: &Chunks, path: &Path, range: Range<usize>) -> Result<()> {
     let file = File::create(path)?;
     let direct = reopen_direct_to_write(&file)?;
@@ -218,7 +218,7 @@ fn write_share_direct(chunks: &Chunks, path: &Path, range: Range<usize>) -> Resu
     for index in range {
         pages[filled..filled + CHUNK].copy_from_slice(chunks.chunk(index));
         filled += CHUNK;
-        // The odd bytes of long shares add up to another whole block.
+        // In long shares the odd bytes of the chunks add up to whole blocks.
         while filled >= size {
             direct.write_all_at(&pages[..size], offset)?;
             offset += size as u64;

@@ -1,4 +1,4 @@
-//! The subject, place and method of a measurement: the part of a record without numbers.
+//! The subject, machine and method of a measurement: the part of a record without results.
 
 use crate::bench::Bench;
 use std::cell::RefCell;
@@ -40,10 +40,10 @@ fn machine(bench: &Bench, facts: &Facts) -> String {
     format!("| What | Value |\n| --- | --- |\n{}", lines.concat())
 }
 
-/// The first lines that the installed ones print.
+/// Returns the versions of the installed compressors.
 fn compressors() -> String {
     let version = |program: &&str| {
-        // pbzip2 and lbzip2 print it on standard error.
+        // pbzip2 and lbzip2 print the version on standard error.
         let line = format!("{program} -V 2>&1 < /dev/null | head -n 1");
         output_of("sh", &["-c", &line]).filter(|line| !line.contains("not found"))
     };
@@ -59,12 +59,12 @@ pub(super) fn output_of(program: &str, words: &[&str]) -> Option<String> {
     output.status.success().then(|| text.trim().to_owned())
 }
 
-/// Returns the commit, and whether what was built differs from it.
+/// Returns the commit, and whether the build differs from it.
 fn commit() -> String {
     let Some(head) = output_of("git", &["rev-parse", "HEAD"]) else {
         return "none".to_owned();
     };
-    // The record itself, being written, does not count as a difference.
+    // The record that is being written is no difference.
     let words = ["status", "--porcelain", "--", ".", ":!lab/record"];
     match output_of("git", &words) {
         Some(changes) if changes.is_empty() => head,
@@ -73,7 +73,7 @@ fn commit() -> String {
     }
 }
 
-/// Returns the words that repeat this run.
+/// Returns the command that repeats this run.
 fn command() -> String {
     let words: Vec<String> = env::args().skip(1).collect();
     format!("`cargo xtask record {}`", words.join(" ")).replace(" `", "`")

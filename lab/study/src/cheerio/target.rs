@@ -1,4 +1,4 @@
-//! Shared by the writers of one output: where bytes go, and idle buffers.
+//! The state that the writers of one output share: its target, and idle buffers.
 
 use std::io::{self, ErrorKind, Write};
 use std::mem;
@@ -10,17 +10,17 @@ use swath::Positional;
 use swath::append::{Append, Committed, Fork, Ordered};
 use swath_os::locks::Mutex;
 
-/// Where bytes go.
+/// The target of the bytes.
 #[derive(Debug)]
 pub(super) enum Target {
-    /// A ticket is taken when a buffer is full: its place is the end of the file.
+    /// A writer with a full buffer takes a ticket at the end of the file.
     Global(Ordered),
     Local(Positional),
     Files(Files),
 }
 
-/// A folder, and its forks. A fork is lent to one writer at a time, so there are as many as the most
-/// writers that were active together.
+/// A folder, and its forks. A fork is lent to one writer at a time, so their number is the most writers
+/// that were active at the same time.
 #[derive(Debug)]
 pub(super) struct Files {
     output: Append,
@@ -34,15 +34,15 @@ impl Files {
 
     fn leave(&self, bytes: &[u8]) -> io::Result<()> {
         let mut fork = self.take()?;
-        // A fork that fails is dropped, and the output cannot be committed any more.
+        // A fork that fails is dropped, which prevents the commit.
         fork.write_all(bytes)?;
         self.idle.lock().push(fork);
         Ok(())
     }
 
-    /// The fork that was given back last, so that a thread mostly gets its own again.
+    /// Returns the fork that was returned last, so that a thread mostly gets its own again.
     fn take(&self) -> io::Result<Fork> {
-        // Held during the fork: an output lets one thread fork at a time.
+        // Hold the lock: an output lets one thread fork at a time.
         let mut idle = self.idle.lock();
         idle.pop().map_or_else(|| Ok(self.output.fork()?), Ok)
     }
@@ -56,7 +56,7 @@ impl Files {
 }
 
 impl Target {
-    /// Writes `bytes` in one piece: at `place`, which only local mode uses.
+    /// Writes `bytes` without a gap. Only local mode uses `place`.
     fn leave(&self, bytes: &[u8], place: u64) -> io::Result<()> {
         match self {
             Self::Global(output) => {
@@ -84,17 +84,17 @@ impl Target {
     }
 }
 
-/// See the [module](self).
+/// The target of an output, which its writers share.
 #[derive(Debug)]
 pub(super) struct SharedTarget {
     path: PathBuf,
     /// `None` once the output is gone.
     target: RwLock<Option<Target>>,
-    /// Whether it is gone: for writers that only fill a buffer.
+    /// Whether the output is gone; checked by writers that only fill a buffer.
     is_closed: AtomicBool,
     /// Whether each strand has a position.
     pub(super) is_local: bool,
-    /// Records of writers that have ended: the next writer continues after them.
+    /// Unwritten records of writers that have ended; the next writer appends to them.
     idle: Mutex<Vec<Vec<u8>>>,
     pub(super) forks: AtomicU64,
     pub(super) steals: AtomicU64,
@@ -115,7 +115,7 @@ impl SharedTarget {
 
     /// Fails if the output is gone.
     pub(super) fn check(&self) -> io::Result<()> {
-        // Relaxed: a writer that sees it late finds the target gone.
+        // Relaxed: a writer that reads an old value finds that the target is gone.
         if self.is_closed.load(Ordering::Relaxed) { Err(self.closed()) } else { Ok(()) }
     }
 
@@ -132,7 +132,7 @@ impl SharedTarget {
         self.idle.lock().push(buffer);
     }
 
-    /// Takes the target away from writers, with their unwritten records.
+    /// Closes the output to writers; returns the target and the unwritten records.
     pub(super) fn close(&self) -> (Option<Target>, Vec<Vec<u8>>) {
         self.is_closed.store(true, Ordering::Relaxed);
         let target = self.target.write().unwrap_or_else(PoisonError::into_inner).take();

@@ -1,4 +1,4 @@
-//! The handle of one strand: writing, forking and joining.
+//! The handle of one strand, which writes, forks and joins.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
@@ -11,18 +11,18 @@ use crate::forks::Strand;
 
 /// The handle of one strand.
 ///
-/// Owned, and free to move to any thread. When it is dropped, even by a panic, whole records that were
-/// written to it are kept; [`finish`](Self::finish) also returns errors.
+/// It may move to any thread. A drop, even by a panic, keeps the whole records;
+/// [`finish`](Self::finish) also returns errors.
 #[derive(Debug)]
 pub struct Writer {
     shared: Arc<SharedTarget>,
-    /// Not written yet.
+    /// Bytes that are not written yet.
     buffer: Vec<u8>,
-    /// Once it is longer than this, it is written.
+    /// The length beyond which the buffer is written.
     limit: usize,
-    /// Local mode: where the buffer goes.
+    /// Local mode: the offset of the buffer in the file.
     place: u64,
-    /// The end of whole records in the buffer; the rest is being written.
+    /// The end of the whole records in the buffer; `None` between records.
     record_start: Option<usize>,
 }
 
@@ -32,15 +32,14 @@ impl Writer {
         Self { shared, buffer, limit, place, record_start: None }
     }
 
-    /// Makes a writer for another strand. In local mode it begins at this one's position.
+    /// Makes a writer for another strand. In local mode it begins at the same position.
     pub fn fork(&self) -> Self {
         self.shared.forks.fetch_add(1, Ordering::Relaxed);
         Self::new(Arc::clone(&self.shared), self.limit, self.position())
     }
 
-    /// Runs both closures, in parallel if another worker of the current rayon pool is idle, and
-    /// returns both results. In local mode both begin at this position, and it is there again
-    /// afterwards.
+    /// Runs both closures, in parallel if another worker of the current rayon pool is idle, and returns
+    /// both results. In local mode both begin at this position, which the join restores.
     ///
     /// # Errors
     ///
@@ -71,8 +70,8 @@ impl Writer {
         Ok((left?, right?))
     }
 
-    /// Makes one record of everything that `write` writes: it stays in one piece, or is not written at all
-    /// if `write` fails. In local mode this only calls `write`.
+    /// Makes one record of everything that `write` writes: the record stays whole, and is absent if `write`
+    /// fails. In local mode this only calls `write`.
     ///
     /// # Errors
     ///
@@ -91,13 +90,12 @@ impl Writer {
         result
     }
 
-    /// Continues writing at `offset` of the file: in local mode only, where every strand has its own
-    /// position.
+    /// Moves the position of this strand to `offset` of the file; in local mode only.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` in other modes: there the order of arrival decides where bytes go. The error of
-    /// writing the bytes before.
+    /// `InvalidInput` in other modes, where the order of arrival decides the place of bytes. The error of
+    /// writing the bytes in the buffer.
     pub fn seek_to(&mut self, offset: u64) -> io::Result<()> {
         if !self.shared.is_local {
             let why = "only a writer in local mode has a position of its own; try: make it with \
@@ -111,7 +109,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Local mode: where the next byte goes. 0 in other modes, where it is not known.
+    /// Returns the offset of the next byte in local mode; 0 in other modes, where it is not known.
     pub fn position(&self) -> u64 {
         if self.shared.is_local {
             self.place.saturating_add(self.buffer.len() as u64)
@@ -120,7 +118,7 @@ impl Writer {
         }
     }
 
-    /// Ends the strand: everything is written.
+    /// Ends the strand and writes its buffer.
     ///
     /// # Errors
     ///
@@ -165,12 +163,12 @@ impl Writer {
                 return Ok(());
             }
         }
-        // A record that is still being written stays in one piece, however long it gets.
+        // An unfinished record stays whole, whatever its length.
         self.buffer.extend_from_slice(bytes);
         Ok(())
     }
 
-    /// A record that a failure or a panic cut short is not written.
+    /// Drops a record that a failure or a panic cut short.
     fn drop_torn_record(&mut self) {
         if let Some(start) = self.record_start.take() {
             self.buffer.truncate(start);
@@ -200,7 +198,7 @@ impl Write for Writer {
         self.write_bytes(bytes).map(|()| bytes.len())
     }
 
-    /// One record, however many pieces it is formatted from.
+    /// Writes one record, whatever the number of pieces it is formatted from.
     fn write_fmt(&mut self, arguments: fmt::Arguments<'_>) -> io::Result<()> {
         struct WriterPieces<'w>(&'w mut Writer);
         impl Write for WriterPieces<'_> {
@@ -214,7 +212,7 @@ impl Write for Writer {
         self.record(|w| WriterPieces(w).write_fmt(arguments))
     }
 
-    /// Does nothing: bytes are safe when they are committed, and not before.
+    /// Does nothing: only the commit makes bytes durable.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }

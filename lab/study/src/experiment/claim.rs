@@ -1,4 +1,4 @@
-//! A study's claim, the rule that judges it, and the verdicts: one for each state of the files.
+//! A study's claim, the rule that judges it, and a verdict for each state of the files.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -7,10 +7,10 @@ use crate::results::{Claimed, Finding, Holds, Run, Selected, Source, State};
 
 use super::Experiment;
 
-/// Series with this prefix are the limits of the others.
+/// The prefix of series that are limits.
 const LIMITS: &str = "limit:";
 
-/// A claim of a study, or a question of our own; its words are in `experiments/claims.txt`.
+/// A claim of a study, or a question of our own. The words are in `experiments/claims.txt`.
 #[derive(Clone)]
 pub struct Claim {
     /// The experiment's id, with a suffix if it has several claims.
@@ -20,17 +20,17 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// The claim of that name.
+    /// Returns the claim `id`.
     pub const fn new(id: &'static str, judge: fn(&Selected<'_>, State) -> Finding) -> Self {
         Self { id, judge }
     }
 
-    /// Its words.
+    /// Returns the words of the claim.
     pub fn source(&self) -> Source {
         self.wording().map_or_else(Source::default, |it| it.source.clone())
     }
 
-    /// When it holds, in a sentence.
+    /// Returns the condition under which the claim holds, in a sentence.
     pub fn rule(&self) -> &'static str {
         self.wording().map_or("", |it| it.rule.as_str())
     }
@@ -46,11 +46,12 @@ struct ClaimWords {
     rule: String,
 }
 
-/// Each claim's, by its name.
+/// The words of each claim, by id.
 static WORDS: LazyLock<BTreeMap<&'static str, ClaimWords>> =
     LazyLock::new(|| all_words(include_str!("../experiments/claims.txt")));
 
-/// Blocks of lines: the name and the section, the words in quotation marks or after `?`, the rule after `=`.
+/// Parses blocks of lines: id and section, then the words in quotation marks or after `?`, the rule after
+/// `=`.
 fn all_words(text: &'static str) -> BTreeMap<&'static str, ClaimWords> {
     let blocks = text.split("\n\n").filter(|block| !block.starts_with('#'));
     blocks.filter_map(words_of).collect()
@@ -70,19 +71,19 @@ fn words_of(block: &'static str) -> Option<(&'static str, ClaimWords)> {
     Some((id, ClaimWords { source, rule: rule.to_owned() }))
 }
 
-/// The size of an experiment with `--full` beside that of the study.
+/// The size of an experiment with `--full`, compared with that of the study.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
     /// The study's size; empty for questions of our own.
     pub study: &'static str,
-    /// The differences with `--full`, and why; empty without any.
+    /// The differences with `--full`, and why; empty if there are none.
     pub other: &'static str,
     /// Minutes with `--full` on two cores and a disk of 2 GB/s.
     pub minutes: u32,
 }
 
 impl Scale {
-    /// The sentence for a study of that extent.
+    /// Returns the sentence for a full or a smaller run.
     pub fn sentence(&self, is_full: bool) -> String {
         let Self { study, other, .. } = self;
         match (is_full, other.is_empty()) {
@@ -95,7 +96,7 @@ impl Scale {
     }
 }
 
-/// The origin of the runs.
+/// The folders and the machine of the runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Places<'p> {
     /// The folders that were measured, by number.
@@ -109,7 +110,7 @@ pub struct Places<'p> {
 }
 
 impl Experiment {
-    /// Judges each claim by the runs, for every measured state.
+    /// Judges each claim by the runs, for each measured state.
     pub fn judged(&self, runs: &[Run], places: Places<'_>) -> Vec<Claimed> {
         let has = |state: &State| {
             let mut own = runs.iter().filter(|run| !run.series.starts_with(LIMITS));
@@ -127,7 +128,7 @@ impl Experiment {
     }
 }
 
-/// Merges the findings of all folders: where they differ, the verdict is open.
+/// Merges the findings of all folders: if the verdicts differ, the result is undecided.
 fn verdict(claim: &Claim, runs: &[Run], places: Places<'_>, state: State) -> Finding {
     let in_folder = |folder| {
         let runs = Selected::new(runs, folder, places.seed)

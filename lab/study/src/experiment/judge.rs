@@ -1,4 +1,4 @@
-//! The way from numbers to a verdict, and the sentences for it.
+//! Turns numbers into a verdict and its sentences.
 
 use crate::results::{Finding, Holds, Selected};
 use swath_profile::stats::{Bound, Interval, Verdict};
@@ -23,23 +23,23 @@ use swath_profile::stats::{Bound, Interval, Verdict};
 pub struct Point {
     sentence: String,
     measured: Option<Interval>,
-    /// Empty: the number is reported, and decides nothing.
+    /// Bounds of the number; if empty, it is reported and decides nothing.
     bounds: Vec<Bound>,
-    /// Both sides have intervals of their own, and they overlap.
+    /// Whether the intervals of both sides overlap.
     overlaps: bool,
-    /// This machine cannot decide it.
+    /// Whether this machine cannot decide the point.
     is_elsewhere: bool,
     /// The unit after the number: `×` after a ratio.
     unit: &'static str,
 }
 
 impl Point {
-    /// `{}` in `sentence` stands for the measured number, which must keep to `bound`.
+    /// Makes a point: the measured number must keep to `bound`, and replaces `{}` in `sentence`.
     pub fn new(sentence: impl Into<String>, measured: Option<Interval>, bound: Bound) -> Self {
         Self { bounds: vec![bound], ..Self::told(sentence, measured) }
     }
 
-    /// As [`new`](Self::new), from one number to another.
+    /// Makes a point as [`new`](Self::new) does, with a lower and an upper bound.
     pub fn within(
         sentence: impl Into<String>,
         measured: Option<Interval>,
@@ -50,25 +50,25 @@ impl Point {
         Self { bounds, ..Self::told(sentence, measured) }
     }
 
-    /// A sentence that decides nothing.
+    /// Makes a point that decides nothing.
     pub fn told(sentence: impl Into<String>, measured: Option<Interval>) -> Self {
         let (bounds, overlaps) = (Vec::new(), false);
         let sentence = sentence.into();
         Self { sentence, measured, bounds, overlaps, is_elsewhere: false, unit: "×" }
     }
 
-    /// A number with a unit in place of a ratio.
+    /// Sets the unit of a number that is not a ratio.
     pub fn in_unit(self, unit: &'static str) -> Self {
         Self { unit, ..self }
     }
 
-    /// A point that decides nothing on this machine, with the reason.
+    /// Makes a point that this machine cannot decide, with the reason.
     pub fn elsewhere(why: impl Into<String>) -> Self {
         Self { is_elsewhere: true, ..Self::words(why) }
     }
 
-    /// This point if there are at least `least` processors, or if their number is not known; else the need
-    /// of them, beside the number.
+    /// Returns this point if there are at least `least` processors, or an unknown number; else a point that
+    /// this machine cannot decide.
     pub fn from_cores(self, runs: &Selected<'_>, least: usize) -> Self {
         match runs.cores() {
             0 => self,
@@ -85,12 +85,12 @@ impl Point {
         }
     }
 
-    /// Words without a gap, which decide nothing.
+    /// Makes a point of words alone, which decides nothing.
     pub fn words(sentence: impl Into<String>) -> Self {
         Self::told(sentence, None)
     }
 
-    /// Decides nothing if the intervals of the two that are compared overlap.
+    /// Makes the point undecided if the intervals of both sides overlap.
     pub fn apart(self, own: Option<Interval>, other: Option<Interval>) -> Self {
         let overlap = own
             .zip(other)
@@ -98,7 +98,7 @@ impl Point {
         Self { overlaps: self.overlaps || overlap, ..self }
     }
 
-    /// The verdict of the interval, widened by the spread of the control.
+    /// Returns the verdict of the interval, widened by the spread of the control.
     fn holds(&self, noise: f64) -> Holds {
         let Some(Interval { estimate, lower, upper }) = self.measured else {
             return Holds::Undecided;
@@ -118,7 +118,7 @@ impl Point {
         }
     }
 
-    /// A sentence with a capital.
+    /// Returns the sentence with a capital letter.
     fn text(&self) -> String {
         let sentence = self.sentence();
         let mut letters = sentence.chars();
@@ -156,10 +156,10 @@ impl Point {
     }
 }
 
-/// Digits after the point, usually.
+/// The usual number of digits after the point.
 const DIGITS: usize = 2;
 
-/// As many as show on which side of a bound a number lies.
+/// Returns the number of digits that shows on which side of the bound the numbers lie.
 fn digits(measured: &Interval, bound: Bound) -> usize {
     let (Bound::AtLeast(goal) | Bound::AtMost(goal)) = bound;
     let is_told = |digits: &usize| {
@@ -171,31 +171,31 @@ fn digits(measured: &Interval, bound: Bound) -> usize {
     (DIGITS..5).find(is_told).unwrap_or(5)
 }
 
-/// A ratio with its interval; large ones are printed without decimals.
+/// Formats a ratio with its interval; large ratios have no decimals.
 fn rounded(measured: &Interval, digits: usize, unit: &str) -> String {
     let digits = if measured.lower >= 100.0 { 0 } else { digits };
     let Interval { estimate, lower, upper } = measured;
     format!("{estimate:.digits$} {unit} [{lower:.digits$}, {upper:.digits$}]")
 }
 
-/// Holds if all of `points` hold; does not hold if one of them does not. Else, if one of them cannot be
-/// asked here, neither can all.
+/// Judges that a claim holds if all of `points` hold, and does not hold if one of them does not. Else,
+/// if this machine cannot decide one of them, it cannot decide the claim.
 pub fn all_of(runs: &Selected<'_>, points: &[Point]) -> Finding {
     finding(runs, points, Holds::No, Holds::Yes)
 }
 
-/// Holds if one of `points` holds; does not hold if all of them fail.
+/// Judges that a claim holds if one of `points` holds, and does not hold if all of them fail.
 pub fn any_of(runs: &Selected<'_>, points: &[Point]) -> Finding {
     finding(runs, points, Holds::Yes, Holds::No)
 }
 
-/// The measured numbers, without a claim to judge.
+/// Reports the measured numbers without a verdict.
 pub fn told(points: &[Point]) -> Finding {
     let texts: Vec<String> = points.iter().map(Point::text).collect();
     Finding { verdict: Holds::Told, because: texts.join(". "), ..Finding::default() }
 }
 
-/// One `decisive` point is enough; without it, the verdict is `otherwise` if no point is open.
+/// Returns `decisive` if one point has that verdict, else `otherwise` if no point is open.
 fn finding(
     runs: &Selected<'_>,
     points: &[Point],
@@ -225,7 +225,7 @@ fn finding(
 }
 
 impl Finding {
-    /// Adds how near the best of Swath came to the limit.
+    /// Adds Swath's best as a share of the limit.
     pub fn with_limit(self, of_limit: Option<Interval>) -> Self {
         Self { of_limit, ..self }
     }
@@ -283,7 +283,7 @@ mod tests {
             (&below, Holds::No, Holds::Undecided),
             (&far_below, Holds::No, Holds::No),
         ] {
-            // Below the share from which a control is called noisy nothing is widened.
+            // Nothing is widened while the control is not noisy.
             assert_eq!((verdict(0.1, point), verdict(0.4, point)), (calm, noisy), "{point:?}");
         }
         let because = all_of(&runs(0.4), &[near]).because;
@@ -321,7 +321,7 @@ mod tests {
         assert_eq!(verdict(point()), Holds::Yes);
         let apart = point().apart(interval(0.1, 0.6), interval(0.8, 1.0));
         assert_eq!(verdict(apart), Holds::Yes);
-        // From a quick run of study C.
+        // Intervals from a quick run of study C.
         let overlapping = point().apart(interval(0.4, 1.0), interval(0.02, 1.0));
         assert_eq!(verdict(overlapping), Holds::Undecided);
         assert_eq!(verdict(point().apart(None, interval(0.8, 1.0))), Holds::Undecided);

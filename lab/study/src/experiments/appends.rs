@@ -21,7 +21,7 @@ const PLAIN: &str = "swath, one plain file";
 const LIST: &str = "study E's append, linked list";
 const SKIP: &str = "study E's append, skip list";
 
-/// By threads.
+/// Varies the number of threads.
 pub(super) const TREE: Experiment = Experiment {
     id: "e-fib",
     study: Study::E,
@@ -65,7 +65,7 @@ pub(super) const TREE: Experiment = Experiment {
     },
 };
 
-/// One file or many.
+/// Compares one file with many.
 pub(super) const FILES: Experiment = Experiment {
     id: "e-files",
     figure: "time to write the same bytes to one shared file, to a file a thread, and by one thread",
@@ -103,7 +103,7 @@ pub(super) const FILES: Experiment = Experiment {
     ..TREE
 };
 
-/// By the structure that keeps the order.
+/// Compares the structures that keep the order.
 pub(super) const ORDERS: Experiment = Experiment {
     id: "e-append-orders",
     figure: "figure 6: time of fib by threads, each call appending 10 KB, with a linked list and with \
@@ -131,7 +131,7 @@ pub(super) const ORDERS: Experiment = Experiment {
 const FIB: Scale =
     Scale { study: "fib(25), 10 KB a call, 2 GB and more", other: "", minutes: 15 };
 
-/// The charts of all experiments, and more.
+/// Returns the charts of all experiments of this file, then `more`.
 fn charts_with<const N: usize>(more: [(&str, Measure); N]) -> Vec<Chart> {
     let all = [
         ("time by threads", Measure::Seconds),
@@ -148,7 +148,7 @@ fn by_threads(stage: &Stage, ways: &[(&'static str, Leave)]) -> Result<Entrants>
     for threads in powers_of_two(most) {
         let forked = Forked::new(stage, stage.pick(8, 16, 25), threads)?;
         for &(series, how) in ways {
-            // With one thread, both are the same.
+            // The serial writer has one thread.
             if threads == 1 || !matches!(how, Leave::Serial { .. }) {
                 let entrant = forked.entrant(series, how);
                 entrants.here.push(entrant.at(threads as f64, State::None));
@@ -162,12 +162,12 @@ fn key(series: &str, x: f64) -> Key<'_> {
     Key { series, x, state: State::None }
 }
 
-/// The fastest of a series.
+/// Returns the key of the fastest place of a series.
 fn best<'s>(runs: &Selected<'_>, series: &'s str) -> Key<'s> {
     key(series, runs.best(series, State::None).unwrap_or(1.0))
 }
 
-/// The speed-up of a series with as many threads as processors.
+/// Requires a nearly linear speed-up with as many threads as processors.
 fn linear(runs: &Selected<'_>, series: &str) -> Point {
     let cores = runs.cores() as f64;
     let places = runs.places(series, State::None).into_iter();

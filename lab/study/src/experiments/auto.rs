@@ -1,4 +1,4 @@
-//! The cost of the choice of `auto`: each engine fixed by hand beside it, on the same file.
+//! Compares the choice of `auto` with each fixed engine, on the same file.
 
 use anyhow::Result;
 use swath::{Engine, PageCache, ReadOptions};
@@ -17,11 +17,11 @@ const FIXED: [(&str, Engine); 4] = [
     ("ring", Engine::Ring),
     ("map", Engine::Map),
 ];
-/// The work, with files of these lengths.
+/// The verbs and the lengths of their files.
 const PLACES: [&str; 5] =
     ["sum, 64 MiB", "read, 64 MiB", "sum, 1 GiB", "read, 1 GiB", "sum, 4 GiB"];
 
-/// `auto` beside the engines.
+/// Compares `auto` with the engines.
 pub(super) const AUTO_AND_FIXED: Experiment = Experiment {
     id: "s-auto",
     study: Study::S,
@@ -38,7 +38,7 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
     let mut entrants = Entrants::default();
     let settings = [(AUTO, Engine::Auto)].into_iter().chain(FIXED);
     for (x, &len) in (0_u8..).step_by(2).zip(lens) {
-        // Memory that each read finds again, as a program has it that reads file after file.
+        // Reused memory, as in a program that reads file after file.
         let file = FileField::of(stage, &stage.file(FileContent::Bytes, len)?);
         for &state in states(stage) {
             for (series, engine) in settings.clone() {
@@ -48,7 +48,7 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
                     (file.at(f64::from(x), state), file.at(f64::from(x + 1), state));
                 let summed = sum.scanned(series, FileScan::SumMapped, options.clone());
                 entrants.here.push(summed);
-                // A map is not read into memory, and 4 GiB may be more than there is.
+                // A map is not read into memory, and 4 GiB may exceed the memory.
                 if engine != Engine::Map && usize::from(x) + 1 < PLACES.len() {
                     entrants.here.push(read.read(series, FileMemory::Reused, options));
                 }

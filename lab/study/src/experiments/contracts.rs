@@ -1,4 +1,4 @@
-//! Study C: option contracts, read, priced and written.
+//! Study C: reading, pricing and writing option contracts.
 
 use anyhow::Result;
 
@@ -18,7 +18,7 @@ const SWATH: &str = "swath";
 const FORMS: [(&str, Form); 3] =
     [(BEFORE, Form::Lines), (AFTER, Form::Bulk), (SWATH, Form::Swath)];
 
-/// By threads.
+/// Varies the number of threads.
 pub(super) const SCALING: Experiment = Experiment {
     id: "c-scaling",
     study: Study::C,
@@ -74,10 +74,10 @@ fn by_threads(stage: &Stage) -> Result<Entrants> {
     Ok(entrants)
 }
 
-/// The limit of all entrants; its place is the number of cores.
+/// The key of the limit; its place is the number of cores.
 const LIMIT: Key<'_> = Key { series: MEMORY, x: 0.0, state: State::None };
 
-/// The number of processors: more threads do not add workers.
+/// Returns the number of processors: more threads do not add workers.
 fn cores(runs: &Selected<'_>) -> f64 {
     runs.places(LIMIT.series, LIMIT.state).first().copied().unwrap_or(1.0)
 }

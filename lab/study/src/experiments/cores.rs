@@ -15,7 +15,7 @@ use swath_profile::stats::Bound;
 
 const MB: u64 = 1_000_000;
 
-/// By cores.
+/// Varies the number of cores.
 pub(super) const CORES: Experiment = Experiment {
     id: "a-cores",
     figure: "time by cores, 8 threads, chunks of 1,024 bytes",
@@ -30,7 +30,7 @@ pub(super) const CORES: Experiment = Experiment {
     ..THREADS
 };
 
-/// The calling thread, and those that it starts, on the first cores of those that it may use.
+/// Pins the calling thread, and the threads that it starts, to the first allowed cores until dropped.
 struct Pinned(CpuSet);
 
 impl Pinned {
@@ -46,7 +46,7 @@ impl Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        // What was allowed before is allowed again.
+        // Restore the earlier set of cores.
         let _ = sched_setaffinity(None, &self.0);
     }
 }
@@ -67,7 +67,7 @@ fn by_cores(stage: &Stage) -> Result<Entrants> {
     Ok(entrants)
 }
 
-/// Has an entrant work on this many cores.
+/// Pins an entrant to this many cores.
 fn pinned(entrant: Entrant, cores: usize) -> Entrant {
     let before = Rc::new(RefCell::new(None));
     let after = Rc::clone(&before);

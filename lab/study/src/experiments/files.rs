@@ -1,4 +1,4 @@
-//! Study B: many files by many threads.
+//! Study B: reading many files with many threads.
 
 mod claims;
 
@@ -20,12 +20,12 @@ use crate::results::{Chart, Measure, State};
 const MANAGER: &str = "task manager";
 const LINES: &str = "task manager, line by line";
 const SWATH: &str = "swath";
-/// Only the calls, into existing memory; names were looked up before.
+/// Reads with bare calls into existing memory; names are looked up before.
 const LIMIT: &str = "limit: bare calls";
-/// Trials of the study.
+/// The number of trials in the study.
 const TRIALS: usize = 20;
 
-/// Its small files.
+/// The study's small files.
 pub(super) const SMALL: Experiment = Experiment {
     id: "b-small",
     study: Study::B,
@@ -44,7 +44,7 @@ pub(super) const SMALL: Experiment = Experiment {
     },
 };
 
-/// Its files of a megabyte.
+/// The study's files of a megabyte.
 pub(super) const MEDIUM: Experiment = Experiment {
     id: "b-medium",
     figure: "time to load 124 files of 1 MB by threads",
@@ -54,7 +54,7 @@ pub(super) const MEDIUM: Experiment = Experiment {
     ..SMALL
 };
 
-/// Its large files.
+/// The study's large files.
 pub(super) const LARGE: Experiment = Experiment {
     id: "b-large",
     figure: "time to load 31 files of 3.6 MB by threads",
@@ -64,7 +64,7 @@ pub(super) const LARGE: Experiment = Experiment {
     ..SMALL
 };
 
-/// The files that it gave up on.
+/// The files that were too large for the study.
 pub(super) const HUGE: Experiment = Experiment {
     id: "b-huge",
     figure: "time to load the 18 MB files that it gave up on",
@@ -74,12 +74,12 @@ pub(super) const HUGE: Experiment = Experiment {
     ..SMALL
 };
 
-/// Bytes of a file as large as in the study; small for smoke tests.
+/// Returns the study's size of a file, or a small one for smoke tests.
 fn large(stage: &Stage, size: u64) -> u64 {
     stage.pick(9000, size, size)
 }
 
-/// The cause of its trouble with large files.
+/// The cause of the study's trouble with large files: reading line by line.
 pub(super) const BY_LINES: Experiment = Experiment {
     id: "b-lines",
     figure: "time for the same bytes in files of different sizes, read as the study reads",

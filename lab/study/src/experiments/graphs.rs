@@ -20,7 +20,7 @@ const BUFFERS: &str = "swath sum, small buffers";
 const ROWS: &str = "swath, to compressed rows";
 const ROWS_SERIAL: &str = "swath, to compressed rows, one thread";
 
-/// By the size of the graph.
+/// Varies the size of the graph.
 pub(super) const LOADING: Experiment = Experiment {
     id: "d-graph",
     study: Study::D,
@@ -49,7 +49,7 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
     for &scale in scales {
         let kind = TextKind::Edges { scale, count: 16 << scale };
         let graph = TextField::new(stage, &format!("graph-{scale}.mtx"), kind)?;
-        // Places in MB.
+        // In MB.
         let x = (graph.input.made.bytes as f64 / 1e5).round() / 10.0;
         for &state in states(stage) {
             let file = FileField::of(stage, &graph.input).at(x, state);

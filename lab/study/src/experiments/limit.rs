@@ -1,4 +1,4 @@
-//! The limit of all entrants: the bytes of a file, summed where they already are in memory.
+//! The limit of all entrants: summing the bytes of a file that is already in memory.
 
 use std::rc::Rc;
 
@@ -9,10 +9,10 @@ use crate::limits;
 use crate::measure::{Entrant, Input, Stage};
 use crate::results::State;
 
-/// Its series.
+/// The name of the limit's series.
 pub(super) const MEMORY: &str = "limit: memory";
 
-/// Sums the bytes of `input` with all cores, from existing memory, at a place.
+/// Sums the bytes of `input` from memory with all cores, at place `x`.
 pub(super) fn memory(
     stage: &Stage,
     input: &Rc<Input>,
@@ -22,7 +22,7 @@ pub(super) fn memory(
     let pages = loaded(stage, input)?;
     let sum = summed(&pages, input, MEMORY);
     let (len, workers) = (input.len(), stage.workers);
-    // As warm in the processor's caches as the file is after the others have read it.
+    // Warm the processor's caches, as the other entrants find them.
     Ok(sum.at(x, state).with_before(move || {
         std::hint::black_box(limits::memory_sum(&pages.borrow()[..len], workers));
         Ok(())

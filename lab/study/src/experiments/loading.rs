@@ -1,4 +1,4 @@
-//! Study A: loading a file by threads, chunks, copies and maps.
+//! Study A: loading a file with threads, chunks, copies and maps.
 
 mod claims;
 
@@ -16,21 +16,21 @@ use crate::results::{Chart, Measure, State};
 const SEQUENTIAL: &str = "sequential";
 pub(super) const PARALLEL: &str = "parallel chunks";
 const MIRRORED: &str = "mirrors";
-/// Copies that they read, as in the study.
+/// The number of copies, as in the study.
 pub(super) const FOUR: usize = 4;
 const MAPPED: &str = "memory map";
 const MANY_THREADS: &str = "parallel chunks, 32 threads";
-/// As in the study: the mapped bytes are not read.
+/// The map of the study, whose bytes are not read.
 const UNREAD_MAP: &str = "memory map, not read";
 const SWATH: &str = "swath";
-/// All cores, one mebibyte a read, into existing memory; from the device past the page cache.
+/// Reads with all cores, 1 MiB a read, into existing memory; cold files past the page cache.
 const LIMIT: &str = "limit: bare reads";
 
-/// The study's own chunk.
+/// The study's chunk size.
 const CHUNK: usize = 1024;
 const MB: u64 = 1_000_000;
 
-/// By threads, its smallest file.
+/// Varies the number of threads on the study's smallest file.
 pub(super) const THREADS: Experiment = Experiment {
     id: "a-threads",
     study: Study::A,
@@ -42,7 +42,7 @@ pub(super) const THREADS: Experiment = Experiment {
     entrants: |stage| by_threads(stage, stage.pick(MB / 4, 16 * MB, 100 * MB)),
 };
 
-/// By threads, its largest file.
+/// Varies the number of threads on the study's largest file.
 pub(super) const THREADS_LARGE: Experiment = Experiment {
     id: "a-threads-large",
     figure: "time, speed-up and efficiency by threads, its largest file, chunks of 1,024 bytes",
@@ -52,7 +52,7 @@ pub(super) const THREADS_LARGE: Experiment = Experiment {
     ..THREADS
 };
 
-/// By the size of the file.
+/// Varies the size of the file.
 pub(super) const SIZES: Experiment = Experiment {
     id: "a-file-size",
     figure: "time by file size, 8 threads, chunks of 1,024 bytes",
@@ -68,7 +68,7 @@ pub(super) const SIZES: Experiment = Experiment {
     ..THREADS
 };
 
-/// By the size of the chunks.
+/// Varies the size of the chunks.
 pub(super) const CHUNKS: Experiment = Experiment {
     id: "a-chunk-size",
     figure: "time, cache misses and context switches by chunk size, 8 threads",
@@ -94,7 +94,7 @@ pub(super) const CHUNKS: Experiment = Experiment {
     ..THREADS
 };
 
-/// By the number of copies.
+/// Varies the number of copies.
 pub(super) const COPIES: Experiment = Experiment {
     id: "a-copies",
     figure: "time by number of mirrored copies, 8 threads",
@@ -114,7 +114,7 @@ pub(super) const COPIES: Experiment = Experiment {
     ..THREADS
 };
 
-/// The ways themselves, from the device.
+/// Compares the ways to load.
 pub(super) const WAYS: Experiment = Experiment {
     id: "a-engines",
     figure: "time, memory and context switches of each way of loading, warm and cold",
@@ -135,7 +135,7 @@ pub(super) const WAYS: Experiment = Experiment {
     ..THREADS
 };
 
-/// The charts of parallel ways.
+/// Returns the charts of parallel ways.
 pub(super) fn charts_by_workers(x: &str) -> Vec<Chart> {
     let time = format!("time by {x}");
     let all = [
@@ -147,7 +147,7 @@ pub(super) fn charts_by_workers(x: &str) -> Vec<Chart> {
     charts(x, all)
 }
 
-/// A file of letters, and its copies, at a place.
+/// A file of letters and its copies, at a place.
 #[derive(Clone)]
 pub(super) struct LoadingField(FileField);
 
@@ -160,7 +160,7 @@ impl LoadingField {
         Self(self.0.at(x, state))
     }
 
-    /// The limit: reads and nothing else.
+    /// Returns the limit: reads and nothing else.
     fn limit(&self, stage: &Stage, x: f64, state: State) -> Entrant {
         /// Reads in flight, past the page cache.
         const DEPTH: usize = 32;
@@ -171,8 +171,7 @@ impl LoadingField {
         }
     }
 
-    /// Maps the file and unmaps it. The timed part has read nothing, so the bytes are read and added up
-    /// afterwards, untimed.
+    /// Maps the file and unmaps it. The timed part reads nothing; the bytes are read and summed afterwards.
     fn unread_map(&self, threads: usize) -> Entrant {
         let field = self.0.with_files(1);
         let paths = field.paths();
@@ -182,19 +181,19 @@ impl LoadingField {
         })
     }
 
-    /// One of the study's own ways.
+    /// Returns one of the study's ways.
     fn own(&self, series: &str, copies: usize, how: Load) -> Entrant {
         let field = self.0.with_files(copies);
         let paths = field.paths();
         field.reusing(series, move |target| Ok(load(&paths, target, how)?))
     }
 
-    /// Swath's.
+    /// Returns Swath's entrant.
     fn swath(&self, options: ReadOptions) -> Entrant {
         self.0.with_files(1).read_into(SWATH, options)
     }
 
-    /// The study's ways with this many threads, and Swath's.
+    /// Returns the study's ways with this many threads, and Swath's.
     fn by(&self, threads: usize, options: ReadOptions) -> [Entrant; 4] {
         let (how, mapped) = (own(threads), Load { mapped: true, ..own(threads) });
         [
@@ -205,7 +204,7 @@ impl LoadingField {
         ]
     }
 
-    /// Sequential, with the study's eight threads, and with Swath.
+    /// Returns the sequential way, the study's ways with eight threads, and Swath's.
     pub(super) fn ways(&self) -> Vec<Entrant> {
         let mut ways = vec![self.own(SEQUENTIAL, 1, own(0))];
         ways.extend(self.by(8, ReadOptions::new()));
@@ -213,7 +212,7 @@ impl LoadingField {
     }
 }
 
-/// The study's own way, with this many threads; 0 is the sequential program.
+/// Returns the study's way with this many threads; 0 is the sequential program.
 fn own(threads: usize) -> Load {
     Load { threads, chunk_size: CHUNK, mapped: false }
 }

@@ -1,6 +1,6 @@
-//! Study A: a file, and memory that is a share of it or many times as much.
+//! Study A: a file, with memory from half its size to many times its size.
 //!
-//! Beyond a memory limit the kernel kills, so the limit is for a process of its own: the command, which
+//! The kernel kills a process beyond its memory limit, so the limit is set for a child: the command, which
 //! sums the file twice.
 
 use std::path::{Path, PathBuf};
@@ -22,8 +22,7 @@ use crate::results::{Finding, Key, Measure, Selected, SpeedUp, State};
 use crate::workload::FileContent;
 use swath_profile::stats::Bound;
 
-/// Two threads: each has as much in flight as the kernel reads ahead of it, and all of that
-/// must fit.
+/// The ways, with two threads: the readahead of all threads must fit into the limit.
 const WAYS: [(&str, &[&str]); 4] = [
     (
         CHUNKS,
@@ -39,17 +38,17 @@ const MAPPED: &str = "memory map";
 const KEEPING: &str = "swath, through the page cache";
 const SWATH: &str = "swath";
 
-/// Memory, in percent of the file: half of it and twice, and four and sixteen times, as the study has.
+/// Memory limits in percent of the file; the study has 400 and 1600.
 const SHARES: [u32; 4] = [50, 200, 400, 1600];
 const HALF: f64 = 50.0;
 const ALL: f64 = 200.0;
 const ENOUGH: f64 = 400.0;
 const MOST: f64 = 1600.0;
 
-/// The memory of a process beside the file.
+/// Bytes of memory that a process needs beside the file.
 const ROOM: u64 = 32 << 20;
 
-/// By memory.
+/// Varies the memory limit.
 pub(super) const MEMORY: Experiment = Experiment {
     id: "a-memory",
     figure: "time, major faults and swapping of a second pass over a file, by a limit of memory",
@@ -102,7 +101,7 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
                 input: Rc::clone(&input),
                 limit: size * u64::from(share) / 100 + ROOM,
             };
-            // The first pass must read all of it, inside the limit.
+            // Cold: the first pass must read all of it inside the limit.
             let entrant =
                 input.entrant(series, State::Cold, move |_, meter| work.measure(meter));
             entrants.here.push(entrant.at(f64::from(share), State::None));
@@ -111,7 +110,7 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
     Ok(entrants)
 }
 
-/// Two sums of a file, each by a process of its own, under the same limit.
+/// Two sums of a file, each in its own process, under the same limit.
 struct Passes {
     program: PathBuf,
     words: &'static [&'static str],
@@ -134,7 +133,7 @@ impl Passes {
         let (before, swapped) = (usage_of_children()?, swapped_pages());
         let second = meter.measure(|| summed(self.start(&limit)?))??;
         let used = usage_of_children()?.since(&before);
-        // Without the start and the end of the process.
+        // The command's time excludes the start and the end of the process.
         meter.took(second.elapsed_s);
         meter.used_by(&used);
         if let (Some(before), Some(after)) = (swapped, swapped_pages()) {
@@ -143,7 +142,7 @@ impl Passes {
         Ok(Outcome { bytes: second.bytes, checksum: second.sum })
     }
 
-    /// The child begins inside the limit, and stays; this process enters and leaves it.
+    /// Starts the child inside the limit, which this process enters and leaves.
     fn start(&self, limit: &MemoryLimit) -> Result<Child> {
         let mut command = Command::new(&self.program);
         command.args(["sum", "--json"]).args(self.words).arg(&self.input.path);
@@ -164,7 +163,7 @@ fn summed(child: Child) -> Result<Summed> {
         .context("cannot understand the output of the command")
 }
 
-/// Pages that went to the swap and came from it since the machine started.
+/// Returns the pages swapped in and out since the machine started.
 fn swapped_pages() -> Option<u64> {
     let text = std::fs::read_to_string(Path::new("/proc/vmstat")).ok()?;
     let count = |name: &str| {
@@ -174,12 +173,12 @@ fn swapped_pages() -> Option<u64> {
     Some(count("pswpin ")? + count("pswpout ")?)
 }
 
-/// A series at a share of the file.
+/// Returns the key of a series at a share of the file.
 fn key(series: &str, x: f64, state: State) -> Key<'_> {
     Key { series, x, state }
 }
 
-/// More memory beside less, both beyond the file.
+/// Compares more memory with less, both larger than the file.
 fn with_more(runs: &Selected<'_>, state: State) -> Point {
     let ratio = runs.speed_up(key(CHUNKS, MOST, state), key(CHUNKS, ENOUGH, state));
     let sentence =

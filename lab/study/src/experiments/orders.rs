@@ -25,7 +25,7 @@ const FLAT: &str = "swath, flat index";
 const LIST_OF_TENTH: &str = "linked list, a tenth of the items";
 const SKIP_OF_TENTH: &str = "skip list, a tenth of the items";
 
-/// By operation.
+/// Compares the structures by operation.
 pub(super) const OPERATIONS: Experiment = Experiment {
     id: "e-orders",
     study: Study::E,
@@ -79,16 +79,16 @@ pub(super) const OPERATIONS: Experiment = Experiment {
     entrants,
 };
 
-/// How many items there are, and how many operations a run does.
+/// The number of items, and the number of operations in a run.
 #[derive(Clone, Copy)]
 struct OrderCounts {
     items: usize,
     many: usize,
-    /// Operations that go through half of all items each.
+    /// The number of operations that each walk half of all items.
     few: usize,
 }
 
-/// Operations of `O` that take time in proportion to all items.
+/// Operations whose time is proportional to the number of items.
 type Slow = &'static [Operation];
 
 fn entrants(stage: &Stage) -> Result<Entrants> {
@@ -99,7 +99,7 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
         few: stage.pick(5, 20, 5),
     };
     let mut entrants = Entrants::default();
-    // The flat index is made once, after everything was written: a change rebuilds all of it.
+    // The flat index is made once, after all writes: each change rebuilds it.
     add::<Flat>(&mut entrants, FLAT, counts, &[Insert, Delete, Update]);
     add::<LinkedList>(&mut entrants, LIST, counts, &[Seek]);
     add::<SkipList>(&mut entrants, SKIP, counts, &[]);
@@ -120,7 +120,7 @@ fn add<O: Order + 'static>(
     slow: Slow,
 ) {
     let grown = match slow.contains(&Operation::Insert) {
-        // Grown one by one it would take the square of the time.
+        // One by one it would take quadratic time.
         true => Grown::at_once(Grown::<BTree>::new(counts.items).order.iter().map(|it| it.1)),
         false => Grown::<O>::new(counts.items),
     };
@@ -166,7 +166,7 @@ fn judge_seek(runs: &Selected<'_>, _: State) -> Finding {
     all_of(runs, &points)
 }
 
-/// An operation on all items beside one on a tenth of them.
+/// Compares an operation on all items with one on a tenth of them.
 fn grown(runs: &Selected<'_>, series: &str, operation: Operation, bound: Bound) -> Point {
     let of_tenth = if series == LIST { LIST_OF_TENTH } else { SKIP_OF_TENTH };
     let ratio = compared(runs, operation, of_tenth, series);

@@ -26,7 +26,7 @@ const STUDY: Scale = Scale {
     minutes: 8,
 };
 
-/// The fixed values while another is varied.
+/// Returns the values of the parameters that are not varied.
 fn usual(stage: &Stage) -> Cut {
     Cut {
         chunks: stage.pick(10_000, 10_000, 100_000),
@@ -35,7 +35,7 @@ fn usual(stage: &Stage) -> Cut {
     }
 }
 
-/// By threads.
+/// Varies the number of threads.
 pub(super) const THREADS: Experiment = Experiment {
     id: "a-priorities-threads",
     study: Study::A,
@@ -51,7 +51,7 @@ pub(super) const THREADS: Experiment = Experiment {
     },
 };
 
-/// By the range of priorities.
+/// Varies the range of priorities.
 pub(super) const CLASSES: Experiment = Experiment {
     id: "a-priorities-range",
     figure: "time by range of priorities",
@@ -69,7 +69,7 @@ pub(super) const CLASSES: Experiment = Experiment {
     ..THREADS
 };
 
-/// By the number of chunks, a curve for each range of priorities.
+/// Varies the number of chunks, with a curve for each range of priorities.
 pub(super) const CHUNKS: Experiment = Experiment {
     id: "a-priorities-chunks",
     figure: "time by number of chunks, a curve for each range of priorities",
@@ -80,7 +80,7 @@ pub(super) const CHUNKS: Experiment = Experiment {
     ..THREADS
 };
 
-/// By both: a curve over the range of priorities for each number of threads.
+/// Varies the range of priorities, with a curve for each number of threads.
 pub(super) const FAMILY: Experiment = Experiment {
     id: "a-priorities-family",
     figure: "time by range of priorities, a curve for each number of threads",
@@ -136,12 +136,12 @@ fn by_chunks(stage: &Stage) -> Result<Entrants> {
 /// The study's ranges of priorities.
 const RANGES: [u32; 3] = [100, 500, 1000];
 
-/// The series with this many priorities.
+/// Returns the name of the series with this many priorities.
 fn range(classes: u32) -> String {
     format!("barrier, priorities: {classes}")
 }
 
-/// The series with this many threads.
+/// Returns the name of the series with this many threads.
 fn curve(threads: usize) -> String {
     format!("barrier, threads: {threads}")
 }

@@ -1,5 +1,5 @@
-//! Beyond the studies: jobs of many processes, and verbs on many cores, measured here and simulated past
-//! this machine.
+//! Beyond the studies: jobs of many processes, and verbs on many cores, measured on this machine and
+//! simulated beyond it.
 //!
 //! ```text
 //! s-costs     what one step of a job costs here        ┐ measured
@@ -22,7 +22,7 @@ pub(super) use verbs::VERBS;
 use crate::experiment::{Experiment, Scale, Study};
 use crate::measure::Entrants;
 
-/// The fields that all of them share.
+/// The fields that these experiments share.
 const COMMON: Experiment = Experiment {
     id: "s-costs",
     study: Study::S,

@@ -1,4 +1,4 @@
-//! Study D: summing the bytes of a mapped file, by advice, flags and blocks.
+//! Study D: summing the bytes of a mapped file, by advice, mapping flags and size of the blocks.
 
 use anyhow::Result;
 use swath::ReadOptions;
@@ -18,13 +18,13 @@ const SERIAL: &str = "one thread";
 const PARALLEL: &str = "all cores";
 const BUFFERS: &str = "swath sum, small buffers";
 const STREAM: &str = "buffered stream, one thread";
-/// Blocks without advice.
+/// The series of blocks without advice.
 const BARE: &str = "without advice";
 
-/// A way to advise the kernel.
+/// Sets advice to the kernel.
 type AdviceWay = fn(ReadOptions) -> ReadOptions;
 
-/// All of them, by their place on the axis.
+/// The kinds of advice, in the order of their places.
 const ADVICE: [(&str, AdviceWay); 7] = [
     ("none", |options| options.with_advice(Advice::None)),
     ("sequential", |options| options.with_advice(Advice::Sequential)),
@@ -39,7 +39,7 @@ const ADVICE: [(&str, AdviceWay); 7] = [
     }),
 ];
 
-/// By the advice to the kernel.
+/// Varies the advice to the kernel.
 pub(super) const BY_ADVICE: Experiment = Experiment {
     id: "d-advice",
     study: Study::D,
@@ -67,7 +67,7 @@ pub(super) const BY_ADVICE: Experiment = Experiment {
     entrants: by_advice,
 };
 
-/// By the size of the blocks.
+/// Varies the size of the blocks.
 pub(super) const BY_BLOCK: Experiment = Experiment {
     id: "d-block-size",
     figure: "bandwidth of a mapped byte sum by block size, blocks taken as they come or shared out",
@@ -92,7 +92,7 @@ fn file(stage: &Stage) -> Result<FileField> {
     Ok(FileField::of(stage, &stage.file(FileContent::Bytes, size)?))
 }
 
-/// The buffer that the standard library gives to a program that reads a stream.
+/// The default buffer size of the standard library's stream reader.
 const STREAM_BUFFER: usize = 8 << 10;
 
 fn by_advice(stage: &Stage) -> Result<Entrants> {
@@ -148,7 +148,7 @@ fn judge_ahead(runs: &Selected<'_>, state: State) -> Finding {
     all_of(runs, &points)
 }
 
-/// All cores as a share of summing memory, which is warm.
+/// Returns the speed of all cores as a share of summing memory.
 fn of_memory(runs: &Selected<'_>, state: State) -> Option<Interval> {
     let all = fastest(runs, PARALLEL, state);
     runs.speed_up(all, Key { series: MEMORY, x: 0.0, state: State::Warm })

@@ -1,4 +1,4 @@
-//! Every rule on made-up runs: those that hold, those that do not, and those that stay open.
+//! Tests every rule on synthetic runs: claims that hold, claims that do not, and undecided ones.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use super::ALL;
 use crate::experiment::Places;
 use crate::results::{Holds, Run, State, WordsAuthor};
 
-/// A series, its place, and its seconds where the claim holds and where it does not.
+/// A series, its place, and its seconds if the claim holds and if it does not.
 type Times = (&'static str, f64, f64, f64);
 
-/// A claim a line, and its runs: `claim | series @ place: seconds, seconds | …`.
+/// One claim a line, with its runs: `claim | series @ place: seconds, seconds | …`.
 const CASES: &str = include_str!("verdicts.txt");
 
 fn cases() -> impl Iterator<Item = (&'static str, Vec<Times>)> {
@@ -29,7 +29,7 @@ fn cases() -> impl Iterator<Item = (&'static str, Vec<Times>)> {
 /// Claims about other devices.
 const ELSEWHERE: [&str; 2] = ["b-medium-array", "b-medium-disk"];
 
-/// The counts of a run of one second.
+/// The metrics of a run of one second.
 const COUNTED: [(&str, f64); 9] = [
     ("l1_load_misses", 1e6),
     ("voluntary_switches", 1e6),
@@ -42,11 +42,11 @@ const COUNTED: [(&str, f64); 9] = [
     ("parallelism", 1e2),
 ];
 
-/// The number of cores, for the judges.
+/// Series whose place is the number of cores.
 const CORES: [(&str, State); 2] =
     [("limit: bare calls", State::Warm), ("limit: memory", State::None)];
 
-/// Nine rounds: `holds` selects the times of a claim that holds.
+/// Returns nine rounds; in a round that `holds` accepts, the times are those of a claim that holds.
 fn runs(times: &[Times], state: State, holds: impl Fn(usize) -> bool) -> Vec<Run> {
     let mut runs = Vec::new();
     for round in 0..9 {
@@ -65,7 +65,7 @@ fn runs(times: &[Times], state: State, holds: impl Fn(usize) -> bool) -> Vec<Run
     runs
 }
 
-/// The verdict on `id`, and the state that it is of.
+/// Returns the verdict on claim `id`, and the reason.
 fn verdict(id: &str, runs: &[Run], noise: f64, cores: usize) -> (Holds, String) {
     let experiment = ALL
         .iter()
@@ -88,7 +88,7 @@ fn state_of(id: &str) -> State {
 
 #[test]
 fn a_machine_without_what_a_claim_needs_cannot_ask_it() {
-    // What holds on sixteen processors holds on one, or cannot be asked there.
+    // A claim that holds on sixteen processors holds on fewer, or cannot be asked there.
     let on = |cores| {
         cases().filter_map(move |(id, times)| {
             let held = verdict(id, &runs(&times, state_of(id), |_| true), 0.05, cores);
@@ -108,7 +108,7 @@ fn a_machine_without_what_a_claim_needs_cannot_ask_it() {
         ]
     );
     assert!(on(1).count() > 12);
-    // Nor can one whose counters are not readable, or whose files are on a device of another kind.
+    // A claim without readable counters, or about another kind of device, cannot be asked either.
     let bare = |id| {
         let times = cases().find(|case| case.0 == id || case.0 == "b-medium").map(|it| it.1);
         let mut runs = runs(&times.expect("a case"), State::Warm, |_| true);
@@ -130,9 +130,9 @@ fn every_rule_tells_what_holds_what_does_not_and_what_cannot_be_told() {
         for (expected, noise, holds) in [
             (Holds::Yes, 0.05, &(|_| true) as &dyn Fn(usize) -> bool),
             (Holds::No, 0.05, &|_| false),
-            // The interval reaches from the one to the other.
+            // The interval covers both times.
             (Holds::Undecided, 0.05, &|round| round % 2 == 1),
-            // Too noisy for any of these differences to mean anything.
+            // Too noisy for any of these differences.
             (Holds::Undecided, 9.0, &|_| true),
             (Holds::Undecided, 9.0, &|_| false),
         ] {
@@ -153,7 +153,7 @@ fn every_claim_has_made_up_runs_to_be_judged_by() {
         claims.partition(|claim| claim.source().kind == WordsAuthor::Asked);
     let judged: BTreeSet<&str> = judged.iter().map(|claim| claim.id).collect();
     assert_eq!(judged, cases().map(|case| case.0).chain(ELSEWHERE).collect());
-    // A question has no verdict, whatever was measured.
+    // A question never has a verdict.
     for claim in asked {
         let nothing = crate::results::Selected::new(&[], 0, 1);
         assert_eq!((claim.judge)(&nothing, State::Warm).verdict, Holds::Told, "{}", claim.id);

@@ -1,4 +1,4 @@
-//! Reads by priority, and the reads that they are compared with: all into existing memory.
+//! Reads by priority, and the reads that they are compared with; all into existing memory.
 
 use std::fs::File;
 
@@ -11,20 +11,20 @@ use super::file::FileField;
 use crate::barrier::{self, Batches};
 use crate::measure::{Entrant, Input, Outcome};
 
-/// How a file is cut, and how many threads read it; its classes are needed from the middle on, then
-/// from the front.
+/// The division of a file, and the number of threads. The classes from the middle of the file come
+/// first, then those from the front.
 #[derive(Clone, Copy, Debug)]
 pub struct Cut {
     /// Chunks of the whole file.
     pub chunks: usize,
     /// Classes of the whole file.
     pub classes: u32,
-    /// Threads; 0: Swath's own choice.
+    /// Threads; 0 lets Swath choose.
     pub threads: usize,
 }
 
 impl Cut {
-    /// The offset of the first class.
+    /// Returns the class that is read first.
     fn middle(self) -> u32 {
         self.classes / 2
     }
@@ -37,7 +37,7 @@ impl Cut {
     }
 }
 
-/// Study A's way.
+/// Returns an entrant that reads as study A does.
 pub fn barrier(file: &FileField, series: &str, cut: Cut) -> Entrant {
     let path = file.input.path.clone();
     file.filling(series, move |target, meter| {
@@ -49,7 +49,7 @@ pub fn barrier(file: &FileField, series: &str, cut: Cut) -> Entrant {
             workers: cut.threads,
         };
         let loaded = meter.measure(|| barrier::load(&file, target, batches))??;
-        // Cutting and sharing out is not part of the study's time.
+        // The study's time does not include the division of the file.
         meter.took(loaded.total.as_secs_f64());
         let first = loaded.classes.first().context("there is a class")?;
         meter.note("first_seconds", first.as_secs_f64());
@@ -57,16 +57,16 @@ pub fn barrier(file: &FileField, series: &str, cut: Cut) -> Entrant {
     })
 }
 
-/// The end of the time.
+/// The end of the timed part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
-    /// The first class is there.
+    /// The first class is read.
     First,
-    /// The whole file is.
+    /// The whole file is read.
     Whole,
 }
 
-/// Swath's.
+/// Returns an entrant that reads with Swath.
 pub fn window(file: &FileField, series: &str, until: Until, cut: Cut) -> Entrant {
     let options = file.reading(ReadOptions::new().with_workers(cut.threads));
     file.pooling(series, move |input, meter| {

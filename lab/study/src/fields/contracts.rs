@@ -1,4 +1,4 @@
-//! Option contracts, read, priced and written in study C's forms.
+//! Reading, pricing and writing option contracts in study C's forms.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,32 +16,32 @@ use crate::results::State;
 use crate::workload::Generated;
 use crate::workload::contracts::generate;
 
-/// An ordered output that is not synced.
+/// Begins an ordered output that is not synced.
 ///
 /// # Errors
 ///
-/// If it cannot be made.
+/// If the output cannot be made.
 pub fn unsynced(path: &Path) -> Result<Ordered> {
     let output = OutputOptions::new().with_durability(Durability::None);
     Ok(OrderedOptions::new().with_output(output).ordered(path)?)
 }
 
-/// Contracts, and what their prices are.
+/// Contracts, and the expected prices.
 pub struct Contracts {
     /// The text of the contracts.
     pub input: Rc<Input>,
     contracts: u64,
-    /// Bytes of all prices and their sum.
+    /// The bytes of the expected prices, and their sum.
     right: Outcome,
     output: PathBuf,
 }
 
 impl Contracts {
-    /// Makes this many.
+    /// Makes `contracts` contracts, and prices them once.
     ///
     /// # Errors
     ///
-    /// If they cannot be written, or priced once.
+    /// If they cannot be written or priced.
     pub fn new(stage: &Stage, contracts: u64) -> Result<Rc<Self>> {
         let input = stage.made(&format!("contracts-{contracts}"), |path| {
             let bytes = generate(contracts, stage.seed, 0, unsynced(path)?)?.bytes;
@@ -49,13 +49,13 @@ impl Contracts {
             Ok(Generated { bytes, lines: contracts + 1, sum })
         })?;
         let output = stage.output("prices");
-        // The slow, obvious way says what is right.
+        // The slow, obvious form gives the expected prices.
         let pricing = Pricing::new(Form::Lines).with_workers(1);
         let (right, _) = price(&input, &output, pricing, &mut Meter::default())?;
         Ok(Rc::new(Self { input, contracts, right, output }))
     }
 
-    /// An entrant that prices them in a form, with this many threads.
+    /// Returns an entrant that prices the contracts in a form, with this many threads.
     pub fn entrant(
         self: &Rc<Self>,
         series: &str,
@@ -76,7 +76,7 @@ impl Contracts {
             meter.note("write_share", write);
             Ok(Outcome { bytes: priced.bytes_in, ..outcome })
         };
-        // The study's own form has all of it in memory, a few times.
+        // The study's optimised form holds the input in memory several times.
         let room = 4 * self.input.len();
         self.input
             .entrant(series, state, work)
@@ -85,7 +85,7 @@ impl Contracts {
     }
 }
 
-/// Prices into a file, adds its bytes up, and removes it.
+/// Prices the contracts into a file, sums its bytes, and removes it.
 fn price(
     input: &Input,
     output: &Path,

@@ -1,8 +1,8 @@
 //! One file, in a state: the machine's limits, Swath in its settings, and the usual ways to read it.
 //!
-//! Each entrant times its reads alone. What it reads into is overwritten before, so that the checksum
-//! afterwards is of the bytes of this run and not of the one before it; a run that takes new memory, its
-//! own or the page cache's, finds as much touched.
+//! Each entrant times its reads alone. Its target is overwritten before each run, so that the checksum
+//! is that of this run's bytes. Before a run that takes new memory, its own or the page cache's, as much
+//! memory is touched.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -24,24 +24,24 @@ use crate::peers::{PythonWay, Ripgrep, SharedPython, sum_reader};
 use crate::results::State;
 use crate::workload::FileContent;
 
-/// Memory whose pages exist from the first run on that reads into it.
+/// Memory that is allocated before the first run that reads into it.
 type LazyPages = Rc<RefCell<Option<Pages>>>;
 
-/// A file and its copies, where their entrants stand, and the memory that they read into.
+/// A file and its copies, the place and state of their entrants, and the memory that they read into.
 #[derive(Clone)]
 pub struct FileField {
     /// The file.
     pub input: Rc<Input>,
     copies: Vec<Rc<Input>>,
     target: LazyPages,
-    /// Memory that reads get again and again.
+    /// Memory that successive reads reuse.
     pool: BufferPool,
     workers: usize,
     place: (f64, State),
     repeats: u64,
 }
 
-/// The computation of a scan, and how it gets the bytes.
+/// The computation of a scan, and its way to the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileScan {
     /// The sum, through small buffers.
@@ -50,12 +50,12 @@ pub enum FileScan {
     SumMapped,
     /// The number of line ends, through a guarded map.
     NewlinesMapped,
-    /// The number of line ends, in the blocks of a verb that hands out whole lines.
+    /// The number of line ends, in blocks of whole lines.
     Records,
 }
 
 impl FileScan {
-    /// Scans the file at `path`; opening and guarding it is part of the work.
+    /// Scans the file at `path`; the work includes opening and guarding it.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ impl FileScan {
 
 /// Files, states and places.
 impl FileField {
-    /// Uses a file; warm, at place 0.
+    /// Wraps a file, warm, at place 0.
     pub fn of(stage: &Stage, input: &Rc<Input>) -> Self {
         Self {
             input: Rc::clone(input),
@@ -92,7 +92,7 @@ impl FileField {
         }
     }
 
-    /// Makes a file of letters, with as many equal ones as are `count` together.
+    /// Makes `count` equal files of letters.
     ///
     /// # Errors
     ///
@@ -104,28 +104,28 @@ impl FileField {
         Ok(Self { copies, ..Self::of(stage, &input) })
     }
 
-    /// The same at a place, in a state.
+    /// Returns the same files at a place, in a state.
     pub fn at(&self, x: f64, state: State) -> Self {
         Self { place: (x, state), ..self.clone() }
     }
 
-    /// With this many reads in one timed run.
+    /// Sets the number of reads in one timed run.
     pub fn times(self, repeats: u64) -> Self {
         Self { repeats, ..self }
     }
 
-    /// With `count` files, the first included.
+    /// Keeps `count` files, including the first.
     pub fn with_files(&self, count: usize) -> Self {
         Self { copies: self.copies[..count - 1].to_vec(), ..self.clone() }
     }
 
-    /// The paths of all files.
+    /// Returns the paths of all files.
     pub fn paths(&self) -> Vec<PathBuf> {
         let all = std::iter::once(&self.input).chain(&self.copies);
         all.map(|input| input.path.clone()).collect()
     }
 
-    /// After all other preparations, of which some read the file.
+    /// Adds the last preparation: it sets the state after others that may read the file, and touches memory.
     fn prepared(&self, entrant: Entrant, own: usize) -> Entrant {
         let (here, (x, state)) = (self.clone(), self.place);
         let room = own + if state == State::Cold { self.input.len() } else { 0 };
@@ -139,7 +139,7 @@ impl FileField {
         })
     }
 
-    /// Uses the file, and takes `own` bytes of memory for it.
+    /// Returns an entrant that uses the file and takes `own` bytes of memory.
     pub fn entrant(
         &self,
         series: &str,
@@ -149,7 +149,7 @@ impl FileField {
         self.prepared(self.input.entrant(series, State::None, work), own)
     }
 
-    /// Fills memory that exists, and times what of that counts.
+    /// Returns an entrant that fills existing memory, and times the parts that count.
     pub fn filling(
         &self,
         series: &str,
@@ -178,7 +178,7 @@ impl FileField {
         self.prepared(entrant, 0)
     }
 
-    /// Times reads into memory that exists.
+    /// Returns an entrant that times reads into existing memory.
     pub fn reusing(
         &self,
         series: &str,
@@ -191,7 +191,7 @@ impl FileField {
         self.filling(series, fill).times(repeats)
     }
 
-    /// Times reads that bring new memory of their own. Dropping the last is not timed.
+    /// Returns an entrant that times reads into new memory. The last drop is not timed.
     pub fn fresh<M: Deref<Target = [u8]>>(
         &self,
         series: &str,
@@ -208,7 +208,7 @@ impl FileField {
         self.entrant(series, self.input.len(), work).times(repeats)
     }
 
-    /// Times work that goes through all of it without keeping it.
+    /// Returns an entrant that times a pass over the file without keeping its bytes.
     pub fn passing(
         &self,
         series: &str,
@@ -220,7 +220,7 @@ impl FileField {
 
 /// The machine's limits.
 impl FileField {
-    /// Reads through the page cache into pages that exist, 1 MiB at a time.
+    /// Reads through the page cache into existing memory, 1 MiB at a time.
     pub fn pread(&self, series: &str, workers: usize, schedule: Schedule) -> Entrant {
         let path = self.input.path.clone();
         self.reusing(series, move |target| {
@@ -228,7 +228,7 @@ impl FileField {
         })
     }
 
-    /// Reads past the page cache into pages that exist, `depth` reads of 1 MiB in flight.
+    /// Reads past the page cache into existing memory, with `depth` reads of 1 MiB in flight.
     pub fn direct(&self, series: &str, depth: usize) -> Entrant {
         let path = self.input.path.clone();
         self.reusing(series, move |target| {
@@ -236,7 +236,7 @@ impl FileField {
         })
     }
 
-    /// Copies memory that has the bytes into pages that exist.
+    /// Copies the bytes from memory into existing memory.
     pub fn copied(&self, series: &str, source: &SharedPages) -> Entrant {
         let (source, workers) = (Rc::clone(source), self.workers);
         self.reusing(series, move |target| {
@@ -252,23 +252,23 @@ impl FileField {
     }
 }
 
-/// Where a read of Swath puts the bytes.
+/// The memory that a read of Swath fills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileMemory {
-    /// Into memory that the kernel has yet to give.
+    /// New memory from the kernel.
     Fresh,
-    /// Into memory that was read into before.
+    /// Memory that was read into before.
     Reused,
-    /// Into memory that the process may have kept from before.
+    /// Memory that the process may have kept.
     Default,
 }
 
 /// Reads a file with options.
 type ReadWay = fn(&ReadOptions, &Path) -> Result<Loaded>;
 
-/// Swath.
+/// Ways of Swath.
 impl FileField {
-    /// Reads into pages that exist.
+    /// Reads into existing memory.
     pub fn read_into(&self, series: &str, options: ReadOptions) -> Entrant {
         let path = self.input.path.clone();
         self.reusing(series, move |target| {
@@ -276,7 +276,7 @@ impl FileField {
         })
     }
 
-    /// Reads all files as copies into pages that exist.
+    /// Reads all files, as mirrors, into existing memory.
     pub fn read_mirrored(&self, series: &str) -> Entrant {
         let paths = self.paths();
         self.reusing(series, move |target| {
@@ -290,7 +290,7 @@ impl FileField {
         self.read_by(series, memory, options, |options, path| Ok(options.read(path)?))
     }
 
-    /// Copies a guarded map into a buffer; mapping it is part of the work.
+    /// Copies a guarded map into a buffer; the work includes mapping it.
     pub fn read_mapped(
         &self,
         series: &str,
@@ -322,7 +322,7 @@ impl FileField {
             })??;
             meter.fell_back(report.fallbacks);
             let outcome = Outcome::of(&buffer, workers);
-            // The next to get this memory must not find the right bytes in it.
+            // The next run that gets this memory must not find the right bytes in it.
             limits::fill(&mut buffer, UNREAD, workers);
             Ok(outcome)
         };
@@ -332,12 +332,12 @@ impl FileField {
         }
     }
 
-    /// Options for reads into memory that [`pooling`](Self::pooling) has touched.
+    /// Returns options for reads into memory that [`pooling`](Self::pooling) has touched.
     pub fn reading(&self, options: ReadOptions) -> ReadOptions {
         options.with_pool(self.pool.clone())
     }
 
-    /// Uses the file, with memory that is touched right before, as the targets of the others are.
+    /// Returns an entrant that reads into the pool, whose memory is touched directly before.
     pub fn pooling(
         &self,
         series: &str,
@@ -352,12 +352,12 @@ impl FileField {
         self.prepared(entrant, 0)
     }
 
-    /// Sums through the reader that reads ahead.
+    /// Sums through the reader, which reads ahead.
     pub fn reader(&self, series: &str) -> Entrant {
         self.passing(series, |path| Ok(sum_reader(ReadOptions::new().reader(path)?)?))
     }
 
-    /// Sums or counts without keeping; opening and guarding is part of the work.
+    /// Sums or counts without keeping the bytes; the work includes opening and guarding the file.
     pub fn scanned(&self, series: &str, scan: FileScan, options: ReadOptions) -> Entrant {
         let made = self.input.made;
         let checksum = match scan {
@@ -387,7 +387,7 @@ impl FileField {
         })
     }
 
-    /// Loads with Python, by its own clock.
+    /// Loads with Python, timed by Python's clock.
     pub fn python(&self, python: SharedPython, way: PythonWay) -> Entrant {
         self.entrant(way.name, self.input.len(), move |input, meter| {
             Ok(python.borrow_mut().ask(way, &input.path)?.told(meter))
@@ -398,7 +398,7 @@ impl FileField {
     pub fn ripgrep(&self, series: &str, ripgrep: Rc<Ripgrep>) -> Entrant {
         let entrant = self.entrant(series, 0, move |input, meter| {
             let counted = ripgrep.count_lines(&input.path)?;
-            // Its CPU time is another process's.
+            // The CPU time is that of another process.
             meter.took(counted.seconds);
             Ok(Outcome { checksum: counted.lines, ..input.expected() })
         });

@@ -1,4 +1,4 @@
-//! The output of threads that fork: a tree of calls, written in every way.
+//! The output of threads that fork: a tree of calls, written in all ways.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::cache;
 use crate::forks::{Leave, Trees};
 use crate::measure::{Entrant, Meter, Outcome, Stage, memory_for};
 
-/// Each call writes study E's 10 KB.
+/// Bytes that each call writes, as in study E.
 const CALL: usize = 10 << 10;
 
 /// A tree, the threads that run it, and the folder of its output.
@@ -20,19 +20,19 @@ pub struct Forked {
 }
 
 impl Forked {
-    /// The calls of `fib(n)`, with this many threads.
+    /// Makes the calls of `fib(n)`, with this many threads.
     ///
     /// # Errors
     ///
-    /// If there is too little memory, or no threads can be started.
+    /// If there is too little memory, or the threads cannot be started.
     pub fn new(stage: &Stage, n: u32, threads: usize) -> Result<Rc<Self>> {
         let trees = Trees::new(n, CALL, threads)?;
-        // The output stays in memory, and as much again was touched before.
+        // The output stays in memory, and twice as much is touched before.
         memory_for(3 * trees.expected().0)?;
         Ok(Rc::new(Self { trees, folder: stage.output("tree") }))
     }
 
-    /// An entrant that writes the tree in this way.
+    /// Returns an entrant that writes the tree in the way `how`.
     pub fn entrant(self: &Rc<Self>, series: &str, how: Leave) -> Entrant {
         let (here, before) = (Rc::clone(self), Rc::clone(self));
         let (bytes, checksum) = self.trees.expected();
@@ -43,7 +43,7 @@ impl Forked {
     fn prepare(&self) -> Result<()> {
         let _ = fs::remove_dir_all(&self.folder);
         fs::create_dir_all(&self.folder)?;
-        // The output of the last one must not be written back during the run.
+        // The output of the previous run must not be written back during this one.
         rustix::fs::sync();
         let room = usize::try_from(self.trees.expected().0).unwrap_or(usize::MAX);
         cache::touch_memory(room.saturating_mul(2)).context("cannot touch memory")

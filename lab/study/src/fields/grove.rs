@@ -1,4 +1,4 @@
-//! Many files, read in several ways.
+//! Many files, and ways to read them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,40 +16,40 @@ use crate::many::{Glance, plain};
 use crate::measure::{Entrant, Meter, Outcome, Stage, UNREAD};
 use crate::results::State;
 
-/// Files in folders. Removed when dropped.
+/// Files in folders, removed when dropped.
 pub struct Grove {
     /// The folder of the files.
     pub folder: PathBuf,
-    /// All of them.
+    /// The paths of all files.
     pub paths: Vec<PathBuf>,
-    /// The contents of the files.
+    /// Counts and sums of the files.
     pub made: TreeFiles,
-    /// The result of reads that do not keep the bytes.
+    /// The expected result of reads that do not keep the bytes.
     pub glance: Glance,
     cold_by: ColdBy,
 }
 
 impl Grove {
-    /// Makes them in a folder of that name.
+    /// Makes the files of `tree` in the folder `name`.
     ///
     /// # Errors
     ///
     /// If they cannot be written, or read back.
     pub fn new(stage: &Stage, name: &str, tree: &Tree) -> Result<Rc<Self>> {
         let folder = stage.output(name);
-        // Left by a process that was killed.
+        // A killed process may have left the folder.
         let _ = fs::remove_dir_all(&folder);
         let made = make(tree, &folder, 0)
             .with_context(|| format!("cannot make {}", folder.display()))?;
         let paths = tree.paths(&folder);
         let glance = plain::read_and_drop(&paths, 1).context("cannot read the files back")?;
-        // Writing back must not run during a measurement, and warm files have been read once. Where files
-        // do not leave the page cache, cold runs say so.
+        // No writeback may run during a measurement, and warm files have been read once. Where files cannot
+        // be dropped from the page cache, cold runs report it.
         let _ = cache::make_all_cold(&paths, stage.cold_by);
         Ok(Rc::new(Self { folder, paths, made, glance, cold_by: stage.cold_by }))
     }
 
-    /// Bytes of all files.
+    /// Returns the bytes of all files.
     ///
     /// # Panics
     ///
@@ -58,13 +58,13 @@ impl Grove {
         usize::try_from(self.made.bytes).expect("they were made on this machine")
     }
 
-    /// Whether there is nothing in them.
+    /// Returns whether the files have no bytes.
     pub fn is_empty(&self) -> bool {
         self.made.bytes == 0
     }
 
-    /// Brings all files into a state, and then touches as much memory as the run, which takes
-    /// `own`, and the page cache will take.
+    /// Brings all files into a state, then touches as much memory as the run (`own` bytes) and the page
+    /// cache will take.
     fn prepare(&self, state: State, own: usize) -> Result<()> {
         let cached = match state {
             State::Warm => cache::make_all_warm(&self.paths).map(|()| 0)?,
@@ -79,7 +79,7 @@ impl Grove {
         }
     }
 
-    /// An entrant that uses all of them, and takes `own` bytes of memory for it.
+    /// Returns an entrant that uses all files and takes `own` bytes of memory.
     pub fn entrant(
         self: &Rc<Self>,
         series: impl Into<String>,
@@ -94,7 +94,7 @@ impl Grove {
             .with_before(move || before.prepare(state, own))
     }
 
-    /// Times reads whose bytes are not kept.
+    /// Returns an entrant that times reads without keeping the bytes.
     pub fn dropped(
         self: &Rc<Self>,
         series: &str,
@@ -108,8 +108,8 @@ impl Grove {
         entrant.giving(self.glance.sum)
     }
 
-    /// Times reads that bring `own` bytes of memory; `look` sums them afterwards. Dropping what was read is
-    /// not timed.
+    /// Returns an entrant that times reads into `own` bytes of new memory. `look` sums them afterwards; the
+    /// drop is not timed.
     pub fn kept<M>(
         self: &Rc<Self>,
         series: &str,
@@ -123,7 +123,7 @@ impl Grove {
         })
     }
 
-    /// Study B's task manager with this many threads, one file a task.
+    /// Returns study B's task manager with this many threads, one file a task.
     pub fn managed(
         self: &Rc<Self>,
         series: &str,
@@ -135,7 +135,7 @@ impl Grove {
         self.kept(series, state, self.len(), read, |files| of_files(files))
     }
 
-    /// Swath, with options that bring an arena or take memory of their own.
+    /// Returns Swath with options, into their arena or into `own` bytes of new memory.
     pub fn ingested(
         self: &Rc<Self>,
         series: &str,
@@ -147,7 +147,7 @@ impl Grove {
         self.kept(series, state, own, read, of_ingested)
     }
 
-    /// The bare calls with this many threads, into existing memory; names were looked up before.
+    /// Returns the bare calls with this many threads, into existing memory; names are looked up before.
     ///
     /// # Errors
     ///
@@ -173,20 +173,20 @@ impl Grove {
 
 impl Drop for Grove {
     fn drop(&mut self) {
-        // Files that stay are replaced by the next run, or removed with the folder around them.
+        // The next run replaces files that stay, or the parent folder is removed with them.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-/// The bytes of files, and their sum.
+/// Returns the number of bytes in files, and their sum.
 pub fn of_files(files: &[Vec<u8>]) -> Outcome {
     files.iter().map(|file| Outcome::of(file, 1)).sum()
 }
 
-/// The bytes of files that Swath has read, and their sum.
+/// Returns the number of bytes that Swath has read from files, and their sum.
 pub fn of_ingested(ingested: &Ingested) -> Outcome {
     ingested.iter().map(|entry| Outcome::of(entry.bytes, 1)).sum()
 }
 
-/// Study B's reading of a file.
+/// Reads one file for study B's task manager.
 pub type ReadOne = fn(&Path) -> std::io::Result<Vec<u8>>;

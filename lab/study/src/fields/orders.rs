@@ -1,4 +1,4 @@
-//! Structures that keep items in order, and what is done with them.
+//! Structures that keep items in order, and the operations on them.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -14,22 +14,22 @@ use crate::order::{Handle, Item, Order};
 use crate::results::State;
 use swath_plan::random::SplitMix64;
 
-/// Runs count as if they had done this many, whatever a slow structure was given: seconds are then
-/// µs of one.
+/// The number of operations that the reported time stands for, even if a slow structure did fewer:
+/// seconds are then µs per operation.
 pub const REPORTED: f64 = 1e6;
 
 /// An operation on a structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// After items drawn from all; they are taken out again.
+    /// Inserts after random items, then removes the inserted items.
     Insert,
-    /// The inserted items, in another order.
+    /// Deletes inserted items, in another order.
     Delete,
-    /// Items for others.
+    /// Replaces items.
     Update,
-    /// The item of a byte.
+    /// Finds the item that holds a byte.
     Seek,
-    /// All items in order.
+    /// Reads all items in order.
     Read,
 }
 
@@ -39,30 +39,30 @@ words!(Operation {
 });
 
 impl Operation {
-    /// All of them.
+    /// All operations.
     pub const ALL: [Self; 5] =
         [Self::Insert, Self::Delete, Self::Update, Self::Seek, Self::Read];
 
-    /// Its place among all.
+    /// Returns the index of the operation in [`ALL`](Self::ALL).
     pub fn place(self) -> f64 {
         Self::ALL.iter().position(|&other| other == self).unwrap_or_default() as f64
     }
 }
 
-/// A structure of many items, and the serial truth about it.
+/// A structure of many items.
 pub struct Structure<O> {
     grown: RefCell<Grown<O>>,
     items: usize,
 }
 
 impl<O: Order + 'static> Structure<O> {
-    /// Takes an order that was grown, or made at once.
+    /// Wraps an order that was grown, or made at once.
     pub fn new(grown: Grown<O>) -> Rc<Self> {
         let items = grown.order.len();
         Rc::new(Self { grown: grown.into(), items })
     }
 
-    /// Does something `count` times, and counts as if it had been done [`REPORTED`] times.
+    /// Returns an entrant that does an operation `count` times, scaled to [`REPORTED`] times.
     pub fn entrant(
         self: &Rc<Self>,
         series: &str,
@@ -90,7 +90,7 @@ impl<O: Order + 'static> Structure<O> {
         Entrant::new(series, expected, work).at(operation.place(), State::None)
     }
 
-    /// Returns the expected result of an operation, by the plain order of the items.
+    /// Returns the expected result of an operation.
     fn expected(&self, operation: Operation, count: usize) -> Outcome {
         let grown = self.grown.borrow();
         let (bytes, len) = (grown.order.bytes(), grown.order.len() as u64);
@@ -120,14 +120,14 @@ impl<O: Order + 'static> Structure<O> {
     }
 }
 
-/// Says what [`REPORTED`] would have taken, and one.
+/// Reports the time of one operation, and scales the run to [`REPORTED`] operations.
 pub fn report(meter: &mut Meter, count: usize) {
     let one = meter.seconds() / count as f64;
     meter.note("operation_seconds", one);
     meter.scale(REPORTED / count as f64);
 }
 
-/// Handles drawn from all; none twice.
+/// Draws `count` distinct handles.
 fn drawn(handles: &mut [Handle], count: usize, random: &mut SplitMix64) -> Vec<Handle> {
     for index in 0..count {
         let other = index + random.below(handles.len() - index);
@@ -148,7 +148,7 @@ fn insert<O: Order>(order: &mut O, places: &[Handle], meter: &mut Meter) -> Resu
     Ok(outcome)
 }
 
-/// Deletes what was inserted before, in another order: then all is as it was.
+/// Inserts items, then deletes them in another order, which is timed.
 fn delete<O: Order>(
     order: &mut O,
     places: &[Handle],
@@ -180,7 +180,7 @@ fn update<O: Order>(order: &mut O, places: &[Handle], meter: &mut Meter) -> Resu
     Ok(Outcome { bytes: 0, checksum: right })
 }
 
-/// Offsets to look for.
+/// Returns random offsets below `bytes`.
 pub fn offsets(count: usize, bytes: u64) -> impl Iterator<Item = u64> {
     let mut random = SplitMix64::new(12);
     (0..count).map(move |_| random.next_word() % bytes)
@@ -205,7 +205,8 @@ fn read<O: Order>(order: &O, meter: &mut Meter) -> Result<Outcome> {
     Ok(all)
 }
 
-/// `count` insertions by all workers at the same time: only the skip list takes them.
+/// Returns an entrant in which all workers insert at the same time, `count` items in all, into a skip
+/// list.
 pub fn insert_shared(series: &str, items: usize, count: usize, workers: usize) -> Entrant {
     let each = count.div_ceil(workers);
     let mut grown = Grown::<SkipList>::new(items);

@@ -1,4 +1,4 @@
-//! Sums of a file, and of memory that has its bytes: limits that no read of it can beat.
+//! Sums of a file, and of its bytes in memory: limits that no read of it can beat.
 
 use std::fs::File;
 use std::path::Path;
@@ -12,7 +12,7 @@ use swath_os::machine;
 use crate::limits::{self, Schedule};
 use crate::measure::{Entrant, Input, Outcome, SharedPages, Stage};
 
-/// Sums the file at `path` through a map; opening and guarding it is part of the work.
+/// Sums the file at `path` through a map; the work includes opening and guarding it.
 ///
 /// # Errors
 ///
@@ -22,7 +22,7 @@ pub fn mapped(options: &ReadOptions, path: &Path) -> Result<Scanned<u64>> {
     Ok(options.sum_mapped(Guard::install(&file, path)?, path)?)
 }
 
-/// Counts the line ends of the file at `path` in the same way.
+/// Counts the line ends of the file at `path` through a map.
 ///
 /// # Errors
 ///
@@ -32,7 +32,7 @@ pub fn newlines_mapped(options: &ReadOptions, path: &Path) -> Result<Scanned<u64
     Ok(options.count_mapped(Guard::install(&file, path)?, path, b'\n')?)
 }
 
-/// The bytes of `input`, in memory.
+/// Reads the bytes of `input` into memory.
 ///
 /// # Errors
 ///
@@ -44,7 +44,8 @@ pub fn loaded(stage: &Stage, input: &Input) -> Result<SharedPages> {
     Ok(Rc::clone(&pages))
 }
 
-/// Goes through the bytes of `input`, already in memory, with all cores; `look` returns `checksum`.
+/// Returns an entrant that passes the bytes of `input`, already in memory, to `look` with all cores. The
+/// result must be `checksum`.
 pub fn of_memory(
     pages: &SharedPages,
     input: &Input,
@@ -62,12 +63,12 @@ pub fn of_memory(
     })
 }
 
-/// Sums the bytes of `input`, already in memory, with all cores.
+/// Returns an entrant that sums the bytes of `input`, already in memory, with all cores.
 pub fn summed(pages: &SharedPages, input: &Input, series: &str) -> Entrant {
     of_memory(pages, input, series, input.made.sum, limits::memory_sum)
 }
 
-/// Makes the pages of `len` bytes of new memory exist.
+/// Returns an entrant that populates `len` bytes of new memory.
 pub fn populated(series: &str, len: usize, workers: usize) -> Entrant {
     let expected = Outcome { bytes: len as u64, checksum: 0 };
     Entrant::new(series, expected, move |meter| {

@@ -1,4 +1,4 @@
-//! Text with numbers in it: made, read by a plain loop, and compared with what others find in it.
+//! Text with numbers: generated, read by a plain loop, and compared with the results of parsers.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -25,21 +25,21 @@ use crate::workload::{FileContent, Generated, Recipe, Table, generate};
 pub struct TextContent {
     /// The number of values.
     pub values: u64,
-    /// The sum of them; of rows and columns from 0, if it is a graph.
+    /// The sum of the values; for a graph, of rows and columns counted from 0.
     pub sum: u64,
 }
 
 /// The recipe of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextKind {
-    /// This many edges between 2^`scale` vertices, as Matrix Market.
+    /// Edges between 2^`scale` vertices, as Matrix Market.
     Edges {
         /// Levels of the graph.
         scale: u32,
         /// Lines.
         count: u64,
     },
-    /// The same with values.
+    /// Edges with values.
     Entries {
         /// Levels of the graph.
         scale: u32,
@@ -54,18 +54,18 @@ pub enum TextKind {
 pub struct TextField {
     /// The text.
     pub input: Rc<Input>,
-    /// Its values.
+    /// The values of the text.
     pub found: TextContent,
-    /// Bytes of memory that its values take, a few times over.
+    /// Bytes of memory for several copies of the values.
     room: usize,
 }
 
 impl TextField {
-    /// Makes a file of that name, and reads it with a plain loop.
+    /// Makes the file `name`, and reads it with a plain loop.
     ///
     /// # Errors
     ///
-    /// If it cannot be written, or read back.
+    /// If the file cannot be written, or read back.
     pub fn new(stage: &Stage, name: &str, kind: TextKind) -> Result<Self> {
         let mut found = TextContent::default();
         let input = stage.made(name, |path| {
@@ -83,7 +83,7 @@ impl TextField {
         Ok(Self { input, found, room })
     }
 
-    /// An entrant that finds as many values; it may give another sum.
+    /// Returns an entrant that must find as many values, with the same sum unless another is set.
     pub fn entrant(
         &self,
         series: &str,
@@ -123,7 +123,7 @@ fn writing() -> MatrixWriteOptions {
     MatrixWriteOptions::new().with_output(output)
 }
 
-/// A random graph with values.
+/// Writes a random graph with values.
 fn entries(path: &Path, seed: u64, scale: u32, count: u64) -> Result<()> {
     let graph = Rmat::new(scale, count).with_seed(seed);
     let len = usize::try_from(count)?;
@@ -140,7 +140,7 @@ fn entries(path: &Path, seed: u64, scale: u32, count: u64) -> Result<()> {
     Ok(())
 }
 
-/// Entries, and the sum of their coordinates from 0.
+/// Returns the number of entries, and the sum of their coordinates counted from 0.
 fn edges(bytes: &[u8]) -> TextContent {
     let mut lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     // The line of sizes is the first one that is not a comment.
@@ -158,7 +158,7 @@ fn whole(digits: &[u8]) -> u64 {
     digits.iter().fold(0, |number, &digit| number * 10 + u64::from(digit - b'0'))
 }
 
-/// Numbers, and their sum as a whole number.
+/// Returns the number of values, and their sum as a whole number.
 fn numbers(bytes: &[u8]) -> TextContent {
     let words =
         bytes.split(|&byte| byte == b',' || byte == b'\n').filter(|word| !word.is_empty());
@@ -174,7 +174,7 @@ fn numbers(bytes: &[u8]) -> TextContent {
     TextContent { values: count, sum: rounded(sum) }
 }
 
-/// As a whole number, for comparing sums that were added up in other orders.
+/// Rounds a sum to a whole number, so that sums added up in other orders are equal.
 #[expect(clippy::cast_possible_truncation, reason = "compared, not computed with")]
 fn rounded(sum: f64) -> u64 {
     (sum.round() as i64).cast_unsigned()
@@ -216,7 +216,7 @@ pub fn rows(path: &Path, workers: usize, meter: &mut Meter) -> Result<TextConten
     Ok(TextContent { values: matrix.entry_count() as u64, sum: rows + added(&matrix.columns) })
 }
 
-/// Writes the graph at `path` again, and reads that.
+/// Writes the graph at `path` to another file, and reads that.
 ///
 /// # Errors
 ///
@@ -233,11 +233,11 @@ pub fn back(path: &Path, workers: usize, meter: &mut Meter) -> Result<TextConten
     Ok(found)
 }
 
-/// Reads a graph as the usual program does without a library.
+/// Reads a graph line by line, as a program without a library does.
 ///
 /// # Errors
 ///
-/// If it is not a graph of edges alone.
+/// If the text is not a graph without values.
 pub fn edges_by_lines(path: &Path, _: usize, meter: &mut Meter) -> Result<TextContent> {
     let read = || {
         let text = fs::read_to_string(path)?;
@@ -267,7 +267,7 @@ pub fn table(path: &Path, workers: usize, meter: &mut Meter) -> Result<TextConte
     Ok(TextContent { values: values.len() as u64, sum: rounded(values.iter().sum()) })
 }
 
-/// Reads a table as the usual program does without a library.
+/// Reads a table line by line, as a program without a library does.
 ///
 /// # Errors
 ///

@@ -1,19 +1,19 @@
-//! Study E's own append: each thread writes into a log of its own, and one shared order of nodes
-//! says how the logs follow each other.
+//! Study E's append: each thread writes its own log, and one shared order of nodes places the parts of
+//! the logs.
 //!
-//! A strand is the work of one thread between two steals; its bytes lie next to each other in the
-//! thread's log, and are one node. A thief puts its node after its victim's:
+//! A strand is the work of one thread between two steals. Its bytes are contiguous in the thread's log,
+//! and form one node. A thief puts its node after its victim's:
 //!
 //! ```text
 //! strand 0: fork …… fork ……        nodes   0 ⇄ 2 ⇄ 1      log of thread 0   |0      |2  |
 //!            └ stolen first: 1      └ stolen second: 2      log of thread 1   |1            |
 //! ```
 //!
-//! Of one strand's forks the outer ones are stolen first, and the nodes of the inner ones come
-//! before theirs: so the thief of an inner one waits until those stolen before have their nodes. The
-//! study does not say how it keeps two thieves from overtaking each other. Bytes written after a join
-//! would land in the wrong place, as in the study, whose benchmark writes nothing there: a strand that
-//! writes again after another one used its thread is an error here.
+//! Thieves steal the outer forks of a strand first, and the nodes of inner forks come before those of
+//! outer forks. So the thief of an inner fork waits until the forks stolen before it have their nodes.
+//! The study does not describe how it keeps two thieves from overtaking each other. Bytes written after
+//! a join would land in the wrong place, as in the study, whose benchmark writes nothing there. Here it
+//! is an error if a strand writes again after another strand used its thread.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -29,7 +29,7 @@ use crate::order::linked::LinkedList;
 use crate::order::skip::SkipList;
 use crate::order::{Handle, Item, Order};
 
-/// The remaining pieces of the file in serial order, `(log, offset, len)`, and the steals.
+/// The pieces of the file in serial order, `(log, offset, len)`, and the number of steals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LeftPieces {
     pub(super) pieces: Vec<(usize, u64, u64)>,
@@ -39,7 +39,7 @@ pub(super) struct LeftPieces {
 /// The order of nodes, for many threads.
 enum SharedNodes {
     List(Mutex<LinkedList>),
-    /// On the heap: it is larger.
+    /// Boxed, because it is much larger.
     Skip(Box<SkipList>),
 }
 
@@ -51,7 +51,7 @@ impl SharedNodes {
         }
     }
 
-    /// The first node, or one directly after another.
+    /// Inserts the first node, or a node directly after another.
     fn insert(&self, after: Option<Handle>, item: Item) -> io::Result<Handle> {
         let inserted = match (self, after) {
             (Self::List(list), None) => Some(list.lock().push(item)),
@@ -78,19 +78,19 @@ impl SharedNodes {
     }
 }
 
-/// A thread's log, and how much is in it.
+/// A thread's log, and its length.
 struct Log {
     file: BufWriter<File>,
     len: u64,
 }
 
-/// The calls that one thread runs without a steal in between.
+/// The calls that one thread runs without a steal between them.
 struct ThreadStrand {
     node: Handle,
     log: usize,
     start: u64,
     len: AtomicU64,
-    /// Stolen forks of it that have their nodes.
+    /// The number of stolen forks of this strand that have their nodes.
     placed: AtomicUsize,
 }
 
@@ -105,7 +105,7 @@ struct ForkRun<'f> {
 ///
 /// # Errors
 ///
-/// The first of a write.
+/// The first error of a write.
 pub(super) fn append(
     fib: &Fib,
     pool: &ThreadPool,
@@ -136,8 +136,7 @@ impl ForkRun<'_> {
         let segment = u32::try_from(log).unwrap_or(u32::MAX);
         let item = Item { segment, offset: start, len: 0 };
         if let Some((victim, forks)) = stolen {
-            // An earlier thief is at this very place in another thread, and waits only for thieves before
-            // it.
+            // No deadlock: an earlier thief waits here in another thread, and only for thieves before it.
             while victim.placed.load(SeqCst) < forks {
                 std::thread::yield_now();
             }
@@ -153,7 +152,7 @@ impl ForkRun<'_> {
         self.nodes.update(own.node, Item { len: own.len.into_inner(), ..item })
     }
 
-    /// `forks` of the strand are waiting around this call.
+    /// Runs a call of the strand inside of `forks` forks.
     fn go(&self, strand: &ThreadStrand, forks: usize, call: Call) -> io::Result<()> {
         with_bytes(self.fib, call, |bytes| self.write(strand, bytes))?;
         let Some([left, right]) = self.fib.branches(call) else { return Ok(()) };

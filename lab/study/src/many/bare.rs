@@ -1,8 +1,8 @@
-//! The least that reading many cached files can cost: five calls each, and a pool of threads.
+//! The lowest cost of reading many cached files: five calls each, and a pool of threads.
 //!
-//! `openat` from the folder's descriptor, `fstat`, `pread`, `fstat`, `close`: with the second
-//! `fstat` a change is seen, as `swath::ingest` promises it. Names, folders and lengths are known
-//! beforehand; nothing is planned, stored in a table or reported.
+//! `openat` from the folder's descriptor, `fstat`, `pread`, `fstat`, `close`: the second `fstat` detects
+//! a change, as `swath::ingest` promises. Names, folders and lengths are known beforehand; nothing is
+//! planned, stored in a table or reported.
 //!
 //! ```text
 //! through_buffers   every file into one buffer of its thread    what the calls cost
@@ -21,19 +21,19 @@ use super::{Glance, fork};
 use crate::limits::bare_read_in;
 use crate::threads::one_by_one;
 
-/// Files that a thread takes at one time: few enough that no thread waits long at the end.
+/// The most files that a thread takes at one time: few, so that no thread waits long at the end.
 const BATCH: usize = 32;
-/// Bytes after which it takes no more files.
+/// Bytes after which a batch gets no more files.
 const BATCH_BYTES: usize = 1 << 20;
 
-/// Files with everything looked up that can be known before they are opened.
+/// Files, with all facts that can be known before they are opened.
 #[derive(Debug)]
 pub struct Bare {
     folders: Vec<OwnedFd>,
     files: Vec<Known>,
 }
 
-/// One file: where, and how long it was.
+/// One file: its folder, its name, and its earlier length.
 #[derive(Debug)]
 struct Known {
     folder: usize,
@@ -42,7 +42,7 @@ struct Known {
 }
 
 impl Bare {
-    /// Looks `paths` up: opens their folders, and asks for lengths.
+    /// Opens the folders of `paths`, and reads the lengths of the files.
     ///
     /// # Errors
     ///
@@ -75,11 +75,11 @@ impl Bare {
         self.files.iter().map(|file| file.len).sum()
     }
 
-    /// Reads every file with `threads` threads, each into a buffer that it uses again.
+    /// Reads every file with `threads` threads, each into its own reused buffer.
     ///
     /// # Errors
     ///
-    /// If a call fails, or a file has another length than before.
+    /// If a call fails, or the length of a file has changed.
     pub fn through_buffers(&self, threads: usize) -> io::Result<Glance> {
         let largest = self.files.iter().map(|file| file.len).max().unwrap_or(0);
         let next = one_by_one(self.batches().into_iter());
@@ -98,7 +98,7 @@ impl Bare {
         Ok(glances.into_iter().fold(Glance::default(), Glance::and))
     }
 
-    /// Reads every file with `threads` threads, one after the other into `arena`.
+    /// Reads every file with `threads` threads into `arena`, where the files lie in order.
     ///
     /// # Errors
     ///
@@ -106,7 +106,7 @@ impl Bare {
     ///
     /// # Panics
     ///
-    /// If the arena has fewer [`bytes`](Self::bytes) than the files.
+    /// If the arena is shorter than [`bytes`](Self::bytes).
     pub fn into_arena(&self, arena: &mut [u8], threads: usize) -> io::Result<()> {
         let mut rest = arena;
         let mut parts = Vec::with_capacity(self.files.len().div_ceil(BATCH));
@@ -130,7 +130,7 @@ impl Bare {
         Ok(())
     }
 
-    /// The files that a thread takes at one time: few, and fewer large ones.
+    /// Divides the files into batches that a thread takes at one time: few files, and fewer large ones.
     fn batches(&self) -> Vec<&[Known]> {
         let mut batches = Vec::with_capacity(self.files.len().div_ceil(BATCH));
         let mut rest = &self.files[..];

@@ -1,7 +1,7 @@
 //! The limit of the device for small reads: random, past the page cache, many in flight.
 //!
-//! Small cold files are read at random places of the device. Their floor is that of as many reads
-//! of their size at random places of one large file, without a folder to search or a file to open.
+//! Small cold files lie at random places of the device. Their limit is as many reads of their size at
+//! random places of one large file, without a folder to search or a file to open.
 //!
 //! ```text
 //! file   |   |###|   |   |###|   |###|   |     `size` bytes each, every place once, shuffled
@@ -33,12 +33,12 @@ pub struct Reads {
 }
 
 impl Reads {
-    /// Returns the size for files of `len` bytes: as much as a file system reads of them.
+    /// Returns the size for files of `len` bytes: whole units, as a file system reads them.
     pub fn size_for(len: u64) -> usize {
         usize::try_from(len).unwrap_or(UNIT).next_multiple_of(UNIT).max(UNIT)
     }
 
-    /// All places of a file of `len` bytes that hold a whole read, shuffled.
+    /// Returns the offsets of all whole reads in a file of `len` bytes, shuffled.
     fn places(self, len: u64) -> Vec<u64> {
         let size = self.size as u64;
         let mut places: Vec<u64> = (0..len / size).map(|index| index * size).collect();
@@ -47,7 +47,7 @@ impl Reads {
     }
 }
 
-/// Reads every place of `file` once through one ring; returns the sum of the first byte of each.
+/// Reads every place of `file` once through one ring; returns the sum of the first byte of each read.
 ///
 /// # Errors
 ///
@@ -86,11 +86,11 @@ fn drive<'l>(
     Ok(sum)
 }
 
-/// Does the same with a thread for each read in flight.
+/// Reads every place of `file` once, with a thread for each read in flight.
 ///
 /// # Errors
 ///
-/// As [`by_ring`], but for the ring; if a thread cannot be started.
+/// As [`by_ring`], without the ring; if a thread cannot be started.
 pub fn by_threads(file: &File, reads: Reads) -> io::Result<u64> {
     let direct = reopen_direct(file)?;
     let next = one_by_one(reads.places(file.metadata()?.len()).into_iter());

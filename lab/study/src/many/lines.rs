@@ -1,8 +1,8 @@
 //! Study B's way to read a file: line by line, each appended to a new copy of the string.
 //!
-//! A Java string cannot grow, so `text = text + line` copies all that came before: the time grows with
-//! the square of the file's length. That is the reason for the study's "large files get slower"; the disk
-//! has no part in it.
+//! A Java string cannot grow, so `text = text + line` copies all earlier lines: the time grows with the
+//! square of the file's length. That, not the disk, is the reason for the study's "large files get
+//! slower".
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// Reads the file at `path` line by line into one string that is copied for each line.
 ///
-/// Only for small files: one of 1 MiB in lines of 64 bytes copies 8 GiB.
+/// For small files only: 1 MiB in lines of 64 bytes copies 8 GiB.
 ///
 /// ```
 /// let text = swath_study::many::lines::read_by_lines("/proc/version".as_ref())?;
@@ -30,7 +30,7 @@ pub fn read_by_lines(path: &Path) -> io::Result<String> {
         if reader.read_line(&mut line)? == 0 {
             return Ok(text);
         }
-        // `text + &line` would grow in place most of the time.
+        // `text + &line` would mostly grow in place.
         text = [text.as_str(), line.as_str()].concat();
     }
 }

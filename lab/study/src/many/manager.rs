@@ -5,9 +5,9 @@
 //! thread 0..N     take one, read all of it, keep it, take the next
 //! ```
 //!
-//! The study varies the number of threads from 1 to 64, and to 500, and finds that small files
-//! gain and large ones do not. It is kept as it is: no files in parts, nothing read ahead, exactly as
-//! many threads as requested.
+//! The study varies the number of threads from 1 to 64, and to 500, and finds that small files gain and
+//! large ones do not. The design is unchanged: no division of files, no readahead, exactly as many
+//! threads as requested.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,10 +15,11 @@ use std::path::{Path, PathBuf};
 use super::fork;
 use crate::threads::one_by_one;
 
-/// The numbers of threads that measurements look for the best among.
+/// The numbers of threads to measure.
 pub const THREADS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
 
-/// Has `threads` threads `read` all of `paths`, one file a task; the results are in their order.
+/// Runs `read` on all of `paths` with `threads` threads, one file a task; the results are in the order of
+/// `paths`.
 ///
 /// ```
 /// use swath_study::many::manager::manage;
@@ -31,7 +32,7 @@ pub const THREADS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
 ///
 /// # Errors
 ///
-/// The first file that cannot be read; if a thread cannot be started.
+/// The error of the first file that cannot be read; if a thread cannot be started.
 pub fn manage<T: Send>(
     paths: &[PathBuf],
     threads: usize,

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Glance, fork};
 
-/// Reads `paths` with `threads` threads and keeps the bytes of each, in their order.
+/// Reads `paths` with `threads` threads and returns the bytes of each file, in order.
 ///
 /// # Errors
 ///
-/// The first file that cannot be read; if a thread cannot be started.
+/// The error of the first file that cannot be read; if a thread cannot be started.
 pub fn read_all(paths: &[PathBuf], threads: usize) -> io::Result<Vec<Vec<u8>>> {
     let next = AtomicUsize::new(0);
     let read = fork(threads, || {

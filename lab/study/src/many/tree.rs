@@ -1,7 +1,7 @@
-//! Makes trees of files that are the same bytes on every machine.
+//! Makes trees of files with the same bytes on every machine.
 //!
-//! File `i` depends on the [`Tree`] alone, not on the number of workers. It is text: lines of 63
-//! letters, and its last byte ends a line, so tools that count lines or expect UTF-8 work on it.
+//! File `i` depends on the [`Tree`] alone, not on the number of workers. It is text: lines of 63 letters,
+//! with a newline as the last byte, so tools that count lines or expect UTF-8 work on it.
 //!
 //! ```text
 //! folder/000000/000  000000/001 … 000000/999  000001/000 …     a thousand files a folder
@@ -28,44 +28,44 @@ use swath_os::descriptors::flush;
 use swath_os::file_system::is_remote;
 use swath_plan::random::word;
 
-/// Files in one folder: as many as every file system finds quickly.
+/// Files in one folder: few enough for a fast lookup in every file system.
 pub const FILES_PER_FOLDER: u64 = 1000;
 
-/// Letters and the newline after them.
+/// Bytes of a line, with its newline.
 const LINE: usize = 64;
 
 /// Bytes made at one time, a multiple of [`LINE`].
 const BLOCK: u64 = 1 << 20;
 
-/// Separates the words for sizes from those for contents.
+/// Distinguishes the random words for sizes from those for contents.
 const SIZES: u64 = 0x73_697a_6573;
 
-/// How sizes are spread.
+/// The distribution of sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
     /// All files have the same size.
     Even,
-    /// Few files are large and most are small, as in home directories: the share of files larger
-    /// than `s` falls as `s` to the power of -4/3, from a quarter of the mean to 1,024 times it.
+    /// Few files are large and most are small, as in home directories: the share of files larger than `s`
+    /// falls as `s` to the power of -4/3, from a quarter of the mean to 1,024 times the mean.
     PowerLaw,
 }
 
 impl Spread {
-    /// All of them, with the words that users write.
+    /// All distributions, with the words of the command line.
     pub const WORDS: &'static [(&'static str, Self)] =
         &[("even", Self::Even), ("powerlaw", Self::PowerLaw)];
 }
 
-/// Decides every byte of a tree.
+/// The recipe of a tree: it determines every byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tree {
-    /// How many files it has.
+    /// The number of files.
     pub files: u64,
-    /// How long each is, in bytes; with a power law the mean, about.
+    /// The length of each file in bytes; with a power law, about the mean.
     pub size: u64,
-    /// How sizes are spread.
+    /// The distribution of sizes.
     pub spread: Spread,
-    /// Another seed makes other bytes, and other sizes.
+    /// The seed of the bytes and the sizes.
     pub seed: u64,
 }
 
@@ -84,12 +84,12 @@ impl Tree {
         PathBuf::from(format!("{folder:06}/{file:03}"))
     }
 
-    /// Returns the paths of all files of the tree in `folder`, in the order of their names.
+    /// Returns the paths of all files of the tree in `folder`, in order of name.
     pub fn paths(&self, folder: &Path) -> Vec<PathBuf> {
         (0..self.files).map(|index| folder.join(self.path_of(index))).collect()
     }
 
-    /// Returns how many folders it has.
+    /// Returns the number of folders.
     pub fn folders(&self) -> u64 {
         self.files.div_ceil(FILES_PER_FOLDER)
     }
@@ -127,8 +127,8 @@ impl Tree {
     }
 }
 
-/// Returns a size of about `mean` from a random word, with integers alone so that all machines
-/// agree: a quarter of the mean × (1 / u)^(3/4), where u is the word as a fraction.
+/// Returns a size of about `mean` from a random word: a quarter of the mean × (1 / u)^(3/4), where u is the
+/// word as a fraction. Integer arithmetic gives the same size on all machines.
 fn power_law(mean: u64, random: u64) -> u64 {
     const BITS: u32 = 53;
     /// In quarters of the mean.
@@ -140,7 +140,7 @@ fn power_law(mean: u64, random: u64) -> u64 {
     u64::try_from((factor * u128::from(mean)) >> 34).unwrap_or(u64::MAX)
 }
 
-/// A tree that was made.
+/// The counts and the sum of a tree that was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeFiles {
     /// Files.
@@ -151,11 +151,11 @@ pub struct TreeFiles {
     pub bytes: u64,
     /// Line ends in them.
     pub lines: u64,
-    /// The sum of all bytes, to check readers with.
+    /// The sum of all bytes, for the check of readers.
     pub sum: u64,
     /// Bytes of the smallest file; 0 without files.
     pub smallest: u64,
-    /// Bytes of the largest.
+    /// Bytes of the largest file.
     pub largest: u64,
 }
 
@@ -185,19 +185,19 @@ impl TreeFiles {
 
 /// Makes `tree` in `folder` with `workers` threads (0: one per CPU).
 ///
-/// The folder is made if it is not there; its parent must be. Nothing is synced to the device.
+/// The folder is made if it does not exist; its parent must exist. Nothing is synced to the device.
 ///
 /// # Errors
 ///
-/// `DirectoryNotEmpty` if the folder holds something; if writing fails, and then everything made is
-/// removed again.
+/// `DirectoryNotEmpty` if the folder is not empty; if writing fails, after which all new files are
+/// removed.
 pub fn make(tree: &Tree, folder: &Path, workers: usize) -> io::Result<TreeFiles> {
     let is_new = prepare(folder)?;
     let workers = match workers {
         0 => std::thread::available_parallelism()?.get(),
         count => count,
     };
-    // More threads than folders have nothing to do.
+    // At most one thread for each folder.
     let useful = usize::try_from(tree.folders()).unwrap_or(usize::MAX);
     let next = AtomicU64::new(0);
     let parts = vec![(); workers.min(useful).max(1)];
@@ -228,7 +228,7 @@ fn prepare(folder: &Path) -> io::Result<bool> {
     }
 }
 
-/// Removes everything that was made. The error that led here is reported; another one is not.
+/// Removes the new files. Errors are ignored: the error that led here is reported.
 fn remove(folder: &Path, is_new: bool) {
     if is_new {
         let _ = fs::remove_dir_all(folder);
@@ -239,7 +239,7 @@ fn remove(folder: &Path, is_new: bool) {
     }
 }
 
-/// Makes one folder after the other, together with other threads that take from `next`.
+/// Makes one folder after the other; other threads also take folders from `next`.
 fn make_folders(tree: &Tree, parent: &Path, next: &AtomicU64) -> io::Result<TreeFiles> {
     let mut made = TreeFiles::NONE;
     let mut block = Vec::new();
@@ -253,7 +253,7 @@ fn make_folders(tree: &Tree, parent: &Path, next: &AtomicU64) -> io::Result<Tree
         let end = (first + FILES_PER_FOLDER).min(tree.files);
         let result = make_folder(tree, parent, first..end, &mut block);
         if result.is_err() {
-            // The others need not go on. Relaxed: as above.
+            // Stop the other threads. Relaxed: as above.
             next.store(tree.folders(), Ordering::Relaxed);
         }
         made = made.and(result?);
@@ -275,7 +275,7 @@ fn make_folder(
         let mut file = File::create_new(parent.join(tree.path_of(index)))?;
         made = made.and(tree.write(index, block, &mut file)?);
         if is_remote {
-            // A full server may say so only now.
+            // A full file server may report it only now.
             flush(&file)?;
         }
     }

@@ -1,10 +1,10 @@
-//! How long rounds may take.
+//! The time budget of rounds.
 
 use std::time::{Duration, Instant};
 
 use super::Turn;
 
-/// A time that rounds are to end by. The first of them always runs to its end.
+/// A deadline for rounds. The first round always runs to its end.
 ///
 /// ```text
 /// began |--- 0 ---|--- 1 ---|--- 2 ---|    | ends
@@ -26,19 +26,19 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Returns one that begins now.
+    /// Returns a budget of `time` that begins now.
     pub fn of(time: Duration) -> Self {
         let began = Instant::now();
         Self { began, ends: began + time }
     }
 
-    /// Begins the rounds now, after a long preparation; the time at which they must end stays.
+    /// Begins the rounds now, after a long preparation; the deadline stays the same.
     pub fn begin(self) -> Self {
         Self { began: Instant::now(), ..self }
     }
 
-    /// Whether the run at `turn` may begin: a round only if it would probably end in time, judged by
-    /// those before it, and no run after the end.
+    /// Returns whether the run at a turn may begin: never after the deadline, and a new round only if it
+    /// would end in time at the average length of the earlier rounds.
     pub fn allows(&self, Turn { round, order }: Turn) -> bool {
         if round == 0 {
             return true;
@@ -60,7 +60,7 @@ mod tests {
         let in_a_minute = Instant::now() + Duration::from_secs(60);
         let began = ago(100).expect("this machine has been up for longer");
         let budget = Budget { began, ends: in_a_minute };
-        // A round has taken 100 s, or 50 s, or what is left of one is to be run.
+        // A round took 100 s; a round took 50 s; a round is half done.
         assert!(!budget.allows(Turn { round: 1, order: 0 }));
         assert!(budget.allows(Turn { round: 2, order: 0 }));
         assert!(budget.allows(Turn { round: 1, order: 1 }));

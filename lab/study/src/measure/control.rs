@@ -1,14 +1,14 @@
-//! Fixed work that runs in every round, to see how noisy the machine is.
+//! Fixed work in every round, to measure the noise of the machine.
 
 use anyhow::{Context, Result};
 
 use super::{Entrant, Meter, Outcome};
 use crate::limits;
 
-/// The series that does the same fixed work in every experiment.
+/// The name of the series with fixed work, the same in all experiments.
 pub const CONTROL: &str = "control";
 
-/// Makes a control: one thread adds up `len` bytes of memory that nothing else uses, `times` times.
+/// Makes a control: one thread sums `len` bytes of its own memory, `times` times.
 ///
 /// # Errors
 ///

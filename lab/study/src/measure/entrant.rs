@@ -1,4 +1,4 @@
-//! Entrants: a way to do the work, its expected outcome, and the preparation of each run.
+//! An entrant: a way to do the work, its expected outcome, and the preparation of each run.
 
 use std::fmt;
 
@@ -13,18 +13,18 @@ use crate::results::State;
 pub struct Outcome {
     /// Bytes.
     pub bytes: u64,
-    /// Their sum, or another number that shows that they are right.
+    /// The sum of the bytes, or another number that verifies them.
     pub checksum: u64,
 }
 
 impl Outcome {
-    /// The outcome of `bytes`, summed by this many threads.
+    /// Returns the outcome of `bytes`, summed by this many threads.
     pub fn of(bytes: &[u8], workers: usize) -> Self {
         Self { bytes: bytes.len() as u64, checksum: limits::memory_sum(bytes, workers) }
     }
 }
 
-/// The outcomes of several runs together.
+/// Adds up outcomes.
 impl std::iter::Sum for Outcome {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
         all.fold(Self::default(), |all, one| Self {
@@ -39,7 +39,7 @@ type EntrantWork = Box<dyn FnMut(&mut Meter) -> Result<Outcome>>;
 
 /// One series at one place.
 pub struct Entrant {
-    /// Its name.
+    /// The name of the series.
     pub series: String,
     pub(super) x: f64,
     pub(super) state: State,
@@ -52,8 +52,8 @@ pub struct Entrant {
 }
 
 impl Entrant {
-    /// `work` times its main part with the [`Meter`] and returns its outcome, which must be `expected`. At
-    /// place 0, without a file.
+    /// Makes an entrant at place 0, without a file. `work` times its main part with the [`Meter`] and returns
+    /// its outcome, which must be `expected`.
     pub fn new(
         series: impl Into<String>,
         expected: Outcome,
@@ -85,7 +85,7 @@ impl Entrant {
         Self { repeats, ..self }
     }
 
-    /// Adds to what was measured after each run.
+    /// Calls `note` after each run, to add numbers to the meter.
     pub fn noting(self, note: impl Fn(&mut Meter) + 'static) -> Self {
         let mut work = self.work;
         let work = move |meter: &mut Meter| {
@@ -101,7 +101,7 @@ impl Entrant {
         Self { after: Box::new(after), ..self }
     }
 
-    /// Runs `before` ahead of each run, after the earlier preparations: make cold, touch memory.
+    /// Runs `before` ahead of each run, after the preparations added earlier: make cold, touch memory.
     #[must_use]
     pub fn with_before(mut self, mut before: impl FnMut() -> Result<()> + 'static) -> Self {
         let mut first = self.before;
@@ -112,11 +112,11 @@ impl Entrant {
         self
     }
 
-    /// Prepares and runs it once; returns its outcome, expected or not.
+    /// Prepares and runs the entrant once; returns any outcome, expected or not.
     ///
     /// # Errors
     ///
-    /// If it cannot be prepared, or fails.
+    /// If the preparation or the run fails.
     pub fn attempt(&mut self, counting: Counting) -> Result<(Meter, Outcome)> {
         (self.before)().with_context(|| format!("cannot prepare {self:?}"))?;
         let mut meter = Meter::new(counting);
@@ -125,7 +125,7 @@ impl Entrant {
         Ok((meter, outcome.with_context(|| format!("{self:?} failed"))?))
     }
 
-    /// Does the same; any outcome but the expected one is an error.
+    /// Runs the entrant once; any outcome but the expected one is an error.
     pub(crate) fn run_once(&mut self, counting: Counting) -> Result<Meter> {
         let (meter, outcome) = self.attempt(counting)?;
         let expected = self.expected;
@@ -141,12 +141,12 @@ impl fmt::Debug for Entrant {
     }
 }
 
-/// A peer that is absent, and why.
+/// An absent peer, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Absent {
-    /// Its name.
+    /// The name of the peer.
     pub peer: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -170,14 +170,14 @@ impl std::error::Error for Absent {}
 pub struct Entrants {
     /// The entrants that can run.
     pub here: Vec<Entrant>,
-    /// The others, and why.
+    /// The absent peers.
     pub absent: Vec<Absent>,
-    /// The goals, if there is no claim of a study.
+    /// The goals, for cases without a study's claim.
     pub goals: Vec<Goal>,
 }
 
 impl Entrants {
-    /// Returns entrants that can all run, and their goals.
+    /// Returns entrants without absent peers, and their goals.
     pub fn new(here: impl Into<Vec<Entrant>>, goals: impl Into<Vec<Goal>>) -> Self {
         Self { here: here.into(), absent: Vec::new(), goals: goals.into() }
     }
@@ -190,7 +190,7 @@ impl Entrants {
         }
     }
 
-    /// Leaves out the entrants that need a state that cannot be reached, and says why.
+    /// Removes the entrants that need `state`, which cannot be reached, and records the reason.
     pub(crate) fn without(&mut self, state: State, why: &str) {
         let before = self.here.len();
         self.here.retain(|entrant| entrant.state != state);

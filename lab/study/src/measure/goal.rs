@@ -1,4 +1,4 @@
-//! Goals: what one series must reach, compared with the others of its case, and whether it did.
+//! Goals: the number that a series must reach, mostly compared with its rivals, and the outcome.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use swath_profile::stats::{
 const MIB: f64 = 1024.0 * 1024.0;
 const MICROSECOND: f64 = 1e-6;
 
-/// The number that a goal is about.
+/// The number that a goal bounds.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Gauge {
@@ -22,7 +22,7 @@ enum Gauge {
     TimeAgainst(Vec<String>),
     /// Time beyond a rival's, in microseconds.
     TimeBeyond(String),
-    /// The size of its output, as a multiple of a rival's.
+    /// The size of the output, as a multiple of a rival's.
     SizeAgainst(String),
     /// Seconds on the clock.
     Seconds,
@@ -45,7 +45,7 @@ pub struct Goal {
 /// The outcome of a goal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reached {
-    /// The subject and, if there is one, a rival ran.
+    /// The subject and, for a goal with rivals, a rival ran.
     Measured {
         /// The measured number.
         interval: Interval,
@@ -54,7 +54,7 @@ pub enum Reached {
         /// Whether the goal was met.
         verdict: Verdict,
     },
-    /// One of them did not run.
+    /// The subject, or all rivals, did not run.
     Open,
 }
 
@@ -103,7 +103,7 @@ impl Goal {
         Self::at_most(subject, Gauge::CallsPerFile, calls)
     }
 
-    /// Decides from the runs whether it was reached.
+    /// Judges the goal by the runs.
     pub fn judge(&self, runs: &Selected<'_>, seed: u64) -> Reached {
         match self.measured(runs, seed) {
             Some((interval, rival)) => {
@@ -148,7 +148,7 @@ impl Goal {
         }
     }
 
-    /// Whether the rival is the best of several, and therefore worth naming.
+    /// Returns whether the rival is the best of several, so that a report must name it.
     pub fn has_choice(&self) -> bool {
         matches!(
             &self.gauge,

@@ -12,10 +12,10 @@ use crate::counters::Counters;
 use crate::results::Run;
 use crate::watch::beside;
 
-/// How much is counted; counting more disturbs short runs more.
+/// The counters to read; more of them disturb short runs more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Counting {
-    /// Everything that entrants request.
+    /// All counters that entrants request.
     #[default]
     All,
     /// Seconds on the clock and of CPU time.
@@ -25,7 +25,7 @@ pub enum Counting {
 const CONTEXT: &str = "cannot read the counters of this process";
 
 /// Times the part of a run that counts, and reads the kernel's counters for it: processor seconds, page
-/// faults, context switches, and the most memory that was resident beyond the beginning.
+/// faults, context switches, and the peak of resident memory beyond the start.
 ///
 /// ```
 /// use swath_study::measure::Meter;
@@ -46,7 +46,7 @@ pub struct Meter {
     fallbacks: Vec<Fallback>,
 }
 
-/// The counters when it began.
+/// The counters at the start of a measurement.
 struct Started {
     /// Whether the peak was reset here.
     resets: bool,
@@ -59,7 +59,7 @@ impl Meter {
         Self { counting, ..Self::default() }
     }
 
-    /// Runs and times `work`. Another call adds to the first.
+    /// Runs and times `work`. Further calls add to the first.
     ///
     /// # Errors
     ///
@@ -72,7 +72,7 @@ impl Meter {
     }
 
     fn start(&self) -> Result<Started> {
-        // Where it cannot be reset, the peak is that of the process, and left out.
+        // A peak that cannot be reset is that of the whole process, and is left out.
         let resets = self.counting == Counting::All && usage::reset_peak_rss().is_ok();
         let before = usage::usage().context(CONTEXT)?;
         Ok(Started { resets, before, at: Instant::now() })
@@ -98,20 +98,19 @@ impl Meter {
         Ok(())
     }
 
-    /// Keeps the usage of another process, in place of this one's.
+    /// Replaces the usage by that of another process.
     pub(crate) fn used_by(&mut self, other: &Usage) {
         self.note("cpu_seconds", (other.user + other.system).as_secs_f64());
         counts(other).into_iter().for_each(|(name, count)| self.note(name, count));
     }
 
-    /// Adds a number that only this entrant knows.
+    /// Adds a number of the entrant's own.
     pub fn note(&mut self, name: &str, value: f64) {
         self.metrics.insert(name.to_owned(), value);
     }
 
-    /// As [`measure`](Self::measure), with the processor's own counters of this thread and those
-    /// that `work` starts. Where the machine has none, or they cannot be read whole, nothing is
-    /// noted.
+    /// Measures as [`measure`](Self::measure) does, with the hardware counters of this thread and of threads
+    /// that `work` starts. Counters that the machine lacks, or that ran only part of the time, are left out.
     ///
     /// # Errors
     ///
@@ -124,7 +123,7 @@ impl Meter {
         let result = self.measure(|| {
             let started = counters.as_mut().map(Counters::start);
             let result = work();
-            // Counters that did not begin have no end.
+            // Stop only counters that were started.
             let is_on = started.is_some_and(|started| started.is_ok());
             let counts = counters.as_mut().filter(|_| is_on).map(Counters::stop);
             (result, counts)
@@ -136,8 +135,8 @@ impl Meter {
         Ok(result)
     }
 
-    /// As [`measure`](Self::measure), with a timer beside it that records how late it fires, and how busy
-    /// the processors are over time.
+    /// Measures as [`measure`](Self::measure) does, with a timer that records its lateness and the busy
+    /// processors over time.
     ///
     /// # Errors
     ///
@@ -153,7 +152,7 @@ impl Meter {
             (result, start.elapsed().as_secs_f64())
         };
         let ((result, seconds), watched) = self.measure(|| beside(timed))?;
-        // The timer is still asleep when the work is done, and must be waited for.
+        // Without the wait for the timer, which is still asleep when the work ends.
         self.seconds = before + seconds;
         self.note("late_median_seconds", watched.late_median);
         self.note("late_most_seconds", watched.late_most);
@@ -161,12 +160,12 @@ impl Meter {
         Ok(result)
     }
 
-    /// Replaces the seconds with those of a better clock: of a child, or of a first part.
+    /// Replaces the seconds by those of a better clock, such as a child's.
     pub fn took(&mut self, seconds: f64) {
         self.seconds = seconds;
     }
 
-    /// Counts as if `factor` times as much had been done, and CPU time with it.
+    /// Scales the seconds and the CPU time, as if `factor` times as much had been done.
     pub fn scale(&mut self, factor: f64) {
         self.seconds *= factor;
         if let Some(seconds) = self.metrics.get_mut("cpu_seconds") {
@@ -179,29 +178,29 @@ impl Meter {
         self.fallbacks.extend(fallbacks);
     }
 
-    /// Work that was done differently than requested.
+    /// Returns the fallbacks: work that was done differently than requested.
     pub fn fallbacks(&self) -> &[Fallback] {
         &self.fallbacks
     }
 
-    /// Seconds on the clock so far.
+    /// Returns the measured seconds.
     pub fn seconds(&self) -> f64 {
         self.seconds
     }
 
-    /// The counts, by name.
+    /// Returns the counts by name.
     pub fn metrics(&self) -> &BTreeMap<String, f64> {
         &self.metrics
     }
 
-    /// The counts, as a run without a place.
+    /// Turns the counts into a run without a place.
     pub(super) fn into_run(self) -> Run {
         let Self { seconds, metrics, courses, .. } = self;
         Run { seconds, metrics, courses, ..Run::default() }
     }
 }
 
-/// Whether this machine has counters of its own to read, or why it has none; found out once.
+/// Returns whether hardware counters can be read, or the reason why not; tried once.
 ///
 /// # Errors
 ///
@@ -231,7 +230,7 @@ mod tests {
 
     #[test]
     fn who_is_watched_does_not_pay_for_the_timer() {
-        // The timer sleeps, so the whole takes longer than nothing, however busy the machine is.
+        // The measured time must exclude the sleep of the timer.
         let is_less = (0..20).any(|_| {
             let mut meter = Meter::default();
             let start = Instant::now();

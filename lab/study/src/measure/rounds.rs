@@ -1,4 +1,4 @@
-//! Rounds: each entrant once in every round, in an order that changes.
+//! Rounds: each entrant runs once in every round, in a changing order.
 
 use anyhow::{Context, Result};
 use swath::CancelToken;
@@ -7,25 +7,25 @@ use super::{Counting, Entrant};
 use crate::results::Run;
 use swath_plan::random::SplitMix64;
 
-/// How often all entrants run.
+/// The number of rounds, and their settings.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rounds {
     /// Rounds that count.
     pub count: usize,
-    /// Decides the orders.
+    /// The seed of the orders.
     pub seed: u64,
-    /// The folder's number, for the runs.
+    /// The number of the folder, which the runs record.
     pub folder: usize,
-    /// Which counters are read.
+    /// The counters to read.
     pub counting: Counting,
 }
 
-/// Whether all rounds were run.
+/// Whether the rounds were stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
     /// All rounds were run.
     No,
-    /// It was stopped; earlier runs are kept.
+    /// The rounds were stopped; earlier runs are kept.
     Yes,
 }
 
@@ -48,22 +48,22 @@ enum RoundOrder {
 pub struct Turn {
     /// The round, from 0.
     pub round: usize,
-    /// The place within it, from 0.
+    /// The place within the round, from 0.
     pub order: usize,
 }
 
 impl Turns {
-    /// In an order that is drawn anew for each round.
+    /// Draws a new order for each round.
     pub fn shuffled(seed: u64) -> Self {
         Self { order: RoundOrder::Shuffled(SplitMix64::new(seed)), round: 0 }
     }
 
-    /// In the given order, each round beginning `step` places further on: by 1, two alternate.
+    /// Keeps the given order; each round begins `step` places later. With 1, two entrants alternate.
     pub fn rotated(step: usize) -> Self {
         Self { order: RoundOrder::Rotated(step), round: 0 }
     }
 
-    /// In the given order, and back in the next round: neighbours stay neighbours, and each of two
+    /// Reverses the given order in every second round: neighbours stay neighbours, and each of two entrants
     /// runs first in every second round.
     pub fn back_and_forth() -> Self {
         Self { order: RoundOrder::BackAndForth, round: 0 }
@@ -83,12 +83,12 @@ impl Turns {
     }
 }
 
-/// Runs all entrants in turns for `count` rounds, which continue where `turns` has ended; `run` gets the
-/// entrant and its turn, and returns whether to stop.
+/// Runs all entrants in turns for `count` rounds, which continue those that `turns` has counted. `run`
+/// gets the entrant and its turn, and returns whether to stop.
 ///
 /// # Errors
 ///
-/// The first of `run`.
+/// The first error of `run`.
 pub fn interleave<E>(
     entrants: &mut [E],
     turns: &mut Turns,
@@ -110,8 +110,8 @@ pub fn interleave<E>(
 
 /// Runs one round that does not count, then `rounds`; `each` gets every run that counts.
 ///
-/// Once cancelled, it ends after the current run: runs of an incomplete round are kept, too, since only
-/// runs of the same round are compared.
+/// A cancellation takes effect after the current run. Runs of an incomplete round count, because only runs
+/// of the same round are compared.
 ///
 /// # Errors
 ///
@@ -232,7 +232,7 @@ mod tests {
         let mut keep = |run: Run| seconds.push(run.seconds);
         run(&mut [slow_to_prepare], rounds(2), &CancelToken::new(), &mut keep).expect("well");
         assert_eq!(*log.borrow(), "brbrbr");
-        // A busy machine may hold up one of the runs.
+        // A busy machine may delay one of the runs.
         assert!(seconds.iter().any(|&seconds| seconds < 0.02));
     }
 

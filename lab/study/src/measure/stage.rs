@@ -22,50 +22,50 @@ use crate::workload::{FileContent, Generated, Recipe, generate};
 /// The amount of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// A few kilobytes: to see that everything runs.
+    /// A few kilobytes: a test that everything runs.
     Smoke,
     /// All experiments within a few minutes on two cores and 1 GB.
     Quick,
-    /// As large as the studies, or what each experiment's scale says.
+    /// As large as the studies, or as each experiment's scale states.
     Full,
 }
 
 words!(Extent { Smoke = "smoke", Quick = "quick", Full = "full" });
 
-/// The byte that fills memory before a run that is to overwrite it.
+/// The byte that fills memory before a run that must overwrite it.
 pub const UNREAD: u8 = 0xEE;
 
-/// A file made for measuring. Removed when dropped.
+/// A file made for measuring, removed when dropped.
 #[derive(Debug)]
 pub struct Input {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Its content.
+    /// Length, lines and sum of the file.
     pub made: Generated,
     cold_by: ColdBy,
 }
 
 impl Input {
-    /// Its length in bytes.
+    /// Returns the length in bytes.
     ///
     /// # Panics
     ///
-    /// If it does not fit into the address space.
+    /// If the length exceeds the address space.
     pub fn len(&self) -> usize {
         usize::try_from(self.made.bytes).expect("it was made on this machine")
     }
 
-    /// Whether there is nothing in it.
+    /// Returns whether the file is empty.
     pub fn is_empty(&self) -> bool {
         self.made.bytes == 0
     }
 
-    /// The outcome of reading all of it.
+    /// Returns the outcome of reading the whole file.
     pub fn expected(&self) -> Outcome {
         Outcome { bytes: self.made.bytes, checksum: self.made.sum }
     }
 
-    /// An entrant that uses it; it is brought into `state` before each run.
+    /// Returns an entrant that uses the file, which is brought into `state` before each run.
     pub fn entrant(
         self: &Rc<Self>,
         series: impl Into<String>,
@@ -78,7 +78,7 @@ impl Input {
             .with_before(move || before.bring(state))
     }
 
-    /// An entrant that reads all of it into memory, which is overwritten before each run.
+    /// Returns an entrant that reads the file into memory, which is overwritten before each run.
     pub fn filling(
         self: &Rc<Self>,
         pages: &SharedPages,
@@ -99,11 +99,11 @@ impl Input {
         })
     }
 
-    /// Brings the page cache into a state, and checks it.
+    /// Brings the file into a state of the page cache, and checks it.
     ///
     /// # Errors
     ///
-    /// If it cannot be brought there.
+    /// If the state cannot be reached.
     pub fn bring(&self, state: State) -> Result<()> {
         match state {
             State::Warm => cache::make_warm(&self.path),
@@ -115,7 +115,7 @@ impl Input {
 
 impl Drop for Input {
     fn drop(&mut self) {
-        // Its folder is removed, too.
+        // The folder is removed later.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -129,15 +129,15 @@ pub struct Stage {
     folder: PathBuf,
     /// The amount of work.
     pub extent: Extent,
-    /// How files are made cold.
+    /// The way to make files cold.
     pub cold_by: ColdBy,
-    /// Processors that may be used.
+    /// Processors that this process may use.
     pub workers: usize,
     /// The seed of all random choices.
     pub seed: u64,
     program: Option<PathBuf>,
     cancel: CancelToken,
-    /// Why no file here can be made cold, once that was tried.
+    /// The reason why no file here can be made cold, once tried.
     cold: OnceCell<Option<String>>,
     inputs: RefCell<BTreeMap<String, Rc<Input>>>,
 }
@@ -160,7 +160,7 @@ pub fn memory_for(needed: u64) -> Result<()> {
 }
 
 impl Stage {
-    /// Everything is made in `folder`, which exists.
+    /// Makes a stage whose files are all made in `folder`, which exists.
     pub fn new(folder: &Path, extent: Extent, seed: u64) -> Self {
         Self {
             folder: folder.to_owned(),
@@ -175,17 +175,17 @@ impl Stage {
         }
     }
 
-    /// With the command for entrants that need a process of their own.
+    /// Sets the command, for entrants that need their own process.
     pub fn with_program(self, program: Option<PathBuf>) -> Self {
         Self { program, ..self }
     }
 
-    /// With a token; once it is cancelled, nothing more is made.
+    /// Sets a token; after its cancellation no file is made.
     pub fn with_cancel(self, cancel: CancelToken) -> Self {
         Self { cancel, ..self }
     }
 
-    /// The command, if there is one.
+    /// Returns the command, if there is one.
     pub fn program(&self) -> Option<&Path> {
         self.program.as_deref()
     }
@@ -199,8 +199,8 @@ impl Stage {
         }
     }
 
-    /// Why files here cannot be taken out of the page cache, if they cannot: a file system in memory has no
-    /// device to read from. Tried once, with a small file.
+    /// Returns the reason why files here cannot be cold, if they cannot: a file system in memory has no device
+    /// to read from. Tried once, with a small file.
     pub fn never_cold(&self) -> Option<&str> {
         let why = || self.try_cold().err().map(|error| format!("{error:#}"));
         self.cold.get_or_init(why).as_deref()
@@ -215,21 +215,21 @@ impl Stage {
         tried
     }
 
-    /// A path for an output.
+    /// Returns the path for an output.
     pub fn output(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
-    /// A file of that kind and length; a second call returns the same one.
+    /// Makes a file of this kind and length; a second call returns the same file.
     ///
     /// # Errors
     ///
-    /// If it cannot be written, or there is too little memory to work with it.
+    /// If the file cannot be written, or there is too little memory to work with it.
     pub fn file(&self, kind: FileContent, size: u64) -> Result<Rc<Input>> {
         self.named("", kind, size)
     }
 
-    /// Another copy of it, by number.
+    /// Makes copy `number` of such a file.
     ///
     /// # Errors
     ///
@@ -245,11 +245,11 @@ impl Stage {
         self.made(&name, |path| Ok(generate(Recipe { kind, size, seed: self.seed }, path, 0)?))
     }
 
-    /// A file that `make` makes; a second call with that name returns the same one.
+    /// Makes a file with `make`; a second call with this name returns the same file.
     ///
     /// # Errors
     ///
-    /// The error of `make`, with the path; and if the file cannot be written back.
+    /// The error of `make`, with the path; if the file cannot be written back.
     pub fn made(
         &self,
         name: &str,
@@ -262,8 +262,7 @@ impl Stage {
         let path = self.folder.join(name);
         let made = make(&path).with_context(|| format!("cannot make {}", path.display()))?;
         let input = Rc::new(Input { path, made, cold_by: self.cold_by });
-        // Writing back must not run during a measurement, and pages cached by a read are larger than
-        // those of a write.
+        // No writeback may run during a measurement, and a read caches larger pages than a write.
         let file = File::open(&input.path)?;
         file.sync_all()?;
         advise_file(&file, 0, 0, FileAdvice::DontNeed)?;
@@ -271,16 +270,16 @@ impl Stage {
         Ok(input)
     }
 
-    /// Forgets all files; those that are not in use are removed.
+    /// Forgets all files; files without other users are removed.
     pub fn clear(&self) {
         self.inputs.borrow_mut().clear();
     }
 
-    /// Memory whose pages exist.
+    /// Allocates and populates memory.
     ///
     /// # Errors
     ///
-    /// If it cannot be allocated.
+    /// If the memory cannot be allocated.
     pub fn pages(&self, len: usize) -> Result<SharedPages> {
         ensure!(!self.cancel.is_cancelled(), "stopped before memory was allocated");
         let pages = limits::touched_pages(len, self.workers)

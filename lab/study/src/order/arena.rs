@@ -1,8 +1,8 @@
-//! Values that keep their handle while they move, until they are taken out.
+//! Values with handles that stay valid until the value is removed.
 
 use super::Handle;
 
-/// Slots in a row. A slot that is emptied is used again, with the next generation.
+/// Slots in a vector. An empty slot is reused with the next generation.
 #[derive(Debug)]
 pub(super) struct Arena<T> {
     slots: Vec<ArenaSlot<T>>,
@@ -20,12 +20,12 @@ impl<T> Arena<T> {
         Self { slots: Vec::new(), free: Vec::new() }
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     pub(super) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// Keeps `value`, in O(1) amortised.
+    /// Stores `value`, in amortised O(1).
     pub(super) fn insert(&mut self, value: T) -> Handle {
         if let Some(index) = self.free.pop() {
             let slot = &mut self.slots[index as usize];
@@ -38,7 +38,7 @@ impl<T> Arena<T> {
         Handle { index, generation: 0 }
     }
 
-    /// Takes a value out, in O(1).
+    /// Removes a value, in O(1).
     pub(super) fn remove(&mut self, handle: Handle) -> Option<T> {
         let slot = self.slots.get_mut(handle.index as usize)?;
         if slot.generation != handle.generation {
@@ -60,13 +60,13 @@ impl<T> Arena<T> {
         slot.value.as_mut().filter(|_| slot.generation == handle.generation)
     }
 
-    /// Returns the handle of the value in slot `index`, which is not empty.
+    /// Returns the handle of the value in slot `index`, which must not be empty.
     pub(super) fn handle(&self, index: u32) -> Handle {
         Handle { index, generation: self.slots[index as usize].generation }
     }
 }
 
-/// The value in slot `index`, for structures that refer to their own items by index alone.
+/// Finds a value by the index of its slot, for structures that know that it exists.
 impl<T> std::ops::Index<u32> for Arena<T> {
     type Output = T;
 

@@ -1,8 +1,7 @@
 //! A flat index: all items in one array, with the sums of their lengths beside it.
 //!
-//! Swath does not keep an order up to date: it does nothing while it writes, and builds this once
-//! afterwards. Every edit recomputes the sums, so edit single items only; add many items at once, with
-//! [`from_items`](Order::from_items).
+//! Swath maintains no order while it writes, and builds this index once afterwards. Every edit recomputes
+//! the sums, so edit single items only; add many items at once with [`from_items`](Order::from_items).
 
 use super::arena::Arena;
 use super::{BytePlace, Handle, Item, ItemPlace, Order};
@@ -10,8 +9,8 @@ use swath::append::ExtentIndex;
 
 /// An array of items and of their starts. See the [module](self).
 ///
-/// Every edit, a push too, is O(n). A search by offset is expected O(1): see
-/// [`ExtentIndex`]; a search by rank is one access to the array.
+/// Every edit, also a push, is O(n). A search by offset is expected O(1) (see [`ExtentIndex`]); a search
+/// by rank is one access to the array.
 #[derive(Debug)]
 pub struct Flat {
     ranks: Arena<usize>,

@@ -1,4 +1,4 @@
-//! Orders after many steals: neighbours are far apart in memory.
+//! Orders as many steals leave them: neighbours are far apart in memory.
 
 use super::skip::SkipList;
 use super::{Handle, Item, Order};
@@ -11,7 +11,7 @@ const SEED: u64 = 11;
 /// The item that is inserted into a grown order: one call of study E.
 pub const INSERTED: Item = Item { segment: 1, offset: 0, len: 10_240 };
 
-/// Item `index`: about 10 KB, as study E's calls write.
+/// Returns item `index`, of about 10 KB, as study E's calls write.
 fn item(index: usize, random: &mut SplitMix64) -> Item {
     let len = 5_000 + random.below(10_000) as u64;
     Item { segment: 0, offset: index as u64 * 16_384, len }
@@ -22,7 +22,7 @@ fn item(index: usize, random: &mut SplitMix64) -> Item {
 pub struct Grown<O> {
     /// The structure.
     pub order: O,
-    /// All items.
+    /// The handles of all items.
     pub handles: Vec<Handle>,
 }
 
@@ -45,7 +45,7 @@ impl<O: Order> Grown<O> {
         Self { order, handles }
     }
 
-    /// Makes the same items, in the same order, all at once.
+    /// Makes a structure of `items` at once.
     pub fn at_once(items: impl IntoIterator<Item = Item>) -> Self {
         let order = O::from_items(items);
         let handles = order.iter().map(|it| it.0).collect();
@@ -53,8 +53,8 @@ impl<O: Order> Grown<O> {
     }
 }
 
-/// Inserts after each place, with one thread for each list of places, all at the same time; `None` if a
-/// place is no longer there, or a thread cannot be started.
+/// Inserts after each place, with one thread for each list of places, all at the same time; `None` if an
+/// item at a place was deleted, or a thread cannot be started.
 ///
 /// # Panics
 ///

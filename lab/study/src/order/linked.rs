@@ -1,12 +1,11 @@
 //! A doubly linked list: the first structure of study E.
 //!
-//! It inserts after a known item in O(1), which is what study E needs while it writes. A seek walks from
-//! the start.
+//! It inserts after a known item in O(1), as study E needs while it writes. A seek walks from the start.
 
 use super::arena::Arena;
 use super::{BytePlace, Handle, Item, ItemPlace, Order, PlaceSpan};
 
-/// Stands after the last item and before the first.
+/// No item: the link after the last and before the first.
 const NONE: u32 = u32::MAX;
 
 /// A doubly linked list. See the [module](self).
@@ -26,7 +25,7 @@ struct ListNode {
 }
 
 impl LinkedList {
-    /// Links `item` between `previous` and the item that follows it; `NONE` is the start.
+    /// Links `item` between `previous` and its successor; `NONE` is the start.
     fn insert_behind(&mut self, previous: u32, item: Item) -> Handle {
         let next = if previous == NONE { self.first } else { self.nodes[previous].next };
         let handle = self.nodes.insert(ListNode { item, previous, next });
@@ -36,18 +35,18 @@ impl LinkedList {
         handle
     }
 
-    /// The forward link of `node`; for `NONE`, the link to the first item.
+    /// Returns the forward link of `node`; for `NONE`, the link to the first item.
     fn link_after(&mut self, node: u32) -> &mut u32 {
         if node == NONE { &mut self.first } else { &mut self.nodes[node].next }
     }
 
-    /// The backward link of `node`; for `NONE`, the link to the last item.
+    /// Returns the backward link of `node`; for `NONE`, the link to the last item.
     fn link_before(&mut self, node: u32) -> &mut u32 {
         if node == NONE { &mut self.last } else { &mut self.nodes[node].previous }
     }
 
-    /// Walks from the start, O(n); stops at the first item that `stop` accepts, which gets the span before
-    /// each item.
+    /// Walks from the start, in O(n), to the first item that `stop` accepts; `stop` gets the span before each
+    /// item.
     fn walk(
         &self,
         stop: impl Fn(PlaceSpan, u32, &ListNode) -> bool,

@@ -1,9 +1,9 @@
 //! A packed-memory array: items in order in one array with gaps, and sums above it.
 //!
-//! Study E names two structures as future work; this is the cache-oblivious one. Neighbours are adjacent
-//! in memory, whatever the sizes of caches and blocks, so it is scanned as fast as an array. Packed arrays
-//! are by Itai, Konheim and Rodeh (1981); the thresholds are those of Bender, Demaine and Farach-Colton,
-//! *Cache-oblivious B-trees* (2000).
+//! The cache-oblivious one of two structures that study E names as future work. Neighbours are adjacent
+//! in memory, whatever the sizes of caches and blocks, so a scan is as fast as that of an array. Packed
+//! arrays are by Itai, Konheim and Rodeh (1981); the thresholds are those of Bender, Demaine and
+//! Farach-Colton, *Cache-oblivious B-trees* (2000).
 //!
 //! ```text
 //! sums       [            5            ]     a binary tree in the order of a heap (Eytzinger):
@@ -12,14 +12,13 @@
 //! segments   |ab··| |c···| |····| |de··|     gaps are at the end of each; about log n slots
 //! ```
 //!
-//! A full segment takes the smallest window around it that is not too dense, and spreads its items
-//! evenly: smaller windows may be denser, from 3/4 for the whole array to 1 for a segment. So an insertion
-//! moves O(log² n) items, amortised. In the same way a window must not be too sparse, from 1/4 for the whole
+//! If a segment is full, the items of the smallest window around it that is not too dense are spread
+//! evenly. Smaller windows may be denser: from 3/4 for the whole array to 1 for a segment. So an insertion
+//! moves O(log² n) items, amortised. Likewise a window must not be too sparse: from 1/4 for the whole array
 //! to 1/8 for a segment.
 //!
-//! Where it differs from the papers: the tree of sums is in heap order, not in van Emde Boas's, so
-//! a search touches O(log n) cache lines above the first few levels, not O(log n / log of the
-//! line).
+//! Difference from the papers: the tree of sums is in heap order, not in van Emde Boas's, so a search
+//! touches O(log n) cache lines above the first few levels, not O(log n / log of the line).
 
 use super::arena::Arena;
 use super::{BytePlace, Handle, Item, ItemPlace, Order, PlaceSpan, goes_past};
@@ -32,13 +31,13 @@ const CAPACITY_MIN: usize = 8;
 #[derive(Debug)]
 pub struct Packed {
     entries: Arena<PackedEntry>,
-    /// Segments in a row, each with its items in front.
+    /// The segments, each with its items in front.
     slots: Vec<PackedSlot>,
-    /// From 1 on: one node, its two children, their four … and the segments.
+    /// The tree in heap order from index 1: the root, its two children, their four … down to the segments.
     sums: Vec<PlaceSpan>,
     /// Slots of a segment; a power of two.
     segment_size: usize,
-    /// How many segments; a power of two.
+    /// The number of segments; a power of two.
     segment_count: usize,
 }
 
@@ -50,7 +49,7 @@ struct PackedEntry {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct PackedSlot {
-    /// The index of the entry.
+    /// The index of the item's entry.
     id: u32,
     len: u64,
 }
@@ -67,19 +66,19 @@ fn sum(slots: &[PackedSlot]) -> PlaceSpan {
 
 /// The tree of sums.
 impl Packed {
-    /// The node of a segment.
+    /// Returns the node of a segment.
     const fn leaf(&self, segment: usize) -> usize {
         self.segment_count + segment
     }
 
-    /// The segments below a node.
+    /// Returns the segments below a node.
     const fn segments(&self, node: usize) -> Range<usize> {
         let levels = self.segment_count.ilog2() - node.ilog2();
         let first = (node << levels) - self.segment_count;
         first..first + (1 << levels)
     }
 
-    /// The slots of a segment that hold items.
+    /// Returns the slots of a segment that hold items.
     fn filled(&self, segment: usize) -> Range<usize> {
         let start = segment * self.segment_size;
         start..start + self.sums[self.leaf(segment)].count
@@ -89,7 +88,7 @@ impl Packed {
         self.sums[1]
     }
 
-    /// Changes the sums of `node` and of all above it.
+    /// Changes the sums of `node` and of all nodes above it.
     fn change_up(&mut self, mut node: usize, change: impl Fn(&mut PlaceSpan)) {
         while node > 0 {
             change(&mut self.sums[node]);
@@ -97,8 +96,8 @@ impl Packed {
         }
     }
 
-    /// Returns the first slot for which `passes` returns false, given the span that would be skipped.
-    /// There must be one.
+    /// Returns the first slot for which `passes` returns false; `passes` gets the span to skip. There must be
+    /// such a slot.
     fn descend(&self, mut passes: impl FnMut(PlaceSpan) -> bool) -> PackedSlot {
         let mut node = 1;
         while node < self.segment_count {
@@ -110,7 +109,7 @@ impl Packed {
         *found.expect("the sums are right")
     }
 
-    /// Returns an item's segment and its slot.
+    /// Returns the segment and the slot of an item.
     fn home(&self, handle: Handle) -> Option<(usize, usize)> {
         let segment = self.entries.get(handle)?.segment as usize;
         let filled = self.filled(segment);
@@ -124,23 +123,23 @@ impl Packed {
     }
 }
 
-/// Densities.
+/// The bounds of density, and the moves that keep them.
 impl Packed {
-    /// The most items that may be below a node.
+    /// Returns the most items that may be below a node.
     fn most(&self, node: usize) -> usize {
         let capacity = self.segments(node).len() * self.segment_size;
         let (depth, height) = (node.ilog2() as usize, self.segment_count.ilog2() as usize);
         if height == 0 { capacity } else { capacity * (3 * height + depth) / (4 * height) }
     }
 
-    /// The fewest items that may be below a node.
+    /// Returns the fewest items that may be below a node.
     fn least(&self, node: usize) -> usize {
         let capacity = self.segments(node).len() * self.segment_size;
         let (depth, height) = (node.ilog2() as usize, self.segment_count.ilog2() as usize);
         if height == 0 { 0 } else { capacity * (2 * height - depth) / (8 * height) }
     }
 
-    /// Lays `slots` out evenly below a node and recomputes the sums there, not those above.
+    /// Distributes `slots` evenly below a node and recomputes the sums there, not those above.
     fn spread(&mut self, node: usize, slots: &[PackedSlot]) {
         let segments = self.segments(node);
         let (first, count) = (segments.start, segments.len());
@@ -192,7 +191,7 @@ impl Packed {
 
 /// Edits.
 impl Packed {
-    /// Puts an item in front of the one in `slot` of its segment, or after the last one there.
+    /// Inserts an item before the one in `slot` of a segment, or after the last one there.
     fn insert(&mut self, segment: usize, slot: usize, item: Item) -> Handle {
         let bytes = self.total().bytes.checked_add(item.len);
         assert!(bytes.is_some(), "at most u64::MAX bytes");
@@ -210,8 +209,8 @@ impl Packed {
         handle
     }
 
-    /// Puts `new` after the first `before` items of the full segment `leaf`, and spreads the
-    /// smallest window that is not too dense then.
+    /// Inserts `new` after the first `before` items of the full segment `leaf`, and spreads the smallest
+    /// window that is not too dense then.
     fn insert_into_window(&mut self, leaf: usize, before: usize, new: PackedSlot) {
         let (mut node, mut before) = (leaf, before);
         while node > 1 && self.sums[node].count >= self.most(node) {

@@ -1,9 +1,7 @@
-//! A doubly linked skip list that knows ranks and offsets, for many threads: study E's improved
-//! order.
+//! A doubly linked skip list with ranks and offsets, for many threads: study E's improved order.
 //!
-//! Skip lists are Pugh's (1990); links that know how far they lead are in his *Skip list
-//! cookbook*. Both directions are linked, so an insertion after a known item climbs from there and
-//! needs no search.
+//! Skip lists are by Pugh (1990); links that store their distance are in his *Skip list cookbook*. Both
+//! directions are linked, so an insertion after a known item climbs from there and needs no search.
 //!
 //! ```text
 //! level 2   |----------- 4 items, 31 bytes ----------->|
@@ -12,11 +10,11 @@
 //! ```
 //!
 //! **Threads.** The levels share one lock. Only the insertion of a tower and a deletion take it
-//! exclusively; everything else takes it in shared mode. Seven of eight insertions have no tower: they lock the item in
-//! front, link themselves in, and add themselves to the one link of each level that spans them,
-//! which no thread can split or remove at that time. So spans are exact as soon as no thread inserts,
-//! and exact for the holder of the exclusive lock, such as a tower that splits them. A search during
-//! insertions may miss those in progress.
+//! exclusively; all other operations take it in shared mode. Seven of eight insertions have no tower:
+//! they lock the item in front, link the new one, and add it to the one link of each level that spans it,
+//! which no thread can split or remove at that time. So spans are exact while no thread inserts, and for
+//! the holder of the exclusive lock, such as a tower that splits them. A search during insertions may miss
+//! those in progress.
 //!
 //! ```
 //! use std::thread;
@@ -58,7 +56,7 @@ pub struct SkipList {
     bytes: AtomicU64,
 }
 
-/// Where an insertion goes.
+/// The place of an insertion.
 #[derive(Clone, Copy)]
 enum Spot {
     After(u32),
@@ -67,22 +65,22 @@ enum Spot {
 
 /// The operations that threads may do at the same time.
 impl SkipList {
-    /// [`Order::push`] from any thread, in O(log n) expected. Items that two threads push at the same time
-    /// come in either order.
+    /// Does [`Order::push`] from any thread, in O(log n) expected. Items that two threads push at the same
+    /// time come in either order.
     pub fn push_shared(&self, item: Item) -> Handle {
         self.insert(Spot::AtEnd, item).expect("an end is always there")
     }
 
-    /// [`Order::insert_after`] from any thread, in O(log n) expected.
+    /// Does [`Order::insert_after`] from any thread, in O(log n) expected.
     ///
-    /// Two items that threads insert after the same one at the same time come in either order, but between
-    /// that item and its former successor.
+    /// Two items that threads insert after the same item at the same time come in either order, between that
+    /// item and its former successor.
     pub fn insert_after_shared(&self, handle: Handle, item: Item) -> Option<Handle> {
         self.node(handle)?;
         self.insert(Spot::After(handle.index), item)
     }
 
-    /// [`Order::update`] from any thread, in O(log n) expected.
+    /// Does [`Order::update`] from any thread, in O(log n) expected.
     pub fn update_shared(&self, handle: Handle, item: Item) -> Option<Item> {
         let node = self.node(handle)?;
         let upper = self.share();
@@ -99,7 +97,7 @@ impl SkipList {
         Some(old)
     }
 
-    /// [`Order::delete`] from any thread, in O(log n) expected; other threads wait.
+    /// Does [`Order::delete`] from any thread, in O(log n) expected; other threads wait.
     pub fn delete_shared(&self, handle: Handle) -> Option<Item> {
         let node = self.node(handle)?;
         let mut upper = self.take();
@@ -160,13 +158,13 @@ impl SkipList {
         self.upper.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The node of a handle of this list, which may have been deleted.
+    /// Returns the node of a handle of this list; the item may be deleted.
     fn node(&self, handle: Handle) -> Option<&SkipNode> {
         let is_ours = handle.generation == 0 && handle.index != HEAD;
         self.nodes.get(handle.index).filter(|_| is_ours)
     }
 
-    /// The node of an item that is there.
+    /// Returns the node of an item that is not deleted.
     fn present(&self, handle: Handle) -> Option<&SkipNode> {
         self.node(handle).filter(|node| *node.lock())
     }

@@ -1,5 +1,4 @@
-//! One set of tests for all structures, the mistakes that it must catch, and one list that many threads
-//! use.
+//! One set of tests for all structures, the bugs that it must catch, and one list that many threads use.
 
 mod battery;
 mod mutants;
@@ -13,12 +12,13 @@ use super::tree::BTree;
 use super::{Handle, Item, Order};
 use swath_plan::random::SplitMix64;
 
-/// A structure that tests look into.
+/// A structure with a view of its internals for tests.
 pub(super) trait Inspect: Order {
-    /// Panics if the data that the structure keeps about its items (links, sums, places) are wrong.
+    /// Panics if the structure's data about its items (links, sums, places) are wrong.
     fn inspect(&self);
 
-    /// Damages some of these data, as an edit that forgets to update them would. There are items.
+    /// Damages some of these data, as an edit that forgets to update them would. The structure must not be
+    /// empty.
     fn spoil(&mut self, random: &mut SplitMix64);
 }
 
@@ -34,8 +34,8 @@ fn random_item(random: &mut SplitMix64) -> Item {
     Item { segment, offset: random.next_word(), len }
 }
 
-/// Compares a structure with the items that it should hold, and returns the first difference. The larger
-/// `thoroughly` is, the more is compared.
+/// Compares a structure with the items that it should hold; returns the first difference. Searches are
+/// checked in about `thoroughly` places.
 fn compare<O: Order>(
     order: &O,
     model: &[(Handle, Item)],
@@ -57,7 +57,7 @@ fn compare<O: Order>(
     same("the end of a walk", walk.next(), None)?;
     drop(walk);
     let mut offset = 0;
-    // Of many items, only some are compared: all would take the slow structures hours.
+    // Compare only some of many items: all would take hours with the slow structures.
     let step = (model.len() / thoroughly).max(1);
     let mut checked = random.below(step);
     for (rank, &(handle, item)) in model.iter().enumerate() {

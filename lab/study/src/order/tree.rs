@@ -1,26 +1,26 @@
-//! A B-tree whose inner nodes know how many items and bytes lie below each child.
+//! A B-tree whose inner nodes store the number of items and bytes below each child.
 //!
-//! One of the two structures that study E names as future work. An order-statistic tree (Cormen, Leiserson,
-//! Rivest and Stein, *Introduction to Algorithms*, on augmenting data structures) with the fan-out
-//! of a B-tree (Bayer and McCreight, 1972), so that few cache lines are touched on the way down.
+//! One of two structures that study E names as future work: an order-statistic tree (Cormen, Leiserson,
+//! Rivest and Stein, *Introduction to Algorithms*, on augmenting data structures) with the fan-out of a
+//! B-tree (Bayer and McCreight, 1972), so that a search touches few cache lines.
 //!
 //! ```text
 //! inner     [ 2 items, 20 bytes | 3 items, 9 bytes ]
 //! leaves    [ 15 | 5 ]        ⇄ [ 3 | 3 | 3 ]          all at one depth, 8 to 32 parts each
 //! ```
 //!
-//! Handles name entries of a table that say which leaf an item is in. A split or a merge rewrites
-//! these for the items it moves, so handles stay valid.
+//! A handle is the index of a table entry that names the leaf of an item. A split or a merge updates the
+//! entries of the items that it moves, so handles stay valid.
 
 use super::arena::Arena;
 use super::{BytePlace, Handle, Item, ItemPlace, Order, PlaceSpan, goes_past};
 
 /// Parts of a full node: twelve cache lines, of which a search reads half.
 const MAX: usize = 32;
-/// Parts of every node but the root, at least.
+/// The least number of parts in a node other than the root.
 const MIN: usize = MAX / 4;
 
-/// No node: above the root, and beside the first and the last of a level.
+/// No node: the parent of the root, and the neighbour at both ends of a level.
 const NONE: u32 = u32::MAX;
 
 /// An order-statistic B-tree. See the [module](self).
@@ -28,7 +28,7 @@ const NONE: u32 = u32::MAX;
 pub struct BTree {
     entries: Arena<TreeEntry>,
     nodes: Vec<TreeNode>,
-    /// Nodes that are not in the tree at the moment.
+    /// Free nodes, for reuse.
     free: Vec<u32>,
     root: u32,
     total: PlaceSpan,
@@ -50,10 +50,10 @@ struct TreeNode {
     parts: Vec<NodePart>,
 }
 
-/// In a leaf an item, in an inner node a child.
+/// An item of a leaf, or a child of an inner node.
 #[derive(Clone, Copy, Debug)]
 struct NodePart {
-    /// The index of the entry, or of the node.
+    /// The index of the item's entry, or of the child node.
     id: u32,
     span: PlaceSpan,
 }
@@ -84,7 +84,7 @@ impl BTree {
         &mut self.nodes[node as usize]
     }
 
-    /// Returns the first entry for which `passes` returns false, given the span that would be skipped.
+    /// Returns the first entry for which `passes` returns false; `passes` gets the span to skip.
     fn descend(&self, mut passes: impl FnMut(PlaceSpan) -> bool) -> Option<u32> {
         let mut node = self.node(self.root);
         loop {
@@ -96,7 +96,7 @@ impl BTree {
         }
     }
 
-    /// Returns an item's leaf and its position there.
+    /// Returns the leaf of an item, and its position there.
     fn home(&self, handle: Handle) -> Option<(u32, usize)> {
         let leaf = self.entries.get(handle)?.leaf;
         Some((leaf, self.node(leaf).position(handle.index)))
@@ -136,13 +136,13 @@ impl BTree {
         self.adopt(node, position);
         let count = self.node(node).parts.len();
         if count > MAX {
-            // If only the end ever grew, all nodes would stay half full.
+            // Appends alone would leave all nodes half full.
             let is_at_end = position + 1 == count && self.node(node).next == NONE;
             self.split(node, if is_at_end { count - MIN } else { count / 2 });
         }
     }
 
-    /// Stores where the parts of `node` from `position` on are now.
+    /// Stores the new place of the parts of `node` from `position` on.
     fn adopt(&mut self, node: u32, position: usize) {
         for index in position..self.node(node).parts.len() {
             let id = self.node(node).parts[index].id;
@@ -154,7 +154,7 @@ impl BTree {
         }
     }
 
-    /// Moves the parts from `at` on into a new node after it.
+    /// Moves the parts of `left` from `at` on to a new node after it.
     fn split(&mut self, left: u32, at: usize) {
         let right = self.new_node(self.node(left).is_leaf);
         let parts = self.node_mut(left).parts.split_off(at);
@@ -196,7 +196,7 @@ impl BTree {
 
 /// Shrinking.
 impl BTree {
-    /// Fills up a node that has too few parts from a sibling, or makes one of both.
+    /// Refills a node with too few parts from a sibling, or merges both.
     fn shrink(&mut self, node: u32) {
         if node == self.root {
             self.lower_root();
@@ -357,7 +357,7 @@ mod inspect {
     use swath_plan::random::SplitMix64;
 
     impl BTree {
-        /// Checks everything below a node and returns what it adds up to and how deep it is.
+        /// Checks everything below a node; returns its sum and its depth.
         fn inspect_below(&self, node: u32, parent: u32) -> (PlaceSpan, usize) {
             let TreeNode { is_leaf, parent: above, ref parts, .. } = *self.node(node);
             assert_eq!(above, parent);

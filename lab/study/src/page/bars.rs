@@ -1,7 +1,7 @@
-//! Bars beside names: a group for each name, in it a bar for each series.
+//! Bars for places with names: a group for each name, with a bar for each series.
 //!
-//! They are horizontal, so that names have room on a phone. Where an axis does not begin at 0, as
-//! logarithmic ones cannot, there is a point instead of a bar.
+//! Bars are horizontal, so that names fit on a phone. On an axis that does not begin at 0, such as a
+//! logarithmic one, a point replaces the bar.
 
 use anyhow::Result;
 use plotters::prelude::*;
@@ -21,7 +21,8 @@ use crate::results::Chart;
 const BAR: u32 = 34;
 const GROUP_GAP: u32 = 26;
 
-/// Draws bars into `body`, and a line down at `mark`; returns the height of the drawing, and where its points are.
+/// Draws bars into `body`, and a vertical line at `mark`; returns the height of the drawing, and the
+/// places of its points.
 ///
 /// # Errors
 ///
@@ -80,7 +81,7 @@ pub(super) fn names(
     Ok((height, places))
 }
 
-/// A bar, of which `at` tells where a value is.
+/// Draws a bar; `at` maps a value to its place.
 fn bar(
     area: &Area<'_>,
     at: impl Fn(f64) -> BackendCoord,
@@ -103,13 +104,13 @@ fn bar(
     Ok(middle)
 }
 
-/// The name of a place, or its number.
+/// Returns the name of a place, or its number.
 pub(crate) fn place_name(chart: &Chart, x: f64) -> String {
     let named = chart.x_names.iter().enumerate().find(|(index, _)| *index as f64 == x);
     named.map_or_else(|| number(x), |(_, name)| name.clone())
 }
 
-/// In lines of about 17 letters, of which the last one ends in `…` if there would be more than 3.
+/// Wraps a text into at most three lines of about 17 letters; `…` ends a text that is cut.
 fn wrapped(text: &str) -> Vec<String> {
     const LETTERS: usize = 17;
     let mut lines: Vec<String> = Vec::new();
@@ -134,10 +135,10 @@ fn wrapped(text: &str) -> Vec<String> {
     lines
 }
 
-/// Where the bars are, from above.
+/// The vertical layout of the bars.
 struct Rows {
     height: u32,
-    /// Place, first and last unit of height.
+    /// Each group's place, top and bottom.
     groups: Vec<(f64, u32, u32)>,
     /// The top of each point's bar, by line.
     of_lines: Vec<Vec<u32>>,

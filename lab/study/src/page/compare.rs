@@ -1,7 +1,7 @@
-//! Two studies side by side: of two machines, two folders or two versions.
+//! Compares two studies: of two machines, two folders or two versions.
 //!
 //! It covers measurements of both, by experiment, series, place, state and folder. Rounds of two studies
-//! do not belong together, so both sides are resampled on their own.
+//! are not paired, so each side is resampled on its own.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub struct Compared {
     pub right_folder: usize,
     /// The series.
     pub series: String,
-    /// The value of what the experiment varies.
+    /// The value of the varied parameter.
     pub x: f64,
     /// The name of that place, if it has one.
     pub place: String,
@@ -34,7 +34,7 @@ pub struct Compared {
     pub left: f64,
     /// The median of the right seconds.
     pub right: f64,
-    /// How many times as fast the right one is: left seconds over right seconds.
+    /// The speed-up of the right study: left seconds over right seconds.
     pub ratio: Interval,
     /// Rounds of the side that has fewer.
     pub rounds: usize,
@@ -43,16 +43,16 @@ pub struct Compared {
 /// The side of 1 that an interval is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Differs {
-    /// The right one is faster.
+    /// The right study is faster.
     Faster,
-    /// The right one is slower.
+    /// The right study is slower.
     Slower,
-    /// The interval has 1 in it.
+    /// The interval contains 1.
     Undecided,
 }
 
 impl Compared {
-    /// Whether the right side is faster: only if the whole interval says so, from five rounds on.
+    /// Returns the side of 1 that the whole interval is on; undecided with fewer than five rounds.
     pub fn differs(&self) -> Differs {
         if self.rounds < LEAST_ROUNDS {
             Differs::Undecided
@@ -66,31 +66,31 @@ impl Compared {
     }
 }
 
-/// A verdict that is not the same in both studies.
+/// A verdict that differs between both studies.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Changed {
     /// The claim.
     pub id: String,
-    /// Its words, and their author.
+    /// The words of the claim, and their author.
     pub claim: String,
     /// The state of the page cache.
     pub state: State,
     /// The left verdict; `None` without one.
     pub left: Option<Holds>,
-    /// The right one.
+    /// The right verdict.
     pub right: Option<Holds>,
     /// The left reason.
     pub left_because: String,
-    /// The right one.
+    /// The right reason.
     pub right_because: String,
     /// The left spread of the control, in words.
     pub left_noise: String,
-    /// The right one.
+    /// The right spread of the control, in words.
     pub right_noise: String,
 }
 
-/// The verdicts that changed between two studies, in the order of the left one; claims that only
-/// one of them knows are left out.
+/// Returns the verdicts that differ between two studies, in the order of the left one, without claims that
+/// only one study has.
 pub fn changed(left: &Results, right: &Results) -> Vec<Changed> {
     let mut all = Vec::new();
     for own in &left.experiments {
@@ -127,14 +127,14 @@ pub fn changed(left: &Results, right: &Results) -> Vec<Changed> {
     all
 }
 
-/// The key of a row: folders, series, bits of the place, which are in the order of numbers from 0 on,
-/// state, and bytes: rows of different sizes cannot be compared.
+/// The key of a row: folders, series, bits of the place (ordered as non-negative numbers are), state, and
+/// bytes, because rows of different sizes cannot be compared.
 type RowKey<'r> = (usize, usize, &'r str, u64, State, u64);
 
 /// Compares the measurements of both studies, in the order of the left one.
 ///
-/// Folders with the same path belong together; the others are paired in their order. The intervals are
-/// deterministic in the left study's seed.
+/// Folders with the same path are paired, then the remaining ones in order. The intervals depend on the
+/// left study's seed alone.
 pub fn compare(left: &Results, right: &Results) -> Vec<Compared> {
     let folders = paired(&left.folders, &right.folders);
     let mut rows = Vec::new();
@@ -178,7 +178,7 @@ fn compared(
     rows.collect()
 }
 
-/// The seconds of each series and place; folders without a partner are left out.
+/// Returns the seconds of each series and place, without folders that have no partner.
 fn seconds<'r>(
     runs: &'r [Run],
     folders: &[(usize, usize)],
@@ -200,7 +200,7 @@ fn name(measured: &Measured, x: f64) -> String {
     named.map_or_else(|| super::number::number(x), |chart| super::bars::place_name(chart, x))
 }
 
-/// The pairs of left and right folders.
+/// Returns the pairs of left and right folders.
 fn paired(left: &[Folder], right: &[Folder]) -> Vec<(usize, usize)> {
     if left.is_empty() || right.is_empty() {
         return vec![(0, 0)];

@@ -1,4 +1,4 @@
-//! Draws a view: lines over numbers here, bars beside names in [`super::bars`], in one frame.
+//! Draws a view: lines over numbers here, bars for names in [`super::bars`].
 //!
 //! ```text
 //! ms                                   serial  ═════════════╪═
@@ -8,8 +8,8 @@
 //!  └────────────── threads                    └────────────── ms
 //! ```
 //!
-//! `plotters` lays out axes, maps numbers to places and makes the shapes. A drawing is as wide as
-//! every other, and as high as it needs.
+//! `plotters` lays out axes, maps numbers to places and makes the shapes. All drawings have the same
+//! width, and the height that they need.
 
 use anyhow::{Result, anyhow};
 use plotters::chart::ChartContext;
@@ -27,26 +27,26 @@ use super::scale::Axis;
 use super::svg::{Canvas, Ink};
 use crate::results::{Chart, Measure};
 
-/// Units of a drawing; on a phone each is less than half a pixel.
+/// The width of a drawing in units; on a phone a unit is less than half a pixel.
 pub(super) const WIDTH: u32 = 960;
 pub(super) const HEIGHT: u32 = 620;
 const FONT: u32 = 27;
 
-/// A drawing, and where its points are.
+/// A drawing, and the places of its points.
 #[derive(Clone, Debug)]
 pub(super) struct Drawing {
     pub(super) width: u32,
     pub(super) height: u32,
     /// The content of the `<svg>`, escaped.
     pub(super) body: String,
-    /// In the order of the view's lines and their points.
+    /// The places of the points, in the order of the view's lines and their points.
     pub(super) places: Vec<(i32, i32)>,
 }
 
 pub(super) type Area<'t> = DrawingArea<Canvas<'t>, Shift>;
 pub(super) type Context<'a, 't> = ChartContext<'a, Canvas<'t>, Cartesian2d<AxisSpan, AxisSpan>>;
 
-/// The text of an error of `plotters`, whose own type cannot cross threads.
+/// Converts an error of `plotters` to text, because its type cannot cross threads.
 pub(super) fn drawn<T, E: std::fmt::Display>(outcome: Result<T, E>) -> Result<T> {
     outcome.map_err(|error| anyhow!("a chart cannot be drawn: {error}"))
 }
@@ -62,14 +62,14 @@ pub(super) fn text_style(horizontal: HPos, vertical: VPos) -> TextStyle<'static>
     font.color(&Ink::TEXT.color()).pos(Pos::new(horizontal, vertical))
 }
 
-/// The labels of the lines of a horizontal axis.
+/// Returns the label of a number on a horizontal axis.
 fn place_label(chart: &Chart, number: f64) -> String {
     let is_bytes = chart.x.contains("byte") || chart.x.contains("size");
     let named = if is_bytes { bytes(number) } else { None };
     named.unwrap_or_else(|| short(number))
 }
 
-/// Powers of two of bytes, as in `64Ki`; `None` unless it is a whole number of KiB.
+/// Formats bytes in binary units, as in `64Ki`; `None` unless it is a whole number of KiB.
 fn bytes(number: f64) -> Option<String> {
     let (mut number, mut name) = (number, "");
     for next in ["Ki", "Mi", "Gi", "Ti"] {
@@ -92,7 +92,7 @@ impl AxisSpan {
         Self { coordinate: (from..to).into(), labels }
     }
 
-    /// With lines where `axis` has them.
+    /// Returns the span of `axis` with its lines.
     pub(super) fn of(axis: &Axis, label: impl Fn(f64) -> String) -> Self {
         let labels = axis.ticks.iter().map(|(place, number)| (*place, label(*number)));
         Self::new(axis.from, axis.to, labels.collect())
@@ -123,7 +123,7 @@ impl ValueFormatter<f64> for AxisSpan {
     }
 }
 
-/// Draws lines into `body`, and one across at `mark`; returns where the points are.
+/// Draws lines into `body`, and a horizontal line at `mark`; returns the places of the points.
 ///
 /// # Errors
 ///
@@ -164,7 +164,7 @@ pub(super) fn numbers(
     let is_swept = across.iter().any(|&x| Some(&x) != across.first());
     for line in &view.lines {
         if let ([only], true) = (line.points.as_slice(), is_swept) {
-            // Across the whole width, to compare it with the others.
+            // A line across the whole width, for comparison.
             let at = y.place(unit.scaled(only.middle));
             let level =
                 PathElement::new([(x.from, at), (x.to, at)], Ink::level(line.slot).style());
@@ -179,8 +179,8 @@ pub(super) fn numbers(
     Ok(places)
 }
 
-/// Draws axes and the grid under the chart: up from the axis called `x`, and `across` if values are read
-/// off there.
+/// Draws the axes and the grid: lines up from the axis with the name `x`, and horizontal lines if
+/// `across`.
 ///
 /// # Errors
 ///
@@ -199,12 +199,12 @@ pub(super) fn mesh(context: &mut Context<'_, '_>, x: &str, across: bool) -> Resu
     drawn(mesh.draw())
 }
 
-/// The label of an axis: its quantity, and whether it is logarithmic.
+/// Returns the label of an axis: its quantity, and whether it is logarithmic.
 pub(super) fn axis_name(what: &str, is_log: bool) -> String {
     if is_log { format!("{what} (log scale)") } else { what.to_owned() }
 }
 
-/// The label above the value axis.
+/// Returns the label above the value axis.
 pub(super) fn measure_name(measure: &Measure, unit: &Unit) -> String {
     let what = match measure {
         Measure::Seconds => "time",
@@ -212,7 +212,7 @@ pub(super) fn measure_name(measure: &Measure, unit: &Unit) -> String {
         Measure::SpeedUp { series, .. } => return format!("times as fast as {series}"),
         Measure::Efficiency => return "efficiency".to_owned(),
         Measure::Metric { name, .. } | Measure::Course { name, .. } => {
-            // The unit repeats it.
+            // The unit says it already.
             let name = name.trim_end_matches("_seconds").trim_end_matches("_bytes");
             let name = name.replace('_', " ");
             return if unit.name.is_empty() { name } else { format!("{name}, {}", unit.name) };
@@ -221,7 +221,7 @@ pub(super) fn measure_name(measure: &Measure, unit: &Unit) -> String {
     format!("{what}, {}", unit.name)
 }
 
-/// Draws one line with its ranges and markers; returns where its points are.
+/// Draws one line with its ranges and markers; returns the places of its points.
 fn series(
     area: &Area<'_>,
     context: &Context<'_, '_>,

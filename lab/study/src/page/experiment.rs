@@ -1,4 +1,4 @@
-//! An experiment on the page: claims, findings and charts.
+//! The section of an experiment: claims, findings and charts.
 
 use anyhow::Result;
 use maud::{Markup, html};
@@ -12,11 +12,11 @@ use crate::results::{
 };
 use swath_profile::stats::NOISY_SPREAD;
 
-/// Why a share of a limit may be more than all of it.
+/// The explanation of shares of a limit above 100 %.
 pub(super) const BEYOND: &str = "More than all of it: the limit is one plain way of doing as much, in the \
     same rounds, and may be beaten by another way, or by chance.";
 
-/// All experiments, by study.
+/// Renders all experiments, by study.
 pub(super) fn experiments(results: &Results) -> Result<Markup> {
     let ranks = Ranks::of(results);
     let studies = results.experiments.chunk_by(|left, right| left.study == right.study);
@@ -68,12 +68,12 @@ fn experiment<'r>(
     })
 }
 
-/// The text of a link to an experiment.
+/// Returns the anchor of an experiment.
 pub(super) fn anchor(id: &str) -> String {
     format!("experiment-{id}")
 }
 
-/// Whether a claim holds, in words and with a class for its colour.
+/// Renders a verdict in words, with a class for its colour.
 pub(super) fn badge(measured: &Measured, finding: Option<&Finding>) -> Markup {
     let (class, words) = match (&measured.state, finding.map(|finding| finding.verdict)) {
         (Progress::Skipped(_), None) => ("open", "skipped"),
@@ -88,7 +88,7 @@ pub(super) fn badge(measured: &Measured, finding: Option<&Finding>) -> Markup {
     html! { span class={ "badge " (class) } { (words) } }
 }
 
-/// The words of the study, the rule, and the finding.
+/// Renders the words of the study, the rule, and the findings.
 fn claimed(measured: &Measured, claim: &Claimed) -> Markup {
     html! {
         p class="claim" { (claim.source) }
@@ -159,11 +159,11 @@ fn absent(absent: &[(String, String)]) -> Markup {
 pub(super) enum Sign {
     /// A line with its marker.
     Line,
-    /// A box of its colour.
+    /// A box in the colour of the series.
     Box,
 }
 
-/// The legend. A button hides and shows a series.
+/// Renders the legend. A button hides and shows a series.
 pub(super) fn legend(slots: &[(&str, u8)], sign: Sign) -> Markup {
     html! {
         div class="legend" role="group" aria-label="Series" {
@@ -192,7 +192,7 @@ fn joined(corners: &[(i32, i32)]) -> String {
     pairs.join(" ")
 }
 
-/// The limits of the machine and its folders.
+/// Renders the limits of the machine and its folders.
 pub(super) fn limits(results: &Results) -> Markup {
     let rows = html! {
         @for limit in &results.limits {

@@ -1,4 +1,4 @@
-//! A chart on the page: the drawing, its hover values, the numbers as a table.
+//! A figure on the page: the drawing, its hover values, the numbers as a table.
 
 use anyhow::Result;
 use maud::{Markup, PreEscaped, html};
@@ -17,7 +17,7 @@ pub(super) struct FigureData<'r> {
     pub(super) folders: &'r [Folder],
 }
 
-/// The figures of a chart: one for each folder and state.
+/// Renders the figures of a chart: one for each folder and state.
 pub(super) fn figures(chart: &Chart, drawn: &FigureData<'_>) -> Result<Markup> {
     let views = views(chart, drawn.runs, drawn.slots);
     let has_numbers = !views.is_empty();
@@ -33,7 +33,7 @@ pub(super) fn figures(chart: &Chart, drawn: &FigureData<'_>) -> Result<Markup> {
     })
 }
 
-/// The base of a ratio, in words.
+/// Returns the base of a ratio, in words.
 fn beside(chart: &Chart) -> Option<String> {
     let Chart { x, y, .. } = chart;
     match y {
@@ -51,8 +51,8 @@ fn beside(chart: &Chart) -> Option<String> {
     }
 }
 
-/// One drawing with its title, table and legend. With a line across at `mark` it shows estimates with
-/// intervals.
+/// Renders one drawing with its title, table and legend. With a line at `mark` the values are estimates
+/// with intervals.
 pub(super) fn figure(
     chart: &Chart,
     view: &View,
@@ -78,7 +78,7 @@ pub(super) fn figure(
     })
 }
 
-/// Draws `view` of `chart` in `unit`; a line is drawn across at `mark`.
+/// Draws `view` of `chart` in `unit`, with a line at `mark`.
 ///
 /// # Errors
 ///
@@ -98,7 +98,7 @@ pub(super) fn draw(
     Ok(Drawing { width: WIDTH, height, body, places })
 }
 
-/// Set only where a switch must find it.
+/// Returns the state that a switch shows or hides, if there is a switch.
 fn switched(view: &View) -> Option<&'static str> {
     match view.state {
         State::Warm if view.has_both => Some("warm"),
@@ -120,7 +120,7 @@ fn caption(view: &View, folder: Option<&str>) -> Option<String> {
     }
 }
 
-/// The path of a folder, or its number if it has none.
+/// Returns the path of a folder, or its number if it has none.
 pub(super) fn folder_name(folders: &[Folder], index: usize) -> String {
     let folder = folders.get(index);
     folder.map_or_else(|| format!("folder {}", index + 1), |folder| folder.path.clone())
@@ -141,8 +141,8 @@ fn svg(chart: &Chart, unit: &Unit, drawing: &Drawing) -> Markup {
     }
 }
 
-/// The numbers, a row for each point in drawing order: the hover text of a point is read from its row.
-/// `columns` name the number and the ends of its range.
+/// Renders the numbers, with a row for each point in drawing order, from which the script takes its hover
+/// text. `columns` name the number and the ends of its range.
 fn table(chart: &Chart, view: &View, unit: &Unit, columns: [&str; 3]) -> Markup {
     let [middle, low, high] = columns;
     let middle = match unit.name.as_str() {
@@ -182,8 +182,8 @@ fn row(chart: &Chart, unit: &Unit, line: &SeriesLine, index: usize) -> Markup {
     }
 }
 
-/// A table without the end tags of rows and cells, which HTML does not require: a sixth of its size. Text
-/// in it has no `<`.
+/// Removes the end tags of rows and cells, which HTML does not require: a sixth of the table's size. Its
+/// text must have no `<`.
 fn without_ends(table: &str) -> String {
     ["</td>", "</th>", "</tr>", "</tbody>", "</thead>"]
         .into_iter()

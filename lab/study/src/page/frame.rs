@@ -1,6 +1,6 @@
-//! The frame of every page: head, style, script, the bar with the switches.
+//! The frame of every page: head, style, script, and the bar with the switches.
 //!
-//! One file without any reference to another: the policy in its head lets a browser load nothing.
+//! A page refers to no other file: the policy in its head lets the browser load nothing.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -10,11 +10,11 @@ use crate::results::{Folder, State};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-/// The browser may load nothing.
+/// The content security policy: the browser may load nothing.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-/// A whole page.
+/// Renders a whole page.
 pub(super) fn page(title: &str, switches: &Markup, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
@@ -39,7 +39,7 @@ pub(super) fn page(title: &str, switches: &Markup, body: &Markup) -> String {
     page.into_string()
 }
 
-/// The rules that give each slot its colour, and hide it.
+/// Returns the rules of the style sheet that colour and hide each slot.
 fn slots() -> String {
     let slot = |slot: u8| {
         let color = slot % COLORS;
@@ -50,7 +50,7 @@ fn slots() -> String {
     (0..COLORS * 7).map(slot).collect()
 }
 
-/// The switches of a page whose charts show `states` of `folders`.
+/// Renders the switches of a page whose charts show `states` of `folders`.
 pub(super) fn switches(
     states: &[State],
     folders: &[Folder],
@@ -91,7 +91,7 @@ fn choice(name: &str, value: &str, words: &str, is_chosen: bool) -> Markup {
     }
 }
 
-/// A table that scrolls where it is too wide: its heads and its rows.
+/// Renders a table from heads and rows; it scrolls if it is too wide.
 pub(super) fn table(heads: &[&str], class: Option<&str>, rows: &Markup) -> Markup {
     html! {
         div class="scroll" tabindex="0" {
@@ -107,7 +107,7 @@ pub(super) fn table(heads: &[&str], class: Option<&str>, rows: &Markup) -> Marku
 mod tests {
     use super::*;
 
-    /// The light and the dark value of a variable of the style sheet.
+    /// Returns the light and the dark value of a variable of the style sheet.
     fn pair(name: &str) -> [[f64; 3]; 2] {
         let rule = STYLE.split(&format!("{name}: light-dark(")).nth(1).expect("it is there");
         let values = rule.split(')').next().expect("it ends");
@@ -118,7 +118,7 @@ mod tests {
         [colors.next().expect("light"), colors.next().expect("dark")]
     }
 
-    /// As the web's guidelines for accessibility define it.
+    /// Returns the relative luminance as the Web Content Accessibility Guidelines define it.
     fn luminance(color: [f64; 3]) -> f64 {
         let linear = |it: f64| {
             if it <= 0.04045 { it / 12.92 } else { ((it + 0.055) / 1.055).powf(2.4) }

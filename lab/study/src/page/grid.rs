@@ -15,7 +15,7 @@ pub(crate) struct Grid {
     pub(crate) rows: Vec<(String, Vec<String>)>,
 }
 
-/// The medians of a chart in the first folder; `None` without numbers.
+/// Returns the medians of a chart in the first folder; `None` without numbers.
 pub(crate) fn grid(chart: &Chart, runs: &[Run]) -> Option<Grid> {
     let mut names: Vec<&str> = Vec::new();
     for run in runs {

@@ -1,19 +1,18 @@
 //! The colour and the shape of a series.
 //!
-//! A series that takes part in many experiments has the same slot in all of them, so that a
-//! reader learns it once. Eight colours and seven shapes change at different paces, so readers who do not
-//! see colours can distinguish series.
+//! A series that is in many experiments has the same slot in all, so that a reader learns it once. Slots
+//! cycle through eight colours and seven shapes, so the shapes alone also distinguish series.
 
 use std::collections::BTreeMap;
 
 use crate::results::{Measured, Results};
 
-/// Colours of the style sheet.
+/// The number of colours in the style sheet.
 pub(super) const COLORS: u8 = 8;
-/// Slots that an experiment can have: the pairs of colour and shape.
+/// The number of slots: all pairs of colour and shape.
 const SLOTS: u8 = COLORS * 7;
 
-/// Shapes around a point, as corners; the first, without any, is a disc.
+/// The corners of each shape around a point; the first shape, without corners, is a disc.
 const SHAPES: [&[(i32, i32)]; 7] = [
     &[],
     &[(-7, -7), (7, -7), (7, 7), (-7, 7)],
@@ -40,16 +39,16 @@ const SHAPES: [&[(i32, i32)]; 7] = [
 /// The radius of the disc.
 pub(super) const RADIUS: u8 = 8;
 
-/// The corners of a slot's shape around a point; none: a disc.
+/// Returns the corners of a slot's shape around a point; a disc has none.
 pub(super) fn shape(slot: u8) -> &'static [(i32, i32)] {
     SHAPES[usize::from(slot) % SHAPES.len()]
 }
 
-/// The series of all experiments, those in many first.
+/// The rank of each series, by the number of experiments that it is in.
 pub(super) struct Ranks<'r>(BTreeMap<&'r str, usize>);
 
 impl<'r> Ranks<'r> {
-    /// The inks for all results.
+    /// Ranks the series of all results.
     pub(super) fn of(results: &'r Results) -> Self {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for measured in &results.experiments {
@@ -62,7 +61,7 @@ impl<'r> Ranks<'r> {
         Self(sorted.into_iter().enumerate().map(|(rank, (name, _))| (name, rank)).collect())
     }
 
-    /// The series of one experiment, with the slot of each.
+    /// Returns the series of one experiment, with the slot of each.
     pub(super) fn slots(&self, measured: &'r Measured) -> Vec<(&'r str, u8)> {
         let mut named: Vec<(usize, &str)> = names(measured)
             .into_iter()
@@ -78,7 +77,7 @@ impl<'r> Ranks<'r> {
     }
 }
 
-/// The slot of a rank, or the next one that is free; above [`SLOTS`] series some share one.
+/// Returns the slot of a rank, or the next free one; beyond [`SLOTS`] series, some share a slot.
 fn free_slot(rank: usize, taken: &[(&str, u8)]) -> u8 {
     let is_free = |slot: &u8| taken.iter().all(|(_, other)| other != slot);
     let first = u8::try_from(rank % usize::from(COLORS)).unwrap_or_default();

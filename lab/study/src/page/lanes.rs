@@ -1,5 +1,5 @@
-//! One run of each engine as a picture: a lane for each worker and each read in flight, with its work
-//! from left to right.
+//! Draws one run of each engine: a lane for each worker and each read in flight, with its work from left
+//! to right.
 
 use std::collections::BTreeMap;
 
@@ -16,16 +16,16 @@ use super::scale::Axis;
 use super::svg::{Canvas, Ink};
 use crate::results::{Measure, Moment, Results, Timeline};
 
-/// The height of a lane; a third of it is a gap.
+/// The height of a lane, including a gap of a third.
 const LANE: u32 = 30;
-/// Lanes that are drawn; reads in flight may have more.
+/// The most lanes to draw; reads in flight may have more.
 const MOST_LANES: usize = 24;
 
-/// All of them, with a legend and their numbers.
+/// Renders all timelines, with a legend and their numbers.
 ///
 /// # Errors
 ///
-/// If one cannot be laid out.
+/// If a timeline cannot be laid out.
 pub(super) fn timelines(results: &Results) -> Result<Markup> {
     let mut activities: Vec<&str> = Vec::new();
     for moment in results.timelines.iter().flat_map(|timeline| &timeline.moments) {
@@ -110,13 +110,13 @@ fn draw(timeline: &Timeline, slots: &[(&str, u8)]) -> Result<(u32, String)> {
         let style = Ink::bar(slot.map_or(0, |(_, slot)| *slot)).style();
         drawn(context.draw_series([Rectangle::new(corners, style)]))?;
     }
-    // It writes to the body until it is dropped.
+    // Both write to the body until they are dropped.
     drop(context);
     drop(area);
     Ok((height, body))
 }
 
-/// How often and how long each kind of work was done on each lane.
+/// Renders the count and the time of each activity on each lane.
 fn numbers(timeline: &Timeline) -> Markup {
     let mut sums: BTreeMap<(usize, &str), (usize, f64, u64)> = BTreeMap::new();
     for moment in &timeline.moments {

@@ -1,29 +1,27 @@
-//! Numbers as people read them.
-//!
-//! Four figures, thousands separated, a unit that suits the largest number of a chart. `NaN` and `inf`
-//! become a dash.
+//! Numbers in readable form: four figures, separated thousands, a unit that suits the largest number of a
+//! chart. `NaN` and `inf` become a dash.
 
 use crate::results::Measure;
 use swath_profile::stats::Interval;
 
-/// In place of a number that is not there.
+/// The text for a missing number.
 pub(super) const NONE: &str = "–";
 
-/// The factor for a chart's numbers, and their unit afterwards.
+/// The unit of a chart's numbers, and the factor that converts to it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Unit {
     factor: f64,
-    /// As in `ms`; empty for plain counts and ratios.
+    /// The name, as in `ms`; empty for plain counts and ratios.
     pub(super) name: String,
 }
 
 impl Unit {
-    /// Numbers as they are.
+    /// Returns a unit with factor 1.
     pub(super) fn plain(name: &str) -> Self {
         Self { factor: 1.0, name: name.to_owned() }
     }
 
-    /// The unit for a chart whose largest number is `largest`.
+    /// Returns the unit for a chart whose largest number is `largest`.
     pub(super) fn of(measure: &Measure, largest: f64) -> Self {
         match measure {
             Measure::Seconds => Self::of_seconds(largest),
@@ -57,8 +55,8 @@ impl Unit {
         }
     }
 
-    /// A metric whose name ends in its unit, as `peak_bytes` and `cpu_seconds` do, may be shown
-    /// in another one of the same kind; without a unit, in the one that suits.
+    /// Returns the unit of a metric. If its name ends in its unit, as in `peak_bytes` and `cpu_seconds`, the
+    /// result is `unit` of the same kind, or the one that suits if `unit` is empty.
     fn of_metric(metric: &str, unit: &str, largest: f64) -> Self {
         if unit.is_empty() && metric.ends_with("seconds") {
             return Self::of_seconds(largest);
@@ -89,17 +87,17 @@ impl Unit {
         Self { factor: 1.0 / per_unit, name: unit.to_owned() }
     }
 
-    /// `value` in this unit.
+    /// Returns `value` in this unit.
     pub(super) fn scaled(&self, value: f64) -> f64 {
         value * self.factor
     }
 
-    /// The number alone.
+    /// Formats the number alone.
     pub(super) fn number(&self, value: f64) -> String {
         number(self.scaled(value))
     }
 
-    /// The number with its unit.
+    /// Formats the number with its unit.
     pub(super) fn text(&self, value: f64) -> String {
         match self.name.as_str() {
             "" => self.number(value),
@@ -109,7 +107,7 @@ impl Unit {
     }
 }
 
-/// Four figures at most, without trailing zeros.
+/// Formats a number with at most four figures, without trailing zeros.
 pub(super) fn number(value: f64) -> String {
     if !value.is_finite() {
         return NONE.to_owned();
@@ -127,7 +125,7 @@ pub(super) fn number(value: f64) -> String {
     }
 }
 
-/// As short as it can be, for the ends of an axis' lines: `20k`, `1M`.
+/// Formats a number in short form for axis labels, as in `20k`, `1M`.
 pub(super) fn short(value: f64) -> String {
     let size = value.abs();
     let (factor, name) = match size {
@@ -157,7 +155,7 @@ fn thousands(value: f64) -> String {
     if value < 0.0 { format!("-{text}") } else { text }
 }
 
-/// A share of 1 as per cent.
+/// Formats a share of 1 as per cent.
 pub(super) fn percent(share: f64) -> String {
     if share.is_finite() {
         format!("{} %", number((share * 1000.0).round() / 10.0))
@@ -166,18 +164,18 @@ pub(super) fn percent(share: f64) -> String {
     }
 }
 
-/// An estimate with its interval.
+/// Formats an estimate with its interval.
 pub(super) fn interval(value: &Interval) -> String {
     let Interval { estimate, lower, upper } = *value;
     format!("{} [{}, {}]", number(estimate), number(lower), number(upper))
 }
 
-/// Bytes in the unit that suits, as in `512 KiB`.
+/// Formats bytes in a suitable unit, as in `512 KiB`.
 pub fn size(bytes: f64) -> String {
     Unit::of_bytes(bytes).text(bytes)
 }
 
-/// Seconds since 1970 as a date.
+/// Formats seconds since 1970 as a date.
 pub fn date(seconds: u64) -> String {
     let moment =
         i64::try_from(seconds).ok().and_then(|it| jiff::Timestamp::from_second(it).ok());

@@ -3,7 +3,7 @@
   const root = document.documentElement;
   const all = (query, within = document) => [...within.querySelectorAll(query)];
 
-  // Light or dark: what the system asks for, until the button says otherwise.
+  // Light or dark: the system's preference, until the button overrides it.
   const button = document.getElementById("scheme");
   const isDark = () =>
     (root.dataset.scheme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
@@ -37,7 +37,7 @@
   };
   if (folders) folders.addEventListener("change", chooseFolder);
 
-  // A series is hidden and shown by its name.
+  // The name of a series in the legend hides and shows it.
   for (const name of all(".legend button")) {
     name.addEventListener("click", () => {
       const isShown = name.getAttribute("aria-pressed") === "true";
@@ -47,7 +47,7 @@
     });
   }
 
-  // What a point says: by pointer, finger, or arrow keys.
+  // The text of a point: by pointer, finger, or arrow keys.
   const tip = document.getElementById("tip");
   let current = null;
   const away = () => {
@@ -69,7 +69,7 @@
     tip.style.left = Math.max(6, Math.min(left, root.clientWidth - tip.offsetWidth - 6)) + "px";
     tip.style.top = (above > 6 ? above : point.bottom + 6) + "px";
   };
-  // What a point says stands in its row of the table: rows and points have the same order.
+  // The text of a point comes from its row of the table: rows and points have the same order.
   const says = (svg, row) => {
     const series = row.parentNode.querySelector("th").textContent;
     const [place, middle, low, high, runs] = all("td", row).map((cell) => cell.textContent);
@@ -116,7 +116,7 @@
   }
   addEventListener("scroll", away, { passive: true });
 
-  // On paper nothing can be opened.
+  // In print nothing can be opened.
   let opened = [];
   addEventListener("beforeprint", () => {
     opened = all("details:not([open])");

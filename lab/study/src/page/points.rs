@@ -1,4 +1,4 @@
-//! The way from runs to the points of a chart: for each series and place a median and its quartiles.
+//! Computes the points of a chart from runs: for each series and place, a median and its quartiles.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ pub(super) struct ChartPoint {
 pub(super) struct SeriesLine {
     pub(super) series: String,
     pub(super) slot: u8,
-    /// By place, smallest first; there is one at least.
+    /// The points by place, smallest first; at least one.
     pub(super) points: Vec<ChartPoint>,
 }
 
@@ -32,9 +32,9 @@ pub(super) struct SeriesLine {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct View {
     pub(super) folder: usize,
-    /// `Warm` and `Cold` may show series that have no state besides.
+    /// The state; `Warm` and `Cold` also show series that have no state.
     pub(super) state: State,
-    /// Whether the chart has the other state, too, so that a switch is useful.
+    /// Whether the chart also has the other state, so that a switch is useful.
     pub(super) has_both: bool,
     pub(super) lines: Vec<SeriesLine>,
 }
@@ -45,7 +45,7 @@ impl View {
     }
 }
 
-/// The drawings of a chart, by folder, warm before cold. Without a number in any run there is no drawing.
+/// Returns the drawings of a chart, by folder, warm before cold; none if no run has a number.
 pub(super) fn views(chart: &Chart, runs: &[Run], slots: &[(&str, u8)]) -> Vec<View> {
     let valued = Valued::new(&chart.y, runs).all();
     let mut folders: Vec<usize> = valued.iter().map(|one| one.run.folder).collect();
@@ -100,7 +100,7 @@ fn point(placed: &[(f64, f64)]) -> Option<ChartPoint> {
     Some(ChartPoint { x, middle, low, high, count: Some(values.len()) })
 }
 
-/// The number of a run, and its place.
+/// A run, its place, and its number.
 #[derive(Clone, Copy)]
 struct Value<'r> {
     run: &'r Run,
@@ -112,11 +112,11 @@ struct Value<'r> {
 struct Valued<'r> {
     measure: &'r Measure,
     runs: &'r [Run],
-    /// Seconds of the reference series.
+    /// Seconds of the runs that a ratio may refer to.
     beside: HashMap<Beside<'r>, f64>,
 }
 
-/// A run among all: folder, series, the bits of its place, state, round.
+/// The key of a run: folder, series, bits of the place, state, round.
 type Beside<'r> = (usize, &'r str, u64, State, usize);
 
 impl<'r> Valued<'r> {
@@ -130,7 +130,7 @@ impl<'r> Valued<'r> {
         Self { measure, runs, beside }
     }
 
-    /// Runs with a number, at a finite place.
+    /// Returns the runs that have a number, at a finite place.
     fn all(&self) -> Vec<Value<'r>> {
         let mut all = Vec::new();
         for run in self.runs {
@@ -164,7 +164,7 @@ impl<'r> Valued<'r> {
     }
 }
 
-/// The middle of each part, in per cent of the time.
+/// Returns the values of a course, each at the middle of its part, in per cent of the time.
 fn over_time<'r>(run: &'r Run, name: &str) -> impl Iterator<Item = Value<'r>> {
     let course = run.courses.get(name).map(Vec::as_slice).unwrap_or_default();
     let part = 100.0 / course.len() as f64;

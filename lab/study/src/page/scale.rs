@@ -1,27 +1,27 @@
-//! An axis: where a number lies on it, and where its lines are.
+//! An axis: the places of numbers and lines on it.
 //!
-//! Logarithmic axes are drawn as linear ones of the logarithm. 0 has none: it gets a place of its
-//! own below the smallest number, with a line that says `0`.
+//! A logarithmic axis is drawn as a linear one of the logarithm. 0 has no logarithm, so it gets its own
+//! place below the smallest number, with a line labelled `0`.
 
-/// An axis, in what `plotters` calls the guest coordinate.
+/// An axis in guest coordinates of `plotters`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Axis {
     is_log: bool,
     pub(super) from: f64,
     pub(super) to: f64,
-    /// Places of lines, and the numbers that they stand for.
+    /// The places of lines, and their numbers.
     pub(super) ticks: Vec<(f64, f64)>,
 }
 
-/// Lines that an axis has about room for.
+/// The approximate number of lines that fit on an axis.
 const LINES: f64 = 5.0;
 
 impl Axis {
-    /// An axis for values from 0, or below, to their largest.
+    /// Returns a linear axis from 0, or the smallest value if that is below 0, to the largest value.
     pub(super) fn linear(values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = ends(values).unwrap_or((0.0, 1.0));
         let (low, high) = (low.min(0.0), if high > 0.0 { high } else { 0.0 });
-        // Fractions of a tiny range would be 0.
+        // A tiny range would give steps of 0.
         let high = if high - low > f64::MIN_POSITIVE * 1e9 { high } else { low + 1.0 };
         let step = nice((high - low) / LINES);
         let (first, last) = ((low / step).floor(), (high / step).ceil());
@@ -32,7 +32,7 @@ impl Axis {
         Self { is_log: false, from: first * step, to: last * step, ticks: ticks.collect() }
     }
 
-    /// An axis of logarithms. Without any number above 0 it is a linear one.
+    /// Returns a logarithmic axis; without a number above 0, a linear one.
     pub(super) fn log(values: impl Iterator<Item = f64>) -> Self {
         let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
         let Some((low, high)) = ends(values.iter().copied().filter(|value| *value > 0.0))
@@ -42,7 +42,7 @@ impl Axis {
         let (low, high) = (low.log10(), high.log10());
         let marks = marks(low, high);
         let is_mark = |place: f64| marks.iter().any(|(mark, _)| (mark - place).abs() < 1e-9);
-        // Up to the lines around the numbers, if those are near.
+        // Extend the axis to lines near the numbers.
         let room = ((high - low) * 0.06).max(0.04);
         let mut from = if is_mark(low) { low } else { low - room };
         let to = if is_mark(high) { high } else { high + room };
@@ -60,7 +60,7 @@ impl Axis {
         Self { is_log: true, from, to, ticks }
     }
 
-    /// A horizontal axis with lines at the places that were measured, as far as they have room.
+    /// Returns a horizontal axis with lines at the measured places, as far as they fit.
     pub(super) fn of_places(places: &[f64], is_log: bool) -> Self {
         let all = || places.iter().copied();
         let mut axis = if is_log { Self::log(all()) } else { Self::near(all()) };
@@ -81,7 +81,7 @@ impl Axis {
         axis
     }
 
-    /// From the smallest to the largest, or from 0 if that is near.
+    /// Returns an axis from the smallest value, or from 0 if that is near, to the largest.
     fn near(values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = ends(values).unwrap_or((0.0, 1.0));
         let low = if low > 0.0 && low < high * 0.5 { 0.0 } else { low };
@@ -90,7 +90,7 @@ impl Axis {
         Self { is_log: false, from, to, ticks: Vec::new() }
     }
 
-    /// The place of a number; on a logarithmic axis, 0 and below lie at its low end.
+    /// Returns the place of a number; on a logarithmic axis, 0 and below are at the low end.
     pub(super) fn place(&self, value: f64) -> f64 {
         let place = match self.is_log {
             false => value,
@@ -100,7 +100,7 @@ impl Axis {
         place.clamp(self.from, self.to)
     }
 
-    /// Whether bars may begin at its low end.
+    /// Returns whether bars may begin at the low end.
     pub(super) fn is_from_zero(&self) -> bool {
         !self.is_log && self.from == 0.0
     }
@@ -113,7 +113,7 @@ fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-/// 1, 2 or 5 times a power of ten, not below `step`.
+/// Returns the least 1, 2 or 5 times a power of ten that is not below `step`.
 fn nice(step: f64) -> f64 {
     let power = 10_f64.powf(step.log10().floor());
     let factor =
@@ -121,7 +121,7 @@ fn nice(step: f64) -> f64 {
     factor.unwrap_or(10.0) * power
 }
 
-/// Lines between, and next to, two logarithms: powers of ten, or also 2 and 5 times those, or more.
+/// Returns lines between and next to two logarithms: powers of ten, or with 2 and 5 times those, or more.
 fn marks(low: f64, high: f64) -> Vec<(f64, f64)> {
     let decades = high - low;
     let factors: &[f64] = match decades {

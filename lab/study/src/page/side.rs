@@ -1,4 +1,4 @@
-//! The page of two studies: how many times as fast the right one is.
+//! The page that compares two studies: the speed-up of the right one.
 
 use anyhow::Result;
 use maud::{Markup, html};
@@ -12,7 +12,7 @@ use super::number::{Unit, date, interval};
 use super::points::{ChartPoint, SeriesLine, View};
 use crate::results::{Chart, Holds, Measure, Measured, Results, State};
 
-/// Makes a page of the measurements of both studies, in the look of [`super::render`].
+/// Makes a page of the measurements of both studies, in the style of [`super::render`].
 ///
 /// # Errors
 ///
@@ -51,7 +51,7 @@ pub fn render_comparison(left: &Results, right: &Results) -> Result<String> {
     Ok(frame::page("Swath study: A and B", &switches, &body))
 }
 
-/// The findings that differ, first of all.
+/// Renders the verdicts that differ.
 fn verdicts(changed: &[Changed]) -> Markup {
     let word = |verdict: Option<Holds>| verdict.map_or("not judged", Holds::word);
     let rows = html! {
@@ -164,7 +164,7 @@ fn experiment<'r>(
     })
 }
 
-/// The experiment's own horizontal axis, below the ratio.
+/// Returns a chart of the ratio over the experiment's horizontal axis.
 fn ratio_chart(measured: &Measured) -> Chart {
     let first = measured.charts.first();
     let named = measured.charts.iter().find(|chart| !chart.x_names.is_empty());

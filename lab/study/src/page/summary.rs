@@ -1,4 +1,4 @@
-//! The top of the page, with the counts; below the charts, all findings in one table, machine and method.
+//! The top of the page, with the counts, and its end: all findings in one table, machine and method.
 
 use maud::{Markup, html};
 
@@ -7,7 +7,7 @@ use super::frame;
 use super::number::{NONE, date, percent};
 use crate::results::{Claimed, Counts, Finding, Measured, QUICK, Results};
 
-/// Title and one line of description.
+/// Renders the title and one line of description.
 pub(super) fn heading(results: &Results) -> Markup {
     html! {
         h1 { "What holds here" }
@@ -20,7 +20,7 @@ pub(super) fn heading(results: &Results) -> Markup {
     }
 }
 
-/// Machine and method.
+/// Renders machine and method.
 pub(super) fn machine(results: &Results) -> Markup {
     let method = &results.method;
     html! {
@@ -67,7 +67,7 @@ fn facts(facts: &[(String, String)]) -> Markup {
     }
 }
 
-/// Claim and rule → files → holds here? → noise → share of the limit → why.
+/// Renders the table of findings: claim and rule, files, verdict, noise, share of the limit, reason.
 pub(super) fn findings(results: &Results) -> Markup {
     let heads = ["claim and rule", "files", "holds here?", "control", "of the limit", "why"];
     let rows = html! {
@@ -129,7 +129,7 @@ fn limit(finding: &Finding) -> Markup {
     }
 }
 
-/// A bar as long as a share; the number stands before it.
+/// Renders a share as a number and a bar.
 fn meter(share: f64) -> Markup {
     let width = if share.is_finite() { share.clamp(0.0, 1.0) * 100.0 } else { 0.0 };
     html! {

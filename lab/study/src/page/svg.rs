@@ -1,8 +1,8 @@
-//! A drawing area for `plotters` that writes classes where others write colours.
+//! A drawing area for `plotters` that writes classes in place of colours.
 //!
-//! The page is light or dark, and a series can be hidden, after it has been drawn. So every shape carries
-//! an [`Ink`], its kind and its series, and the style sheet does the rest. `plotters` knows only colours:
-//! an ink travels as one.
+//! The page may turn dark, and a series may be hidden, after the drawing. So every shape has an [`Ink`],
+//! its kind and its series, which the style sheet turns into a colour. `plotters` knows only colours, so
+//! an ink is encoded as one.
 
 use std::convert::Infallible;
 use std::fmt::Write;
@@ -15,7 +15,7 @@ use plotters_backend::{
     DrawingErrorKind,
 };
 
-/// The kind of a shape. The discriminants are the red of its colour.
+/// The kind of a shape. The discriminant is the red value of its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Role {
@@ -49,7 +49,7 @@ impl Ink {
         Self { role: Role::Marker, slot }
     }
 
-    /// From quartile to quartile.
+    /// Returns the ink of a range from quartile to quartile.
     pub(super) const fn range(slot: u8) -> Self {
         Self { role: Role::Range, slot }
     }
@@ -58,22 +58,22 @@ impl Ink {
         Self { role: Role::Bar, slot }
     }
 
-    /// Across the chart at the height of a series that was measured at one place only.
+    /// Returns the ink of a line across the chart, for a series that was measured at one place only.
     pub(super) const fn level(slot: u8) -> Self {
         Self { role: Role::Level, slot }
     }
 
-    /// As `plotters` takes it.
+    /// Returns the ink as a colour of `plotters`.
     pub(super) fn color(self) -> RGBColor {
         RGBColor(self.role as u8, self.slot, 0)
     }
 
-    /// As `plotters` takes it for shapes.
+    /// Returns the ink as a style of `plotters`.
     pub(super) fn style(self) -> ShapeStyle {
         self.color().filled()
     }
 
-    /// The classes of shapes in this colour; slots above the last one do not exist.
+    /// Returns the classes of shapes in this colour.
     fn classes(color: BackendColor) -> String {
         let (role, slot, _) = color.rgb;
         let letter = match role {
@@ -90,7 +90,7 @@ impl Ink {
     }
 }
 
-/// Where `plotters` draws: the inside of an `<svg>`.
+/// The drawing area of `plotters`: the inside of an `<svg>`.
 pub(super) struct Canvas<'t> {
     text: &'t mut String,
     size: (u32, u32),
@@ -99,7 +99,7 @@ pub(super) struct Canvas<'t> {
 type DrawResult = Result<(), DrawingErrorKind<Infallible>>;
 
 impl<'t> Canvas<'t> {
-    /// An area of `size` whose elements are appended to `text`.
+    /// Makes an area whose elements are appended to `text`.
     pub(super) fn new(text: &'t mut String, width: u32, height: u32) -> Self {
         Self { text, size: (width, height) }
     }

@@ -1,11 +1,11 @@
-//! Study C's own optimised form, with its parallel and its serial parts.
+//! Study C's optimised form, with its parallel and its serial parts.
 //!
 //! ```text
-//! read     one bulk read, all of the file in memory
-//! tokens   one thread: where each field of each line begins
+//! read     one bulk read of the whole file into memory
+//! tokens   one thread: the start of each field of each line
 //! parse    all threads, each an equal share of the contracts
 //! price    all threads
-//! format   all threads, each into a text of its own; then into one common buffer
+//! format   all threads, each into its own text; then into one common buffer
 //! write    one bulk write
 //! ```
 
@@ -21,7 +21,7 @@ use super::row::{FIELDS, Fields, MOST_LINE, count, is_blank, is_empty, row};
 use super::{FormReport, Pricing};
 use crate::threads::each;
 
-/// Returns `None` for an invalid text.
+/// Prices the contracts; `None` for an invalid text.
 pub(super) fn run(
     pricing: &Pricing,
     from: &Path,
@@ -43,7 +43,7 @@ pub(super) fn run(
     Ok(Some(FormReport { contracts, bytes_in, read, compute, difference }))
 }
 
-/// Where each field of each contract begins, found by this thread alone.
+/// Returns the start of each field of each contract; `None` for an invalid text. Runs on one thread.
 fn tokens(bytes: &[u8]) -> Option<Vec<usize>> {
     let (end, mut at) = line_end(bytes, 0);
     let declared = count(&bytes[..end])?;
@@ -65,7 +65,7 @@ fn tokens(bytes: &[u8]) -> Option<Vec<usize>> {
     is_empty(&bytes[at..]).then_some(starts)
 }
 
-/// Where the line from `at` on ends, and the next one begins.
+/// Returns the end of the line at `at`, and the start of the next line.
 fn line_end(bytes: &[u8], at: usize) -> (usize, usize) {
     let rest = &bytes[at..];
     match rest.iter().position(|&byte| byte == b'\n') {
@@ -91,20 +91,20 @@ fn parse_part(bytes: &[u8], lines: &[[usize; FIELDS]], mut part: ColumnPart<'_>)
     Some(())
 }
 
-/// The field that begins at byte `at`.
+/// Returns the field that begins at byte `at`.
 fn token(bytes: &[u8], at: usize) -> &[u8] {
     let rest = &bytes[at..];
     let is_end = |byte| is_blank(byte) || byte == b'\n';
     let len = rest.iter().position(|&byte| is_end(byte)).unwrap_or(rest.len());
     let token = &rest[..len];
-    // A line's end, not its last field's.
+    // The carriage return belongs to the line end, not to the last field.
     match rest.get(len) {
         Some(b'\n') | None => token.strip_suffix(b"\r").unwrap_or(token),
         Some(_) => token,
     }
 }
 
-/// The count and all prices, formatted by all threads and copied into one common buffer.
+/// Formats the count and all prices, with all threads, into one common buffer.
 fn format(prices: &[f64], workers: usize) -> Vec<u8> {
     let size = prices.len().div_ceil(workers).max(1);
     let texts = each(prices.chunks(size).collect(), |prices| {

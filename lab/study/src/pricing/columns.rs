@@ -8,17 +8,17 @@ use swath_simd::{Contracts, black_scholes};
 use super::row::Row;
 use crate::threads::each;
 
-/// Each field in a column of its own.
+/// A column for each field.
 pub(super) struct Columns {
     numbers: [Array<f64>; 6],
     is_put: Array<u64>,
     reference: Array<f64>,
 }
 
-/// The deviation of prices from the right ones.
+/// The deviation of prices from the reference prices.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Difference {
-    /// The number of prices that are off by more than allowed.
+    /// The number of prices that are off by the tolerance or more.
     pub(super) off: u64,
     pub(super) largest: f64,
 }
@@ -44,7 +44,7 @@ impl Columns {
         self.reference.len()
     }
 
-    /// Parts of `size` contracts, in their order; the last one may be shorter.
+    /// Divides the columns into parts of `size` contracts, in order; the last part may be shorter.
     pub(super) fn parts_mut(&mut self, size: usize) -> Vec<ColumnPart<'_>> {
         let mut columns = self.numbers.each_mut().map(|column| column.chunks_mut(size));
         let mut is_put = self.is_put.chunks_mut(size);
@@ -56,7 +56,7 @@ impl Columns {
         rest.collect()
     }
 
-    /// The prices of all, each thread an equal share of them.
+    /// Prices all contracts, with an equal share for each thread.
     pub(super) fn prices(&self, workers: usize) -> Result<(Array<f64>, Difference)> {
         let mut prices = Array::zeroed(self.len())?;
         let size = self.len().div_ceil(workers).max(1);
@@ -69,7 +69,7 @@ impl Columns {
         Ok((prices, whole))
     }
 
-    /// Prices the contracts from `from` on, as many as there are places.
+    /// Prices the contracts from index `from` on, one for each element of `prices`.
     fn price(&self, from: usize, prices: &mut [f64]) -> Difference {
         let [spot, strike, rate, dividend_yield, volatility, years] =
             self.numbers.each_ref().map(|column| &column[from..]);
@@ -81,7 +81,7 @@ impl Columns {
         for (price, reference) in prices.iter().zip(&self.reference[from..]) {
             let apart = (price - reference).abs();
             off += u64::from(apart >= TOLERANCE);
-            // Doubles that are not negative are in the order of their bits.
+            // Non-negative doubles are ordered as their bits are.
             largest = apart.to_bits().max(largest);
         }
         Difference { off, largest: f64::from_bits(largest) }

@@ -1,4 +1,4 @@
-//! Line by line, as the original program: one thread reads, all compute, one thread writes.
+//! Study C's original form: one thread reads line by line, all compute, one thread writes line by line.
 
 use std::fmt::Arguments;
 use std::io::{BufRead, Read, Write};
@@ -13,17 +13,17 @@ use super::columns::Columns;
 use super::row::{Fields, MOST_LINE, Row, count, is_empty, row};
 use super::{FormReport, Pricing};
 
-/// Bytes that are gathered before they are written.
+/// Bytes to collect before a write.
 const BUFFER: usize = 64 << 10;
 
-/// Returns `None` for an invalid text.
+/// Prices the contracts; `None` for an invalid text.
 pub(super) fn run(
     pricing: &Pricing,
     from: &Path,
     output: &Ordered,
 ) -> Result<Option<FormReport>> {
     let start = Instant::now();
-    // Without reading ahead.
+    // No readahead by the library.
     let read = pricing.read.clone().with_engine(Engine::Serial).with_workers(1);
     let lines = Lines { reader: read.reader(from)?, line: Vec::new(), bytes: 0 };
     let Some((rows, bytes_in)) = lines.contracts()? else { return Ok(None) };
@@ -45,12 +45,12 @@ pub(super) fn run(
     Ok(Some(FormReport { contracts, bytes_in, read, compute, difference }))
 }
 
-/// The lines of a file, one after the other.
+/// Reads the lines of a file one after the other.
 struct Lines {
     reader: Reader,
-    /// The last one that was read, with its newline.
+    /// The last line read, with its newline.
     line: Vec<u8>,
-    /// Up to its end.
+    /// Bytes read up to the end of that line.
     bytes: u64,
 }
 
@@ -58,7 +58,7 @@ impl Lines {
     /// Reads the next line; `None` at the end.
     fn next(&mut self) -> Result<Option<&[u8]>> {
         self.line.clear();
-        // Enough to see that it is too long.
+        // One byte more than allowed shows that a line is too long.
         let mut reader = (&mut self.reader).take(MOST_LINE as u64 + 1);
         reader.read_until(b'\n', &mut self.line)?;
         self.bytes += self.line.len() as u64;
@@ -68,7 +68,7 @@ impl Lines {
         Ok(Some(self.line.strip_suffix(b"\n").unwrap_or(&self.line)))
     }
 
-    /// All contracts, and how many bytes there were.
+    /// Returns all contracts, and the bytes of the file; `None` for an invalid text.
     fn contracts(mut self) -> Result<Option<(Vec<Row>, u64)>> {
         let Some(declared) = self.next()?.and_then(count) else { return Ok(None) };
         let mut rows = Vec::new();
@@ -90,7 +90,7 @@ impl Lines {
 /// Writes line by line, in chunks as a buffered file would.
 struct LineWriter<'o> {
     output: &'o Ordered,
-    /// The chunk that is being gathered.
+    /// The current chunk.
     ticket: Option<Ticket>,
 }
 

@@ -5,7 +5,7 @@ use swath_simd::fields::double;
 /// Fields of a contract.
 pub(super) const FIELDS: usize = 9;
 
-/// Longer lines are not contracts.
+/// The most bytes of a line; longer lines are invalid.
 pub(super) const MOST_LINE: usize = 1 << 20;
 
 /// The values of a line.
@@ -17,7 +17,7 @@ pub(super) struct Row {
     pub(super) reference: f64,
 }
 
-/// The row of a line's fields; `None` if anything is wrong with them.
+/// Parses the fields of a line; `None` if one is invalid.
 pub(super) fn row<'l>(mut fields: impl Iterator<Item = &'l [u8]>) -> Option<Row> {
     let mut row = Row::default();
     for index in 0..FIELDS {
@@ -26,7 +26,7 @@ pub(super) fn row<'l>(mut fields: impl Iterator<Item = &'l [u8]>) -> Option<Row>
     (fields.next().is_none() && row.has_a_price()).then_some(row)
 }
 
-/// Puts field `index` in its place.
+/// Sets field `index`.
 fn field(row: &mut Row, index: usize, token: &[u8]) -> Option<()> {
     if index == 6 {
         row.is_put = token == b"P";
@@ -48,7 +48,7 @@ fn field(row: &mut Row, index: usize, token: &[u8]) -> Option<()> {
 }
 
 impl Row {
-    /// Whether its price can be computed without infinities.
+    /// Returns whether the price can be computed without infinities.
     fn has_a_price(&self) -> bool {
         let [spot, strike, rate, dividend_yield, volatility, years] = self.numbers;
         let growth = rate - dividend_yield + volatility * volatility / 2.0;
@@ -59,14 +59,14 @@ impl Row {
     }
 }
 
-/// A field between blanks and tabs, with its place in the line.
+/// Iterates over the fields of a line, with their offsets.
 pub(super) struct Fields<'l> {
     line: &'l [u8],
     at: usize,
 }
 
 impl<'l> Fields<'l> {
-    /// Those of a line without its newline.
+    /// Returns the fields of a line without its newline.
     pub(super) fn of(line: &'l [u8]) -> Self {
         Self { line: line.strip_suffix(b"\r").unwrap_or(line), at: 0 }
     }
@@ -89,7 +89,7 @@ pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// The count that the first line is.
+/// Parses the count in the first line.
 pub(super) fn count(line: &[u8]) -> Option<u64> {
     if line.len() > MOST_LINE {
         return None;
@@ -101,7 +101,7 @@ pub(super) fn count(line: &[u8]) -> Option<u64> {
     is_count.then(|| std::str::from_utf8(token).ok()?.parse().ok()).flatten()
 }
 
-/// Whether there is nothing after the last contract.
+/// Returns whether the text after the last contract is blank.
 pub(super) fn is_empty(text: &[u8]) -> bool {
     let is_space = |&byte: &u8| is_blank(byte) || byte == b'\r';
     let mut lines = text.split(|&byte| byte == b'\n');

@@ -1,4 +1,4 @@
-//! A study's claims, word for word, and the findings here.
+//! A study's claims, quoted, and the findings here.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,12 +13,12 @@ use swath_profile::stats::Interval;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WordsAuthor {
-    /// The study's own.
+    /// The study; the words are quoted.
     Quoted,
-    /// Ours, for a study's claim: how earlier versions wrote them.
+    /// We, for a study's claim, as in earlier versions.
     #[default]
     Read,
-    /// Ours: a question that judges no claim of the study.
+    /// We, for a question that judges no claim of the study.
     Asked,
 }
 
@@ -29,23 +29,23 @@ pub struct Source {
     pub kind: WordsAuthor,
     /// A sentence; `…` stands for words that are left out.
     pub words: Cow<'static, str>,
-    /// As in `§5.7`.
+    /// The section, as in `§5.7`.
     pub section: Cow<'static, str>,
 }
 
 impl Source {
-    /// The study's own words.
+    /// Returns words quoted from the study.
     pub fn quoted(words: impl Into<Cow<'static, str>>, section: &'static str) -> Self {
         Self { kind: WordsAuthor::Quoted, words: words.into(), section: section.into() }
     }
 
-    /// A question beside the claims.
+    /// Returns a question of our own.
     pub fn asked(words: impl Into<Cow<'static, str>>) -> Self {
         Self { kind: WordsAuthor::Asked, words: words.into(), section: "".into() }
     }
 }
 
-/// The words, and their author.
+/// Writes the words, and their author.
 impl fmt::Display for Source {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, words, section } = self;
@@ -66,9 +66,9 @@ pub struct Claimed {
     pub id: String,
     /// The study's words.
     pub source: Source,
-    /// When it holds.
+    /// The condition under which the claim holds.
     pub rule: String,
-    /// One for each state of the files that was measured.
+    /// A finding for each measured state of the files.
     pub verdicts: Vec<Finding>,
 }
 
@@ -77,28 +77,28 @@ pub struct Claimed {
 pub struct Finding {
     /// The state of the page cache.
     pub state: State,
-    /// Whether it holds here.
+    /// Whether the claim holds here.
     pub verdict: Holds,
-    /// Why, with the numbers.
+    /// The reason, with the numbers.
     pub because: String,
     /// Swath's best, as a share of the machine's limit.
     pub of_limit: Option<Interval>,
 }
 
-/// Whether a claim holds here.
+/// The verdict on a claim.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Holds {
-    /// The whole interval says so.
+    /// The whole interval supports the claim.
     Yes,
-    /// The whole interval says it does not.
+    /// The whole interval contradicts the claim.
     No,
-    /// The runs leave it open, or there are no runs.
+    /// The runs do not decide it, or there are none.
     #[default]
     Undecided,
-    /// This machine lacks what the question needs, such as cores.
+    /// This machine lacks a requirement of the question, such as cores.
     NotHere,
-    /// There is no claim to judge: the numbers are reported.
+    /// The numbers are reported; there is no claim to judge.
     Told,
 }
 
@@ -107,7 +107,7 @@ words!(Holds {
     NotHere = "cannot be asked here", Told = "measured",
 });
 
-/// How many claims were judged, and how: one sentence, the same wherever it stands.
+/// The numbers of claims by verdict; [`Display`](fmt::Display) writes them as one sentence.
 ///
 /// ```
 /// use swath_study::results::{Counts, Results};
@@ -128,7 +128,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Counts the claims of a study; questions of our own do not count.
+    /// Counts the claims of a study, without questions of our own.
     pub fn of(results: &Results) -> Self {
         let claims = || {
             let all = results.experiments.iter().flat_map(|one| &one.claims);
@@ -170,7 +170,7 @@ impl fmt::Display for Counts {
     }
 }
 
-/// Returns a count, followed by the word for one or for any other number.
+/// Returns a count with its noun in the singular or the plural.
 pub(super) fn counted(count: usize, [one, more]: [&str; 2]) -> String {
     format!("{count} {}", if count == 1 { one } else { more })
 }

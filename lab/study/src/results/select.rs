@@ -1,4 +1,4 @@
-//! Picks runs out of many, round by round.
+//! Selects runs, and compares them round by round.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use swath_profile::stats::{
     Interval, NOISY_SPREAD, median, median_interval, paired_ratio, serial_share,
 };
 
-/// Fewer rounds decide nothing.
+/// The least number of rounds that decide anything.
 pub const LEAST_ROUNDS: usize = 5;
 
 /// A series at one place.
@@ -21,10 +21,10 @@ pub struct Key<'k> {
     pub state: State,
 }
 
-/// A number for each round that has one.
+/// A number for each round.
 type ByRound = BTreeMap<usize, f64>;
 
-/// How many times as fast `key` is as `other`.
+/// A speed-up: `key` compared with `other`.
 #[derive(Clone, Copy, Debug)]
 pub struct SpeedUp<'k> {
     /// The series that should be faster.
@@ -44,33 +44,33 @@ pub struct Selected<'r> {
 }
 
 impl<'r> Selected<'r> {
-    /// Those of `runs` in a folder; `seed` is for the intervals.
+    /// Selects the runs in a folder. `seed` is that of the intervals.
     pub fn new(runs: &'r [Run], folder: usize, seed: u64) -> Self {
         Self { runs, folder, seed, noise: None, cores: 0 }
     }
 
-    /// With a control whose times were spread by this share of their median.
+    /// Sets the spread of the control's times, as a share of their median.
     pub fn with_noise(self, noise: Option<f64>) -> Self {
         Self { noise, ..self }
     }
 
-    /// On a machine with this many processors; 0 if that is not known.
+    /// Sets the processors of the machine; 0 if unknown.
     pub fn with_cores(self, cores: usize) -> Self {
         Self { cores, ..self }
     }
 
-    /// Processors of the machine; 0 if that is not known.
+    /// Returns the processors of the machine; 0 if unknown.
     pub fn cores(&self) -> usize {
         self.cores
     }
 
-    /// The factor by which intervals are widened: 1 with a calm control.
+    /// Returns the spread by which intervals are widened: 0 with a calm control.
     pub fn noise(&self) -> f64 {
         let spread = self.noise.filter(|spread| spread.is_finite() && *spread > NOISY_SPREAD);
         spread.unwrap_or(0.0)
     }
 
-    /// All of them.
+    /// Iterates over the selected runs.
     pub fn runs(&self) -> impl Iterator<Item = &'r Run> + use<'r> {
         let folder = self.folder;
         self.runs.iter().filter(move |run| run.folder == folder)
@@ -87,14 +87,14 @@ impl<'r> Selected<'r> {
         found
     }
 
-    /// The key of a series that has one place.
+    /// Returns the key of a series that has one place.
     pub fn key_of<'k>(&self, series: &'k str) -> Key<'k> {
         let run = self.runs().find(|run| run.series == series);
         let (x, state) = run.map_or((0.0, State::None), |run| (run.x, run.state));
         Key { series, x, state }
     }
 
-    /// The one of `series` with the lowest median time, if any of them ran; each has one place.
+    /// Returns the one of `series` with the lowest median time, if any ran; each has one place.
     pub fn fastest<'n>(&self, series: &'n [String]) -> Option<&'n str> {
         let timed = series.iter().filter_map(|name| {
             Some((name.as_str(), median(&self.seconds(self.key_of(name)))?))
@@ -102,29 +102,29 @@ impl<'r> Selected<'r> {
         timed.min_by(|left, right| left.1.total_cmp(&right.1)).map(|(name, _)| name)
     }
 
-    /// Seconds, by round.
+    /// Returns the seconds by round.
     pub fn seconds(&self, key: Key<'_>) -> Vec<f64> {
         self.of(key).into_iter().map(|run| run.seconds).collect()
     }
 
-    /// A metric by round, where it was counted.
+    /// Returns a metric by round, where it was counted.
     pub fn metric(&self, key: Key<'_>, name: &str) -> Vec<f64> {
         self.of(key).into_iter().filter_map(|run| run.metrics.get(name).copied()).collect()
     }
 
-    /// The median of the seconds, with its interval.
+    /// Returns the median of the seconds, with its interval.
     pub fn time(&self, key: Key<'_>) -> Option<Interval> {
         median_interval(&self.seconds(key), self.seed)
     }
 
-    /// How many times as fast `key` is as `other`, compared within each round that has both; `None`
-    /// for fewer than [`LEAST_ROUNDS`] of them.
+    /// Returns the speed-up of `key` over `other`, compared within each round that has both; `None` for
+    /// fewer than [`LEAST_ROUNDS`] such rounds.
     pub fn speed_up(&self, key: Key<'_>, other: Key<'_>) -> Option<Interval> {
         self.ratio(&self.times(other), &self.times(key))
     }
 
-    /// How many times as large one speed-up is as another one, both compared within each round;
-    /// `None` as for [`speed_up`](Self::speed_up).
+    /// Returns the ratio of two speed-ups, both compared within each round; `None` as for
+    /// [`speed_up`](Self::speed_up).
     pub fn growth(&self, now: SpeedUp<'_>, before: SpeedUp<'_>) -> Option<Interval> {
         let faster = |SpeedUp { key, other }: SpeedUp<'_>| -> ByRound {
             let theirs = self.times(other);
@@ -134,8 +134,8 @@ impl<'r> Selected<'r> {
         self.ratio(&faster(now), &faster(before))
     }
 
-    /// How many times a metric of `key` is that of `other`, compared as
-    /// [`speed_up`](Self::speed_up) does; `None` also if it was not counted, or is 0.
+    /// Returns the ratio of a metric of `key` to that of `other`, compared as [`speed_up`](Self::speed_up)
+    /// does; `None` also if it was not counted, or is 0.
     pub fn metric_ratio(&self, name: &str, key: Key<'_>, other: Key<'_>) -> Option<Interval> {
         let counted = |key| {
             self.by_round(key, |run| run.metrics.get(name).copied().filter(|&it| it > 0.0))
@@ -143,14 +143,15 @@ impl<'r> Selected<'r> {
         self.ratio(&counted(key), &counted(other))
     }
 
-    /// As [`metric_ratio`](Self::metric_ratio), with one added to each count: for those that may be 0.
+    /// Returns the ratio as [`metric_ratio`](Self::metric_ratio) does, with one added to each count, for
+    /// counts that may be 0.
     pub fn count_ratio(&self, name: &str, key: Key<'_>, other: Key<'_>) -> Option<Interval> {
         let counted =
             |key| self.by_round(key, |run| Some(run.metrics.get(name).copied()? + 1.0));
         self.ratio(&counted(key), &counted(other))
     }
 
-    /// The median of a metric divided by `unit`, with its interval; `None` as for
+    /// Returns the median of a metric divided by `unit`, with its interval; `None` as for
     /// [`speed_up`](Self::speed_up), or if it was not counted.
     pub fn value(&self, key: Key<'_>, name: &str, unit: f64) -> Option<Interval> {
         let counted: Vec<f64> = self.metric(key, name).iter().map(|it| it / unit).collect();
@@ -160,17 +161,17 @@ impl<'r> Selected<'r> {
         median_interval(&counted, self.seed)
     }
 
-    /// The bytes that one run of `key` loads.
+    /// Returns the bytes that one run of `key` loads.
     pub fn bytes(&self, key: Key<'_>) -> f64 {
         self.of(key).first().map_or(0.0, |run| run.bytes as f64)
     }
 
-    /// Whether any run counted a metric.
+    /// Returns whether any run counted a metric.
     pub fn has(&self, name: &str) -> bool {
         self.runs().any(|run| run.metrics.contains_key(name))
     }
 
-    /// How many times as long a place takes as the straight line between two others predicts, all in one
+    /// Returns the ratio of the time at a place to the linear interpolation between two others, all within a
     /// round; `None` as for [`speed_up`](Self::speed_up).
     pub fn off_the_line(&self, key: Key<'_>, least: f64, most: f64) -> Option<Interval> {
         let at = |x| self.times(Key { x, ..key });
@@ -182,7 +183,7 @@ impl<'r> Selected<'r> {
         self.ratio(&at(key.x), &line.collect())
     }
 
-    /// A number of runs, by round.
+    /// Returns a number of each run, by round.
     fn by_round(&self, key: Key<'_>, said: impl Fn(&Run) -> Option<f64>) -> ByRound {
         self.of(key).into_iter().filter_map(|run| Some((run.round, said(run)?))).collect()
     }
@@ -191,7 +192,7 @@ impl<'r> Selected<'r> {
         self.by_round(key, |run| Some(run.seconds))
     }
 
-    /// The one over the other, in each round that has both.
+    /// Returns the ratio of two numbers over the rounds that have both.
     fn ratio(&self, own: &ByRound, theirs: &ByRound) -> Option<Interval> {
         let pairs = own.iter().filter_map(|(round, own)| Some((*own, *theirs.get(round)?)));
         let (own, theirs): (Vec<f64>, Vec<f64>) = pairs.unzip();
@@ -201,9 +202,9 @@ impl<'r> Selected<'r> {
         paired_ratio(&own, &theirs, self.seed)
     }
 
-    /// The serial share of a series by Amdahl's law, fitted in each round to its times at the places
-    /// up to `most`, which are numbers of workers; `None` as for [`speed_up`](Self::speed_up), or
-    /// where there are fewer than two such places.
+    /// Returns the serial share of a series by Amdahl's law, fitted in each round to its times at the places
+    /// up to `most`, which are numbers of workers; `None` as for [`speed_up`](Self::speed_up), or with fewer
+    /// than two such places.
     pub fn serial_share(&self, series: &str, state: State, most: f64) -> Option<Interval> {
         let shares: Vec<f64> = self.shares(series, state, most).into_values().collect();
         if shares.len() < LEAST_ROUNDS {
@@ -212,8 +213,8 @@ impl<'r> Selected<'r> {
         median_interval(&shares, self.seed)
     }
 
-    /// How many times the serial share of one series is that of another, compared within each round
-    /// that has both; a share below a hundredth counts as one.
+    /// Returns the ratio of the serial shares of two series, compared within each round that has both; a share
+    /// below a hundredth counts as a hundredth.
     pub fn share_ratio(
         &self,
         series: &str,
@@ -238,7 +239,7 @@ impl<'r> Selected<'r> {
         rounds.into_iter().filter_map(fitted).collect()
     }
 
-    /// The places of a series in a state, smallest first.
+    /// Returns the places of a series in a state, smallest first.
     pub fn places(&self, series: &str, state: State) -> Vec<f64> {
         let mut places: Vec<f64> = self
             .runs()
@@ -250,12 +251,12 @@ impl<'r> Selected<'r> {
         places
     }
 
-    /// The place at which a series was fastest, by its medians.
+    /// Returns the place with the lowest median time of a series.
     pub fn best(&self, series: &str, state: State) -> Option<f64> {
         self.best_of(series, state, |_| true)
     }
 
-    /// The best place of a series among those that `is_meant` accepts.
+    /// Returns the best place of a series among those that `is_meant` accepts.
     pub fn best_of(
         &self,
         series: &str,
@@ -285,7 +286,7 @@ mod tests {
     fn series_meet_within_the_rounds_that_both_have() {
         let mut runs = Vec::new();
         for round in 0..9 {
-            // The machine is slower in each round than in the one before.
+            // The machine becomes slower from round to round.
             let drift = 1.0 + 0.5 * f64::from(u8::try_from(round).expect("few"));
             runs.push(run("serial", 1.0, round, 8.0 * drift));
             runs.push(run("pool", 4.0, round, 2.0 * drift));

@@ -1,12 +1,12 @@
-//! The words that pages and tables share.
+//! Words that pages and tables share.
 
 use super::{Measured, Progress, State};
 use swath_profile::stats::NOISY_SPREAD;
 
-/// In place of a number that is not known.
+/// The text for an unknown number.
 const NONE: &str = "–";
 
-/// The heading of a study's experiments, by its letter.
+/// Returns the heading of a study's experiments, by letter.
 ///
 /// ```
 /// use swath_study::results::heading_of;
@@ -22,7 +22,7 @@ pub fn heading_of(letter: &str) -> String {
 }
 
 impl State {
-    /// The word for the files of a verdict; no file is read where files are written.
+    /// Returns the word for the files of a verdict.
     pub fn files(self) -> &'static str {
         match self {
             Self::Warm => "warm",
@@ -33,7 +33,7 @@ impl State {
 }
 
 impl Measured {
-    /// Why a claim has no verdict.
+    /// Returns the reason why a claim has no verdict.
     pub fn not_judged(&self) -> String {
         match &self.state {
             Progress::Failed(why) | Progress::Skipped(why) => why.clone(),
@@ -47,7 +47,7 @@ impl Measured {
         }
     }
 
-    /// The spread of the control, as a share of its median, in words.
+    /// Returns the spread of the control in words, as a share of its median.
     pub fn noise_words(&self) -> String {
         match (self.noise, self.noise_below) {
             (Some(spread), _) if spread > NOISY_SPREAD => {

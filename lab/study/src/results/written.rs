@@ -1,4 +1,4 @@
-//! An experiment in its file format: files of schema 1 have one claim without a source, and one finding
+//! The file format of an experiment. Files of schema 1 have one claim without a source, and one finding
 //! for all states.
 
 use serde::Deserialize;
@@ -46,7 +46,7 @@ impl From<Written> for Measured {
             let finding = Finding { state: State::None, verdict, because, of_limit };
             let source = Source { words: claim.into(), ..Source::default() };
             let (id, verdicts) = (id.clone(), vec![finding]);
-            // Smaller spreads were not kept.
+            // Schema 1 did not store smaller spreads.
             noise_below = noise.is_none().then_some(NOISY_SPREAD);
             claims.push(Claimed { id, source, rule: String::new(), verdicts });
         }
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!((finding.verdict, finding.state), (Holds::No, State::None));
         assert_eq!(finding.because, "1.5");
         assert_eq!(measured.noise_words(), "below 15 %");
-        // A file in the new format is read unchanged.
+        // The new format is read unchanged.
         let text = serde_json::to_string(&measured).expect("text");
         assert_eq!(serde_json::from_str::<Measured>(&text).expect("schema 2"), measured);
     }

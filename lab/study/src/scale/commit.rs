@@ -1,13 +1,13 @@
-//! The cost of the end of a job: one process looks at each segment, then writes the output.
+//! The cost of the commit of a job: a process looks at each segment, then writes the output.
 //!
 //! ```text
 //! file       look at each ─▶ draft, CHOSEN ─▶ open and copy each ─▶ the name ─▶ list, remove each
 //! segments   look at each ─▶ MANIFEST ─▶ list, for attempts that were not chosen
 //! ```
 //!
-//! Looks and removals are [calls](super::calls) of several threads. Several committers share the folders, if
-//! there are as many folders; then each writes a manifest of its own, and one more lists these. A commit also
-//! looks at each input, as it does at each segment; here a job has few.
+//! Looks and removals are [calls](super::calls) of several threads. Several committers divide the folders,
+//! if there are as many; each then writes a manifest, and one more manifest lists these. A commit also looks
+//! at each input, which is ignored here: a job has few.
 
 use anyhow::{Result, ensure};
 
@@ -17,30 +17,30 @@ use super::model::Job;
 /// The form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputForm {
-    /// One file; what the parts wrote is copied to its places.
+    /// One file; the bytes of the parts are copied to their places.
     Copied,
-    /// One file; the file system shares blocks, so that nothing is copied.
+    /// One file; the file system shares blocks, and nothing is copied.
     Shared,
     /// The segments are the output, and a manifest lists them.
     Segments,
 }
 
-/// Bytes of a segment that one thread brings to their place before it takes the next.
+/// Bytes of a segment that one thread copies or shares at one time.
 const UNIT: f64 = 16_777_216.0;
 
-/// How a job is committed.
+/// The settings of a commit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Committing {
     /// The form of the output.
     pub output: OutputForm,
-    /// Processes that commit, of which at most one for each folder looks at segments; and the threads of each
+    /// The committing processes, of which at most one for each folder looks at segments, and their threads
     /// that look and remove.
     pub callers: Callers,
-    /// Threads of each that copy or share: one for each core.
+    /// Threads of each process that copy or share: one for each core.
     pub threads: usize,
-    /// Bytes of text for each segment, in the manifest or in the list of chosen attempts.
+    /// Bytes of text for each segment in the manifest or in the list of chosen attempts.
     pub bytes_each: f64,
-    /// Seconds of a processor for each segment, to choose and encode it.
+    /// CPU seconds to choose and encode a segment.
     pub encode_s: f64,
     /// Seconds to make a file durable.
     pub sync_s: f64,
@@ -49,18 +49,18 @@ pub struct Committing {
 /// Seconds of each phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Commit {
-    /// To look at each segment.
+    /// Looking at each segment.
     pub look_s: f64,
-    /// To choose, encode and write what lists them.
+    /// Choosing, encoding and writing the list of segments.
     pub list_s: f64,
-    /// To bring bytes to their places.
+    /// Bringing bytes to their places.
     pub place_s: f64,
-    /// To list the folder again, and to remove segments.
+    /// Listing the folder again, and removing segments.
     pub remove_s: f64,
 }
 
 impl Commit {
-    /// All of it.
+    /// Returns the sum of all phases.
     pub fn seconds(&self) -> f64 {
         self.look_s + self.list_s + self.place_s + self.remove_s
     }
@@ -70,7 +70,7 @@ impl Commit {
 ///
 /// # Errors
 ///
-/// As [`simulate`](super::simulate) for the job; if nobody commits.
+/// As [`simulate`](super::simulate) for the job; if there is no committer.
 pub fn commit(job: &Job, how: &Committing) -> Result<Commit> {
     job.check()?;
     ensure!(
@@ -93,18 +93,18 @@ pub fn commit(job: &Job, how: &Committing) -> Result<Commit> {
     if how.output == OutputForm::Segments {
         return Ok(listed);
     }
-    // The name of the file, then the receipt of the commit.
+    // One sync for the name of the file, one for the receipt of the commit.
     let place_s = placed_s(job, how) + 2.0 * how.sync_s;
     Ok(Commit { place_s, remove_s: listing_s + job.calls_s(parts, how.callers), ..listed })
 }
 
-/// Seconds until the bytes of all parts are at their places.
+/// Returns the seconds until the bytes of all parts are at their places.
 fn placed_s(job: &Job, how: &Committing) -> f64 {
     let (storage, parts) = (&job.storage, job.work.parts as f64);
     let units = parts * (job.work.bytes_out / UNIT).ceil();
     let in_turn = (units / (how.callers.processes * how.threads) as f64).ceil();
     if how.output == OutputForm::Shared {
-        // A call that shares blocks waits for the server like one that opens the segment.
+        // A call that shares blocks waits for the server as one that opens the segment does.
         return job.waits_s(2.0 * units, 2.0 * in_turn);
     }
     // The threads of one process share its link.

@@ -1,16 +1,16 @@
-//! A verb of the library on more cores than this machine has.
+//! Predicts a verb of the library on more cores than this machine has.
 //!
 //! A verb is a job inside one process: its blocks are parts, its threads are workers, and the lock that
-//! hands out blocks is the client. So [`simulate`] computes it, with what one block takes here:
+//! hands out blocks is the client. So [`simulate`] computes it from the cost of one block here:
 //!
 //! ```text
 //! the lock ──▶ memory ──▶ a core ──▶ the file ──▶ the lock …
 //!   Line         Pool       Pool       Pool
 //! ```
 //!
-//! How often a block takes the lock is what the library's tests count and bound (`locks/tests.rs` in
-//! `crates/swath`). What one lock, one wake-up and one byte take is [measured](Machine::measure), except for
-//! the bandwidth of a memory that this machine does not have.
+//! The library's tests bound the number of locks for each block (`locks/tests.rs` in `crates/swath`). The
+//! time of one lock, one wake-up and one byte is [measured](Machine::measure), except for the bandwidth of
+//! a memory that this machine does not have.
 //!
 //! ```
 //! use swath_study::scale::Bandwidth;
@@ -32,82 +32,82 @@ use anyhow::Result;
 
 use super::{Bandwidth, Client, Job, Storage, Strategy, Use, Work, simulate};
 
-/// The time of one block.
+/// The costs of one block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Block {
-    /// Locks, and changes of shared counters, on lines that all workers use.
+    /// Locks, and changes of shared counters, on cache lines that all workers use.
     pub locks: f64,
-    /// Threads that are woken for it.
+    /// Threads woken for the block.
     pub wake_ups: f64,
-    /// Bytes that come from memory.
+    /// Bytes read from memory.
     pub bytes_in: f64,
-    /// Seconds of a core besides.
+    /// Further CPU seconds.
     pub compute_s: f64,
-    /// Bytes that go into one file.
+    /// Bytes written to one file.
     pub bytes_out: f64,
 }
 
 /// The speed of a machine, and the costs that its threads cause each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Machine {
-    /// Seconds of one lock that another core had last.
+    /// Seconds of one lock that another core held last.
     pub lock_s: f64,
-    /// Seconds in which a thread wakes another.
+    /// Seconds to wake another thread.
     pub wake_s: f64,
-    /// Seconds in which one thread starts another.
+    /// Seconds to start another thread.
     pub thread_s: f64,
-    /// Bytes from memory.
+    /// The bandwidth of reads from memory.
     pub read: Bandwidth,
-    /// Bytes into one file in the page cache.
+    /// The bandwidth of writes to one file in the page cache.
     pub write: Bandwidth,
 }
 
-/// The speed of one core with the bytes of a block, a second.
+/// The speed of one core with the bytes of a block, in bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
-    /// Bytes read into memory that exists.
+    /// Reading into existing memory.
     pub to_memory: f64,
-    /// Bytes read into a buffer that stays in the cache of the core.
+    /// Reading into a buffer that stays in the core's cache.
     pub to_cache: f64,
-    /// Bytes summed there.
+    /// Summing bytes in the cache.
     pub sum: f64,
-    /// Bytes in which line ends are counted there.
+    /// Counting line ends in the cache.
     pub lines: f64,
-    /// Bytes copied there.
+    /// Copying bytes in the cache.
     pub copy: f64,
 }
 
 const ENDLESS: Bandwidth = Bandwidth { all: f64::INFINITY, each: f64::INFINITY };
 
 impl Default for Machine {
-    /// Nothing takes time.
+    /// Returns a machine on which nothing takes time.
     fn default() -> Self {
         Self { lock_s: 0.0, wake_s: 0.0, thread_s: 0.0, read: ENDLESS, write: ENDLESS }
     }
 }
 
-/// A verb on some cores.
+/// The prediction for a verb on some cores.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Predicted {
-    /// Seconds, the starts of the threads among them.
+    /// Seconds, including the starts of the threads.
     pub seconds: f64,
-    /// The busiest resource that all workers share; `cores` if nothing shared is busy most of the time.
+    /// The busiest shared resource; `cores` if no shared resource is busy most of the time.
     pub first: &'static str,
-    /// How busy it is.
+    /// The use of each resource.
     pub busy: Use,
 }
 
-/// From this share of the time on, a shared thing keeps more cores from helping.
+/// The share of the time from which a busy resource keeps more cores from helping.
 pub const BUSY: f64 = 0.8;
 
-/// Names of what is shared.
+/// The names of the shared resources.
 pub const SHARED: [&str; 3] = ["lock", "memory", "file"];
 
 /// Predicts `blocks` blocks on this many cores, a worker each.
 ///
 /// # Errors
 ///
-/// If a number is one that no machine can have.
+/// If a number is impossible for a machine.
 pub fn predict(
     block: &Block,
     machine: &Machine,
@@ -123,16 +123,16 @@ pub fn predict(
     Ok(Predicted { seconds: found.seconds + started, first, busy })
 }
 
-/// The starts of threads, one after the other, until there is one for each core: each thread starts two
-/// more before it works.
+/// Returns the number of thread starts, one after the other, until there is a thread for each core: each
+/// thread starts two more before it works.
 fn starts(cores: usize) -> usize {
     let steps = (cores + 1).next_power_of_two().ilog2().saturating_sub(1);
     cores.saturating_sub(1).min(2 * steps as usize)
 }
 
-/// The verb as a job.
+/// Returns the verb as a job.
 fn job(block: &Block, machine: &Machine, blocks: usize, cores: usize) -> Job {
-    // One core alone never waits for a line that another had.
+    // One core alone never waits for a cache line of another.
     let lock_s = if cores > 1 { block.locks * machine.lock_s } else { 0.0 };
     let free = Job::default();
     Job {
@@ -179,7 +179,7 @@ mod tests {
         // Two cores: each block takes 10 ms of one of them.
         assert!(near(on(2).seconds, 5.0), "{:?}", on(2));
         assert_eq!(on(2).first, "cores");
-        // The lock alone takes 1 ms for each block, and for each worker that finds none.
+        // The lock takes 1 ms for each block, and for each worker that finds none.
         for cores in [16_u32, 64] {
             let found = on(cores as usize);
             assert!(near(found.seconds, 0.001 * f64::from(1_000 + cores)), "{found:?}");
@@ -194,7 +194,7 @@ mod tests {
         let write = Bandwidth { all: 2e9, each: 1e9 };
         let machine = Machine { read, write, ..Machine::default() };
         let file = predict(&block, &machine, 1_000, 32).expect("possible");
-        // All read 32 blocks in 1.6 ms, then all write them in 16 ms: 31.25 times.
+        // 31.25 times, all cores read 32 blocks in 1.6 ms, then write them in 16 ms.
         assert!(near(file.seconds, 0.55) && file.first == "file", "{file:?}");
         let machine = Machine { write: ENDLESS, ..machine };
         let memory = predict(&block, &machine, 10_000, 64).expect("possible");
@@ -206,7 +206,7 @@ mod tests {
         let block = Block { compute_s: 0.001, wake_ups: 1.0, ..Block::default() };
         let machine = Machine { wake_s: 0.001, thread_s: 0.01, ..Machine::default() };
         let found = predict(&block, &machine, 100, 10).expect("possible");
-        // Ten blocks of 2 ms each, and three steps in which threads start two more.
+        // Ten blocks of 2 ms each, and three steps in which threads start two more threads.
         assert!(near(found.seconds, 0.02 + 0.06), "{found:?}");
         assert_eq!([1, 2, 3, 4, 7, 8, 64].map(starts), [0, 1, 2, 3, 4, 6, 12]);
         let wrong = Machine { lock_s: -1.0, ..machine };

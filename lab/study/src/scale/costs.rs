@@ -1,4 +1,4 @@
-//! The cost of each step of a job on this machine: the numbers that a simulation begins with.
+//! Measures the cost of each step of a job on this machine, for the simulation.
 
 use std::fs;
 use std::io::Write;
@@ -16,36 +16,36 @@ use super::commit::{Committing, OutputForm, commit};
 use super::model::{Bandwidth, Job, Storage};
 use crate::measure::Meter;
 
-/// Bytes of a segment where only its name counts.
+/// The content of a segment where only its name counts.
 const TINY: &[u8] = b"one small segment\n";
-/// Segments with a sync each, which is slow.
+/// The number of segments with a sync each, which is slow.
 const SYNCED: usize = 20;
-/// Segments of a full folder that are written, and timed.
+/// The number of segments of a full folder that are written and timed.
 const WRITTEN: usize = 100;
-/// Names of one file; ext4 allows 65,000.
+/// The most names of one file; ext4 allows 65,000.
 const LINKS: usize = 30_000;
-/// Bytes at a time where bytes count.
+/// Bytes of a block where bytes count.
 const BLOCK: usize = 4 << 20;
 
-/// Measured with one process, warm.
+/// The costs of one process with warm files.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
-    /// Segments in the folder at the end.
+    /// The number of segments in the full folder.
     pub names: usize,
-    /// Seconds to begin, write and finish a small segment, when the folder is nearly that full.
+    /// Seconds to begin, write and finish a small segment in the nearly full folder.
     pub segment_s: f64,
     /// Seconds for a segment that is durable before it gets its name.
     pub synced_s: f64,
     /// Seconds for one name of a listing.
     pub names_s: f64,
-    /// Seconds for one name of a listing that looks at each file with several threads, as a client does that
-    /// starts again.
+    /// Seconds for one name of a listing that looks at each file with several threads, as a restarted client
+    /// does.
     pub list_s: f64,
-    /// Seconds of stat(2) for one segment, one after the other.
+    /// Seconds of one stat(2), in sequence.
     pub look_s: f64,
-    /// Seconds of the commit for one segment, where a manifest is the output.
+    /// Seconds of the commit for one segment, if a manifest is the output.
     pub commit_s: f64,
-    /// Seconds of the commit for one small segment, where a file is the output.
+    /// Seconds of the commit for one small segment, if a file is the output.
     pub file_s: f64,
     /// Bytes of the manifest for one segment.
     pub manifest_bytes: f64,
@@ -53,16 +53,16 @@ pub struct Costs {
     pub read_per_s: f64,
     /// Bytes a second that a part writes.
     pub write_per_s: f64,
-    /// Bytes a second that the commit brings to their places, until they are durable.
+    /// Bytes a second that the commit brings to their places and makes durable.
     pub place_per_s: f64,
 }
 
-/// Measures with `names` segments in a job's folder, and with `blocks` blocks of 4 MiB. What it makes in
-/// `folder` is removed again.
+/// Measures with `names` segments in a job's folder, and with `blocks` blocks of 4 MiB, in `folder`. It
+/// removes its files.
 ///
 /// # Errors
 ///
-/// If something cannot be made or read there.
+/// If a file cannot be made or read there.
 pub fn measure(folder: &Path, names: usize, blocks: usize) -> Result<Costs> {
     ensure!(names > 0 && blocks > 0, "nothing to measure");
     let scratch = tempfile::Builder::new().prefix("costs-").tempdir_in(folder);
@@ -86,7 +86,7 @@ fn no_inputs() -> [&'static Path; 0] {
     []
 }
 
-/// Many small segments in one folder.
+/// Measures many small segments in one folder.
 fn small(folder: &Path, names: usize, costs: &mut Costs) -> Result<()> {
     let options = options(Form::Segments, Durability::None).with_parts(names);
     let plan = options.plan(no_inputs(), folder.join("segments"))?;
@@ -98,7 +98,7 @@ fn small(folder: &Path, names: usize, costs: &mut Costs) -> Result<()> {
     costs.names_s = seconds / count;
     costs.look_s = looked(&paths)? / count;
     costs.commit_s = timed(|| Ok(plan.commit(&done)?))?.1 / count;
-    // No segment is as long as what lists them.
+    // The manifest is the longest file besides segments and the plan.
     let lens = fs::read_dir(plan.folder())?.map(|entry| {
         let entry = entry?;
         let is_segment = entry.file_name().as_bytes().starts_with(b"part-");
@@ -117,9 +117,9 @@ fn small(folder: &Path, names: usize, costs: &mut Costs) -> Result<()> {
     Ok(())
 }
 
-/// Fills the folder of a plan: most parts are links to the segment of another, and the last are written.
-/// Returns the seconds for each of these. New files for all would be slow where a file system does not
-/// use numbers of files again that were removed a moment ago, as ext4 does without a journal.
+/// Fills the folder of a plan: most parts are links to another part's segment, and the last parts are
+/// written. Returns the seconds for each written part. New files for all parts would be slow on a file
+/// system that does not reuse recently freed inodes, such as ext4 without a journal.
 fn filled(plan: &Plan) -> Result<f64> {
     let count = plan.parts().len();
     let first = count.saturating_sub(WRITTEN);
@@ -133,7 +133,7 @@ fn filled(plan: &Plan) -> Result<f64> {
         }
         let of = |index: usize| plan.folder().join(format!("part-{index:06}{name}"));
         if fs::hard_link(of(index - index % LINKS), of(index)).is_err() {
-            // Here files have one name, or few.
+            // The file system allows no or few links.
             segment(plan, index, TINY)?;
         }
     }
@@ -151,7 +151,7 @@ fn segment(plan: &Plan, index: usize, bytes: &[u8]) -> Result<Done> {
     Ok(writer.finish()?)
 }
 
-/// One segment for each part.
+/// Writes one segment for each part.
 fn segments(plan: &Plan, bytes: &[u8]) -> Result<Vec<Done>> {
     (0..plan.parts().len()).map(|index| segment(plan, index, bytes)).collect()
 }
@@ -174,7 +174,7 @@ fn synced(folder: &Path) -> Result<f64> {
     Ok(seconds / SYNCED as f64)
 }
 
-/// Bytes of a part, and their way into the output.
+/// Measures the bytes of parts: reads, writes and the commit.
 fn large(folder: &Path, blocks: usize, costs: &mut Costs) -> Result<()> {
     let options = options(Form::File, Durability::Full).with_parts(blocks);
     let plan = options.plan(no_inputs(), folder.join("large"))?;
@@ -205,7 +205,7 @@ fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
 }
 
 impl Costs {
-    /// Keeps all of them with a run.
+    /// Adds all costs to a run.
     pub fn note(&self, meter: &mut Meter) {
         for (name, value) in [
             ("segment_seconds", self.segment_s),
@@ -224,13 +224,13 @@ impl Costs {
         }
     }
 
-    /// This machine as storage: all its cores at most, and nothing to wait for besides.
+    /// Returns this machine as storage that only the number of cores limits.
     pub fn storage(&self, cores: f64) -> Storage {
         let work = Job::default().work;
         self.storage_with(self.segment_s / (work.opens + work.closes), cores)
     }
 
-    /// This machine as the storage of a commit, which looks at names and makes none.
+    /// Returns this machine as the storage of a commit, which looks at names and makes none.
     pub fn storage_of_commit(&self, cores: f64) -> Storage {
         self.storage_with(self.look_s, cores)
     }
@@ -244,14 +244,14 @@ impl Costs {
             write: all(self.write_per_s),
             operations_per_s: cores / operation_s,
             one_folder_per_s: cores / operation_s,
-            // One caller waits for the whole operation.
+            // One caller waits for a whole operation.
             latency_s: operation_s - operation_s / cores,
             names_per_s: 1.0 / self.names_s,
         }
     }
 
-    /// A commit by one process with two threads. What it computes is what the commit here took besides its
-    /// looks, its text and its listing on that many cores.
+    /// Returns a commit by one process with two threads. Its CPU time is the measured time of the commit here,
+    /// less its looks, its text and its listing on this many cores.
     ///
     /// # Errors
     ///
@@ -267,7 +267,7 @@ impl Costs {
         };
         let storage = self.storage_of_commit(cores);
         let job = Job { storage, ..Job::default().with_parts(self.names) };
-        // The commit that was measured syncs nothing.
+        // The measured commit syncs nothing.
         let segments = Committing { output: OutputForm::Segments, sync_s: 0.0, ..how };
         let rest = self.commit_s - commit(&job, &segments)?.seconds() / self.names as f64;
         Ok(Committing { encode_s: rest.max(0.0), ..how })

@@ -1,4 +1,4 @@
-//! The events of a simulated job, in the order of a virtual clock.
+//! The simulation: the events of a job, in the order of a virtual clock.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ const READ: usize = 0;
 const CORES: usize = 1;
 const WRITE: usize = 2;
 
-/// A job that is running.
+/// The state of a running job.
 struct Engine<'j> {
     job: &'j Job,
     chance: Chance,
@@ -26,7 +26,7 @@ struct Engine<'j> {
     pools: [Pool; 3],
     parts: Parts,
     workers: Vec<Worker>,
-    /// Grows when a worker fails: what was under way for it is void then.
+    /// Counts the failures of each worker; events of an earlier epoch are void.
     epochs: Vec<u32>,
     idle: VecDeque<(u32, u32)>,
     check_at: f64,
@@ -36,7 +36,7 @@ struct Engine<'j> {
     found: Simulated,
 }
 
-/// Simulates a job from the first request to the last receipt. The commit is not part of it, see
+/// Simulates a job from the first request to the last receipt. For the commit, see
 /// [`commit`](super::commit).
 ///
 /// It takes about a microsecond for each part. The same job and seed give the same numbers on every
@@ -44,8 +44,8 @@ struct Engine<'j> {
 ///
 /// # Errors
 ///
-/// If the job has numbers that no job can have, or never ends: all workers died, or they fail before
-/// any part is done.
+/// If the job has impossible numbers, or never ends: all workers died, or they fail before any part is
+/// done.
 pub fn simulate(job: &Job, seed: u64) -> Result<Simulated> {
     job.check()?;
     let mut engine = Engine::new(job, seed)?;
@@ -81,14 +81,14 @@ impl<'j> Engine<'j> {
         })
     }
 
-    /// Each worker asks for its first part, or for its share.
+    /// Adds the first events: each worker asks for its first part, or for its share.
     fn begin(&mut self) {
         for worker in (0_u32..).take(self.job.workers) {
             self.push(0.0, What::Message { receipt: false, request: true }, worker);
             self.expect_failure(worker);
         }
         for death in &self.job.trouble.deaths {
-            // It comes whatever happened to the worker before.
+            // A death comes in any epoch.
             self.events.push(death.at_s, What::Fail { for_good: true }, death.worker, u32::MAX);
         }
         self.expect_client_failure();
@@ -99,7 +99,7 @@ impl<'j> Engine<'j> {
         self.events.push(self.now + after, what, worker, epoch);
     }
 
-    /// The next thing that happens, happens.
+    /// Handles the next event.
     fn step(&mut self) -> Result<()> {
         let mut first = self.events.first();
         let mut pool = None;
@@ -173,7 +173,7 @@ impl<'j> Engine<'j> {
         Ok(())
     }
 
-    /// Seconds since a worker's present step began; the next one begins.
+    /// Begins the next step of a worker; returns the seconds since the current one began.
     fn lap(&mut self, worker: u32) -> f64 {
         let state = &mut self.workers[worker as usize];
         let seconds = self.now - state.step_began;
@@ -181,12 +181,12 @@ impl<'j> Engine<'j> {
         seconds
     }
 
-    /// When that many operations on names have been done, one after the other.
+    /// Returns the time at which this many operations on names are done, one after the other.
     fn names_after(&mut self, operations: f64) -> f64 {
         self.names.serve(self.now, operations) + operations * self.job.storage.latency_s
     }
 
-    /// A worker begins to take from a pool what its part needs.
+    /// Begins to take the amount for a worker's part from a pool.
     fn take(&mut self, pool: usize, worker: u32) {
         let state = self.workers[worker as usize];
         let Some(part) = state.part else { return };
@@ -208,7 +208,7 @@ impl<'j> Engine<'j> {
         }
     }
 
-    /// A worker has taken all of it.
+    /// Continues after a worker has taken the whole amount from a pool.
     fn taken(&mut self, pool: usize, worker: u32) {
         match pool {
             READ => {
@@ -228,7 +228,7 @@ impl<'j> Engine<'j> {
         }
     }
 
-    /// A request is answered; the message leaves at `served`.
+    /// Answers the request of a worker; the message leaves at `served`.
     fn give(&mut self, worker: u32, served: f64) {
         let own = self.parts.own(worker);
         match own.map_or_else(|| self.parts.next(self.now), Next::Part) {
@@ -248,7 +248,7 @@ impl<'j> Engine<'j> {
         self.events.push(served + self.job.client.latency_s, What::Begin, worker, epoch);
     }
 
-    /// A part may be late at a time; the client looks then.
+    /// Makes the client look for late parts at a time.
     fn expect_late(&mut self, at: Option<f64>) {
         if let Some(at) = at.filter(|&at| at < self.check_at) {
             self.check_at = at;
@@ -264,7 +264,7 @@ impl<'j> Engine<'j> {
         (state.began, state.step_began) = (self.now, self.now);
     }
 
-    /// Workers without a part get what has come up, as long as there is something.
+    /// Gives parts to idle workers, while there are any.
     fn wake(&mut self) {
         while let Some((worker, epoch)) = self.idle.pop_front() {
             if self.epochs[worker as usize] != epoch {
@@ -375,7 +375,7 @@ impl<'j> Engine<'j> {
         }
     }
 
-    /// The client comes back, lists the folder and looks at each segment.
+    /// Closes the client until it is back, has listed the folder and has looked at each segment.
     fn client_fails(&mut self) {
         let away = self.job.trouble.client_restart_s + self.job.relist_s(self.segments);
         self.client.close(self.now, away);
@@ -386,12 +386,12 @@ impl<'j> Engine<'j> {
         let per_hour = self.job.trouble.client_failures_per_hour;
         let after = self.chance.client_failure_s(self.client_failures, per_hour);
         self.client_failures += 1;
-        // Not while it is away.
+        // The next failure comes after the client is back.
         let at = self.now.max(self.client.free_at) + after;
         self.events.push(at, What::ClientFails, 0, 0);
     }
 
-    /// Attempts that still run are of no use.
+    /// Ends the job. Attempts that still run are extra work.
     fn finish(mut self) -> Simulated {
         let end = self.found.seconds;
         for state in &self.workers {

@@ -1,4 +1,4 @@
-//! The events of a simulated job, and their queue: earliest first, and in order at one time.
+//! The events of a simulated job, and their queue: earliest first, then in the order of insertion.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,23 +6,23 @@ use std::collections::BinaryHeap;
 /// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// A message of a worker arrives at the client: a receipt, a request, or both.
+    /// A message of a worker, with a receipt, a request, or both, arrives at the client.
     Message { receipt: bool, request: bool },
-    /// A worker has its part.
+    /// A worker has received its part.
     Begin,
-    /// It has opened what it reads.
+    /// The worker has opened its inputs.
     Opened,
-    /// It has waited for something that is not shared.
+    /// The worker has ended its wait for an unshared resource.
     Waited,
-    /// The segment has its name.
+    /// The worker's segment has its name.
     Named,
     /// A worker fails.
     Fail { for_good: bool },
-    /// It is back.
+    /// A failed worker is back.
     Back,
     /// The client notices that a part has no worker.
     Missed(u32),
-    /// A part may be late now.
+    /// The client looks for late parts.
     Check,
     /// The client fails.
     ClientFails,
@@ -62,7 +62,7 @@ pub(super) struct EventQueue {
 }
 
 impl EventQueue {
-    /// Something happens to a worker; nothing that never comes is kept.
+    /// Adds an event of a worker, unless its time is infinite.
     pub(super) fn push(&mut self, at: f64, what: What, worker: u32, epoch: u32) {
         if at.is_finite() {
             self.order += 1;
@@ -70,7 +70,7 @@ impl EventQueue {
         }
     }
 
-    /// When the next thing happens; infinity if there is none.
+    /// Returns the time of the next event; infinity if there is none.
     pub(super) fn first(&self) -> f64 {
         self.events.peek().map_or(f64::INFINITY, |Reverse(event)| event.at)
     }

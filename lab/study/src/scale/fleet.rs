@@ -1,17 +1,17 @@
-//! The workers of a simulated job, and everything that is drawn at random for them.
+//! The workers of a simulated job, and their random numbers.
 
 use std::f64::consts::TAU;
 
 use super::model::{Job, Trouble, Work};
 use swath_plan::random::{fraction, word};
 
-/// The work of a worker at present.
+/// The current action of a worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Doing {
-    /// Nothing, or something that no pool is needed for.
+    /// Nothing, or an action without a pool.
     #[default]
     Other,
-    /// It takes from the pool of this number.
+    /// It takes from the pool with this index.
     Pool(usize),
 }
 
@@ -19,10 +19,10 @@ pub(super) enum Doing {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Worker {
     pub(super) part: Option<u32>,
-    /// Which attempt of the part.
+    /// The number of the attempt at the part.
     pub(super) attempt: u32,
     pub(super) began: f64,
-    /// When its present step began.
+    /// The time at which the current step began.
     pub(super) step_began: f64,
     pub(super) doing: Doing,
     pub(super) failures: u32,
@@ -39,7 +39,7 @@ pub(super) struct Chance {
     slow_factor: f64,
 }
 
-/// Attempts of one part that have numbers of their own.
+/// The number of attempts of one part that have their own random numbers.
 const ATTEMPTS: u64 = 1 << 20;
 
 impl Chance {
@@ -52,30 +52,30 @@ impl Chance {
         Self { parts, failures, client, slow, slow_factor }
     }
 
-    /// How many times as long a worker takes.
+    /// Returns the factor by which a worker is slower.
     pub(super) fn factor(&self, worker: u32) -> f64 {
         if (worker as usize) < self.slow { self.slow_factor } else { 1.0 }
     }
 
-    /// Seconds of computing that an attempt of a part takes on a worker that is not slow.
+    /// Returns the CPU seconds of an attempt on a worker that is not slow.
     pub(super) fn compute_s(&self, work: &Work, part: u32, attempt: u32) -> f64 {
         if work.spread == 0.0 {
             return work.compute_s;
         }
         let index = u64::from(part) * ATTEMPTS + 2 * u64::from(attempt);
-        // From above 0 to 1: its logarithm is finite.
+        // The argument is above 0, so the logarithm is finite.
         let radius = (-2.0 * (1.0 - fraction(self.parts, index)).ln()).sqrt();
         let normal = radius * (TAU * fraction(self.parts, index + 1)).cos();
         work.compute_s * (work.spread * normal - work.spread * work.spread / 2.0).exp()
     }
 
-    /// Seconds until a worker fails, counted from its last start.
+    /// Returns the seconds from a worker's last start to its next failure.
     pub(super) fn failure_s(&self, worker: u32, failures: u32, per_hour: f64) -> f64 {
         let index = (u64::from(worker) << 32) + u64::from(failures);
         exponential(self.failures, index, per_hour)
     }
 
-    /// Seconds until the client fails.
+    /// Returns the seconds until the client fails.
     pub(super) fn client_failure_s(&self, failures: u32, per_hour: f64) -> f64 {
         exponential(self.client, u64::from(failures), per_hour)
     }

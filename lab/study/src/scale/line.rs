@@ -1,6 +1,6 @@
-//! A line: requests are served one after the other, in the order in which they come.
+//! A line: a server handles requests one after the other, in order of arrival.
 
-/// A server with one line. A request that comes at `now` begins when all earlier ones have been served.
+/// A server with one line. The service of a request begins after that of all earlier ones.
 ///
 /// ```
 /// use swath_study::scale::ServerLine;
@@ -13,19 +13,20 @@
 #[derive(Clone, Copy, Debug)]
 pub struct ServerLine {
     seconds_each: f64,
-    /// When all that has come so far has been served.
+    /// The time at which all earlier requests have been served.
     pub free_at: f64,
-    /// Seconds of service so far.
+    /// Total seconds of service.
     pub busy_s: f64,
 }
 
 impl ServerLine {
-    /// Serves this many requests a second.
+    /// Makes a server for this many requests a second.
     pub fn new(per_s: f64) -> Self {
         Self { seconds_each: 1.0 / per_s, free_at: 0.0, busy_s: 0.0 }
     }
 
-    /// Returns when `requests` that come at `now` have been served. Calls must come in the order of time.
+    /// Returns the time at which `requests` that arrive at `now` have been served. Calls must be in order of
+    /// time.
     pub fn serve(&mut self, now: f64, requests: f64) -> f64 {
         let takes = requests * self.seconds_each;
         self.busy_s += takes;
@@ -33,7 +34,7 @@ impl ServerLine {
         self.free_at
     }
 
-    /// Serves nothing from `now` on for some seconds.
+    /// Stops serving for some seconds from `now` on.
     pub fn close(&mut self, now: f64, seconds: f64) {
         self.free_at = self.free_at.max(now) + seconds;
     }

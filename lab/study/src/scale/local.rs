@@ -1,4 +1,4 @@
-//! A cluster of processes on this machine, which does small jobs with [`swath::job`].
+//! A cluster of processes on this machine, which runs small jobs with [`swath::job`].
 //!
 //! ```text
 //! this process  ──tasks──▶  command, command, …     who does what: the simulation's own code
@@ -21,9 +21,9 @@ use super::model::{Death, Strategy};
 use super::parts::{Next, Parts};
 use super::worker::{Answer, READY, Task};
 
-/// The words of the command that begin a worker.
+/// The arguments of the command that start a worker.
 pub const WORDS: [&str; 2] = ["study", "worker"];
-/// A worker that says nothing for as long is stuck.
+/// The silence after which a worker counts as stuck.
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// A small job.
@@ -31,28 +31,28 @@ const SILENCE: Duration = Duration::from_secs(60);
 pub struct SmallJob {
     /// Processes.
     pub workers: usize,
-    /// Who does what.
+    /// The distribution of parts to workers.
     pub strategy: Strategy,
     /// Parts.
     pub parts: usize,
-    /// How often a part sums its bytes.
+    /// The number of times that a part sums its bytes.
     pub passes: u32,
     /// Seconds that a part sleeps.
     pub wait_s: f64,
-    /// How many times as long the first worker takes.
+    /// The factor by which the first worker is slower.
     pub slow_factor: u32,
     /// A worker that is killed.
     pub death: Option<Death>,
 }
 
-/// How it went.
+/// The result of a small job.
 #[derive(Clone, Debug)]
 pub struct LocalOutcome {
     /// Seconds from the first task to the last receipt.
     pub seconds: f64,
     /// Seconds of the commit.
     pub commit_s: f64,
-    /// The answers that counted, in the order in which they came.
+    /// The answers that counted, in order of arrival.
     pub answers: Vec<Answer>,
     /// Attempts that began.
     pub attempts: usize,
@@ -62,7 +62,7 @@ pub struct LocalOutcome {
 ///
 /// # Errors
 ///
-/// If a process cannot be started, fails, or is silent for a minute; those of the job.
+/// If a process cannot be started, fails, or is silent for a minute; the errors of the job.
 pub fn run(
     program: &Path,
     input: &Path,
@@ -93,7 +93,7 @@ fn on(program: &Path, plan: &Plan, small: &SmallJob) -> Result<LocalOutcome> {
     }
     let seconds = cluster.now();
     let (answers, attempts) = (std::mem::take(&mut cluster.answers), cluster.attempts);
-    // Attempts that still run are of no use.
+    // Stop attempts that still run.
     drop(cluster);
     let done: Vec<Done> = answers.iter().map(|answer| answer.done.clone()).collect();
     let begun = Instant::now();
@@ -107,7 +107,7 @@ enum Said {
     Gone(usize),
 }
 
-/// A process that is ended with its handle.
+/// A process that ends when its handle is dropped.
 struct Process {
     child: Child,
     input: BufWriter<ChildStdin>,
@@ -129,7 +129,7 @@ struct Cluster<'c> {
     said: Receiver<Said>,
     begun: Instant,
     parts: Parts,
-    /// When each part was given to a worker the last time.
+    /// The time at which each part was last given to a worker.
     given_at: Vec<f64>,
     idle: VecDeque<usize>,
     check_at: f64,
@@ -186,7 +186,7 @@ impl<'c> Cluster<'c> {
         Ok(())
     }
 
-    /// Handles the next answer, or what is due before it.
+    /// Handles the next answer, or an event that is due before it.
     fn step(&mut self) -> Result<()> {
         let now = self.now();
         let due = self.death.map_or(f64::INFINITY, |death| death.at_s).min(self.check_at);
@@ -248,7 +248,7 @@ impl<'c> Cluster<'c> {
         };
         let process = &mut self.processes[worker];
         process.given.push_back(part);
-        // If it is gone, its reader says so.
+        // The reader of its output reports a process that is gone.
         let _ = writeln!(process.input, "{}", serde_json::to_string(&task)?);
         Ok(())
     }
@@ -272,7 +272,7 @@ impl<'c> Cluster<'c> {
         Ok(())
     }
 
-    /// Others do what it was given.
+    /// Gives the parts of a lost worker to others.
     fn gone(&mut self, worker: usize) -> Result<()> {
         let is_expected = self.small.death.is_some_and(|death| death.worker as usize == worker);
         ensure!(is_expected, "a worker has ended before the job was done");
@@ -311,7 +311,7 @@ fn process(program: &Path, worker: usize, say: Sender<Said>) -> Result<Process> 
     Ok(process)
 }
 
-/// The command that workers are started with, and the file that they read.
+/// The command that starts workers, and their files.
 #[derive(Clone, Debug)]
 pub struct Bench {
     /// The command.

@@ -14,9 +14,9 @@ pub struct Bandwidth {
 /// Storage that all workers share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Storage {
-    /// How it is called in charts.
+    /// The name in charts.
     pub name: &'static str,
-    /// Where the numbers come from: `measured here`, or `assumed`.
+    /// The origin of the numbers: `measured here`, or `assumed`.
     pub source: &'static str,
     /// Reads.
     pub read: Bandwidth,
@@ -24,9 +24,9 @@ pub struct Storage {
     pub write: Bandwidth,
     /// Operations on names (open, stat, create, link, remove) a second, of all users and folders.
     pub operations_per_s: f64,
-    /// Operations on names a second in one folder: its entries are changed under a lock.
+    /// Operations on names a second in one folder, whose lock serialises them.
     pub one_folder_per_s: f64,
-    /// Seconds that a caller waits for one operation besides its turn.
+    /// Seconds of an operation beyond the wait for its turn.
     pub latency_s: f64,
     /// Names that a listing returns a second.
     pub names_per_s: f64,
@@ -37,9 +37,9 @@ pub struct Storage {
 pub struct Client {
     /// Requests and receipts that it handles a second.
     pub requests_per_s: f64,
-    /// Seconds that a message travels, one way.
+    /// Seconds of a message, one way.
     pub latency_s: f64,
-    /// Seconds until it notices that a worker is gone.
+    /// Seconds until it detects the loss of a worker.
     pub notices_s: f64,
 }
 
@@ -56,7 +56,7 @@ pub struct Work {
     pub compute_s: f64,
     /// The spread of these seconds: sigma of a log-normal distribution with that mean.
     pub spread: f64,
-    /// Seconds that a part waits for something else, without a core.
+    /// Seconds that a part waits without a core.
     pub wait_s: f64,
     /// Operations on names before a part reads.
     pub opens: f64,
@@ -67,7 +67,7 @@ pub struct Work {
 /// A worker that dies at a known time and does not come back.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Death {
-    /// Which one.
+    /// The index of the worker.
     pub worker: u32,
     /// Seconds from the beginning.
     pub at_s: f64,
@@ -78,7 +78,7 @@ pub struct Death {
 pub struct Trouble {
     /// The share of workers that are slow; rounded up.
     pub slow_share: f64,
-    /// How many times as long they compute and wait; 1 or more.
+    /// The factor by which slow workers compute and wait longer; 1 or more.
     pub slow_factor: f64,
     /// Failures of one worker an hour.
     pub failures_per_hour: f64,
@@ -92,14 +92,14 @@ pub struct Trouble {
     pub deaths: Vec<Death>,
 }
 
-/// Who does which part.
+/// The distribution of parts to workers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Strategy {
-    /// Each worker has a fixed share, from the beginning.
+    /// Each worker has a fixed share from the start.
     Static,
     /// A free worker takes the next part.
     Pull,
-    /// A free worker takes the next part; when there is none, a free worker tries one again that is late.
+    /// A free worker takes the next part; if there is none, it makes a second attempt at a late part.
     Hedged {
         /// A part is late when it has taken this many times the mean.
         late: f64,
@@ -121,14 +121,14 @@ pub struct Job {
     pub work: Work,
     /// The faults of the job.
     pub trouble: Trouble,
-    /// Who does what.
+    /// The distribution of parts to workers.
     pub strategy: Strategy,
-    /// Folders that the segments are divided among.
+    /// The number of folders that hold the segments.
     pub folders: usize,
 }
 
 impl Default for Job {
-    /// 10 workers, 100 parts of 64 MiB in and out, 1 s each; storage and client take no time.
+    /// Returns 10 workers and 100 parts of 64 MiB in and out, 1 s each; storage and client take no time.
     fn default() -> Self {
         let endless = Bandwidth { all: f64::INFINITY, each: f64::INFINITY };
         Self {
@@ -163,19 +163,19 @@ impl Default for Job {
 }
 
 impl Job {
-    /// With another number of workers.
+    /// Sets the number of workers.
     pub fn with_workers(self, workers: usize) -> Self {
         Self { workers, ..self }
     }
 
-    /// With another number of parts of the same size.
+    /// Sets the number of parts, of the same size.
     #[must_use]
     pub fn with_parts(mut self, parts: usize) -> Self {
         self.work.parts = parts;
         self
     }
 
-    /// With the same bytes and the same work, divided into another number of parts.
+    /// Divides the same bytes and the same work into another number of parts.
     #[must_use]
     pub fn divided_into(mut self, parts: usize) -> Self {
         let factor = self.work.parts as f64 / parts.max(1) as f64;
@@ -187,17 +187,17 @@ impl Job {
         self
     }
 
-    /// Operations on names a second that the folders of the job allow together.
+    /// Returns the operations on names a second that all folders of the job allow together.
     pub fn operations_per_s(&self) -> f64 {
         let folders = self.storage.one_folder_per_s * self.folders.max(1) as f64;
         self.storage.operations_per_s.min(folders)
     }
 
-    /// Fails for numbers that no job can have.
+    /// Checks that the numbers are possible.
     ///
     /// # Errors
     ///
-    /// Which number, and what it is.
+    /// The first impossible number, with its name.
     pub fn check(&self) -> Result<()> {
         let Self { workers, cores, storage, client, work, trouble, strategy, folders } = self;
         ensure!(*workers > 0, "a job needs at least one worker");
@@ -254,7 +254,7 @@ impl Job {
     }
 }
 
-/// How busy each shared thing was, as a share of the time.
+/// The use of each shared resource, as a share of the time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Use {
     /// The client.
@@ -267,16 +267,16 @@ pub struct Use {
     pub write: f64,
 }
 
-/// Worker seconds in each step, of all attempts.
+/// Worker seconds of all attempts, by step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {
-    /// From the request, as it arrives at the client, to the part.
+    /// From the arrival of a request at the client to the arrival of the part.
     pub asking: f64,
-    /// In operations on names.
+    /// Operations on names.
     pub naming: f64,
     /// Reading.
     pub reading: f64,
-    /// Computing, and waiting for what a part waits for.
+    /// Computing, and the waits of parts.
     pub computing: f64,
     /// Writing.
     pub writing: f64,
@@ -293,7 +293,7 @@ pub struct Simulated {
     pub attempts: usize,
     /// Attempts that ended with their worker.
     pub lost: usize,
-    /// Worker seconds of these.
+    /// Worker seconds of lost attempts.
     pub lost_s: f64,
     /// Second attempts that began because the first was late.
     pub hedges: usize,
@@ -303,7 +303,7 @@ pub struct Simulated {
     pub useful_s: f64,
     /// The longest attempt that counted.
     pub longest_s: f64,
-    /// How busy things were.
+    /// The use of the shared resources.
     pub busy: Use,
     /// The time of the workers, by use.
     pub spent: Spent,

@@ -1,4 +1,4 @@
-//! Which part a worker does next, and what became of each.
+//! The next part of each worker, and the state of each part.
 
 use std::collections::VecDeque;
 
@@ -8,11 +8,11 @@ use super::model::Strategy;
 #[derive(Debug)]
 pub(super) struct Parts {
     strategy: Strategy,
-    /// The first part that was not given to a worker; static shares are not among them.
+    /// The first part that was not given to a worker; with static shares, the number of parts.
     next: u32,
-    /// The static shares: the next part of each worker, and the end.
+    /// The static shares: the next part and the end of each worker's share.
     shares: Vec<Share>,
-    /// Parts whose worker is gone.
+    /// Parts of lost workers.
     back: VecDeque<u32>,
     states: Vec<PartState>,
     /// Attempts in the order in which they began; some have ended.
@@ -40,11 +40,11 @@ struct PartState {
 /// The next action of a free worker.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Next {
-    /// This part.
+    /// It does this part.
     Part(u32),
-    /// A part that another worker is late with.
+    /// It does a part that is late on another worker.
     Late(u32),
-    /// It waits; with a time at which a part may be late.
+    /// It waits, perhaps until a time at which a part may be late.
     Wait(Option<f64>),
 }
 
@@ -71,7 +71,7 @@ impl Parts {
         }
     }
 
-    /// The next part of a worker's own share.
+    /// Returns the next part of a worker's own share.
     pub(super) fn own(&mut self, worker: u32) -> Option<u32> {
         let share = self.shares.get_mut(worker as usize)?;
         if share.next == share.end {
@@ -81,7 +81,7 @@ impl Parts {
         Some(share.next - 1)
     }
 
-    /// A worker is gone for good: what it had not begun is for others.
+    /// Gives the unbegun parts of a worker that is gone for good to others.
     pub(super) fn inherit(&mut self, worker: u32) {
         while let Some(part) = self.own(worker) {
             self.back.push_back(part);
@@ -103,7 +103,7 @@ impl Parts {
         self.late(now, late)
     }
 
-    /// The part that is late for the longest time, if one is.
+    /// Returns the part that is late for the longest time, if there is one.
     fn late(&mut self, now: f64, late: f64) -> Next {
         while let Some(&(began, part)) = self.running.front() {
             let state = self.states[part as usize];
@@ -127,7 +127,7 @@ impl Parts {
         Next::Wait(None)
     }
 
-    /// An attempt begins; returns its number among those of this part.
+    /// Begins an attempt; returns its number among the attempts of this part.
     pub(super) fn begin(&mut self, part: u32, now: f64) -> u32 {
         let state = &mut self.states[part as usize];
         state.running += 1;
@@ -139,7 +139,7 @@ impl Parts {
         state.begun - 1
     }
 
-    /// An attempt ends; returns whether it is the first one of its part.
+    /// Ends an attempt; returns whether it is the first of its part to end.
     pub(super) fn end(&mut self, part: u32, seconds: f64) -> bool {
         let state = &mut self.states[part as usize];
         state.running -= 1;
@@ -152,12 +152,12 @@ impl Parts {
         is_first
     }
 
-    /// The worker of an attempt is gone.
+    /// Ends an attempt whose worker is gone.
     pub(super) fn lose(&mut self, part: u32) {
         self.states[part as usize].running -= 1;
     }
 
-    /// The client notices that; returns whether another worker must do the part.
+    /// Tells the client of a lost attempt; returns whether another worker must do the part.
     pub(super) fn miss(&mut self, part: u32) -> bool {
         let state = &mut self.states[part as usize];
         let is_missing = !state.is_done && state.running == 0;

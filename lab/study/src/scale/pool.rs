@@ -1,15 +1,15 @@
-//! A pool: a rate that all users at one time share equally, up to a limit for each.
+//! A pool: a rate that concurrent users share equally, up to a limit for each.
 //!
-//! With `n` users each gets `min(each, all / n)`. As all get the same, one number is enough for all of
-//! them: what a user that was there from the beginning would have got by now. A user that needs `amount`
-//! ends when that number has grown by `amount`.
+//! With `n` users each gets `min(each, all / n)`. All get the same, so one number is enough: the amount
+//! that a user since the beginning would have got. A user that needs `amount` ends when this number has
+//! grown by `amount`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::model::Bandwidth;
 
-/// A rate that all users at one time share equally, up to a limit for each.
+/// A rate that concurrent users share equally, up to a limit for each.
 ///
 /// ```
 /// use swath_study::scale::{Bandwidth, Pool};
@@ -25,17 +25,17 @@ use super::model::Bandwidth;
 pub struct Pool {
     rate: Bandwidth,
     users: usize,
-    /// The bytes that each has got since the beginning.
+    /// The bytes that a user since the beginning would have got.
     given: f64,
-    /// When that was brought up to date.
+    /// The time of the last update of `given`.
     at: f64,
     waiting: BinaryHeap<Reverse<User>>,
     order: u64,
-    /// The sum of all amounts that were taken to the end.
+    /// The sum of all amounts that were taken completely.
     total: f64,
 }
 
-/// Ordered by when it ends, then by when it joined.
+/// A user, ordered by end, then by time of joining.
 #[derive(Clone, Copy, Debug)]
 struct User {
     ends: f64,
@@ -63,13 +63,13 @@ impl Ord for User {
 }
 
 impl Pool {
-    /// An empty pool.
+    /// Returns an empty pool.
     pub fn new(rate: Bandwidth) -> Self {
         let waiting = BinaryHeap::new();
         Self { rate, users: 0, given: 0.0, at: 0.0, waiting, order: 0, total: 0.0 }
     }
 
-    /// Whether it limits nothing: what is taken from it takes no time.
+    /// Returns whether the pool has no limit, so that taking from it takes no time.
     pub fn is_endless(&self) -> bool {
         self.rate.all.is_infinite() && self.rate.each.is_infinite()
     }
@@ -85,7 +85,7 @@ impl Pool {
         self.at = now;
     }
 
-    /// A worker begins to take `amount`. `epoch` tells whether it is still the same one later.
+    /// Begins to take `amount` for a worker. `epoch` identifies its current life.
     pub fn join(&mut self, now: f64, amount: f64, worker: u32, epoch: u32) {
         self.advance(now);
         self.users += 1;
@@ -94,17 +94,17 @@ impl Pool {
         self.waiting.push(Reverse(User { ends, order, amount, worker, epoch }));
     }
 
-    /// A worker is gone that has not taken all of its amount.
+    /// Removes a lost worker that has not taken its whole amount.
     pub fn abandon(&mut self, now: f64) {
         self.advance(now);
         self.users -= 1;
     }
 
-    /// When the next user ends. Users that are gone have another epoch by now.
+    /// Returns the time at which the next user ends. Lost users, whose epoch has passed, are dropped.
     pub fn next(&mut self, epochs: &[u32]) -> Option<f64> {
         while let Some(Reverse(user)) = self.waiting.peek() {
             if epochs[user.worker as usize] == user.epoch {
-                // Rounding must not put it into the past.
+                // Rounding must not move the end into the past.
                 return Some(self.at + ((user.ends - self.given) / self.rate()).max(0.0));
             }
             self.waiting.pop();
@@ -112,7 +112,7 @@ impl Pool {
         None
     }
 
-    /// The user that [`next`](Self::next) found ends; returns its worker.
+    /// Removes the user that [`next`](Self::next) found; returns its worker.
     ///
     /// # Panics
     ///
@@ -123,14 +123,14 @@ impl Pool {
         self.users -= 1;
         self.total += user.amount;
         if self.users == 0 {
-            // Small numbers keep their digits.
+            // Restart from 0 for precision.
             self.given = 0.0;
             self.waiting.clear();
         }
         user.worker
     }
 
-    /// Returns the bytes taken so far as a share of those that could have been given in `seconds`.
+    /// Returns the bytes taken as a share of those that the pool could have given in `seconds`.
     pub fn used(&self, seconds: f64) -> f64 {
         if self.is_endless() || seconds <= 0.0 {
             0.0

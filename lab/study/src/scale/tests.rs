@@ -1,4 +1,4 @@
-//! The simulation against numbers that can be computed, and against laws that hold for any job.
+//! Compares the simulation with computed numbers, and with laws that hold for any job.
 
 use super::*;
 use swath_plan::random::{SplitMix64, fraction};
@@ -12,7 +12,7 @@ fn close(found: f64, expected: f64) {
     assert!(off < 1e-9, "{found} is not {expected}");
 }
 
-/// Storage and a client that take time.
+/// Returns a job whose storage and client take time.
 fn real() -> Job {
     let mut job = Job::default();
     job.storage.read = Bandwidth { all: 1e9, each: 4e8 };
@@ -30,10 +30,10 @@ fn one_worker_takes_the_sum_of_all() {
     let work = job.work;
     let names = (work.opens + work.closes) * (0.001 + 1.0 / 5_000.0);
     let part = work.bytes_in / 4e8 + 1.0 + work.bytes_out / 2e8 + names;
-    // A request before each part, and the last receipt.
+    // A request for each part, and the last receipt.
     let messages = 7.0 * (0.001 + 2.0 * 0.002) + 0.001;
     close(run(&job, 1).seconds, 7.0 * part + messages);
-    // With a share of its own it waits for one answer only.
+    // With a fixed share it waits for one answer only.
     let fixed = Job { strategy: Strategy::Static, ..job };
     close(run(&fixed, 1).seconds, 7.0 * part + 2.0 * (0.001 + 0.002));
 }
@@ -42,7 +42,7 @@ fn one_worker_takes_the_sum_of_all() {
 fn without_stragglers_the_time_is_that_of_the_scarcest_thing() {
     let mut job = Job::default().with_workers(10).with_parts(100);
     close(run(&job, 1).seconds, 10.0);
-    // Reads: all ten together get 1 GB/s, and nothing else is going on.
+    // Reads: all ten together get 1 GB/s, and nothing else takes time.
     job.work.compute_s = 0.0;
     job.work.bytes_out = 0.0;
     job.storage.read = Bandwidth { all: 1e9, each: 4e8 };
@@ -84,9 +84,9 @@ fn a_slow_worker_holds_up_fixed_shares_and_not_those_that_pull() {
     (job.trouble.slow_share, job.trouble.slow_factor) = (0.1, 5.0);
     let of = |strategy| run(&Job { strategy, ..job.clone() }, 1).seconds;
     close(of(Strategy::Static), 500.0);
-    // Nine workers and a fifth.
+    // The work of nine workers and a fifth.
     assert!((of(Strategy::Pull) - 1_000.0 / 9.2).abs() < 5.0, "{}", of(Strategy::Pull));
-    // The last part is on the slow one: it is done again.
+    // The last part runs on the slow worker, and a second attempt begins.
     let hedged = run(&Job { strategy: Strategy::Hedged { late: 1.5 }, ..job.clone() }, 1);
     assert!(hedged.hedges > 0 && hedged.seconds <= of(Strategy::Pull));
 }
@@ -135,7 +135,7 @@ fn a_pool_gives_what_small_steps_give() {
     }
 }
 
-/// The obvious way: each step gives each user its share of a millisecond.
+/// Computes the ends of users in small steps: each gives every user its share of a millisecond.
 fn in_small_steps(users: &[(f64, f64)], rate: Bandwidth) -> Vec<f64> {
     const STEP: f64 = 0.001;
     let mut left: Vec<f64> = users.iter().map(|user| user.1).collect();
@@ -157,7 +157,7 @@ fn in_small_steps(users: &[(f64, f64)], rate: Bandwidth) -> Vec<f64> {
     ends
 }
 
-/// A job that anything may happen to.
+/// Returns a random job with all kinds of faults.
 fn troubled(random: &mut SplitMix64) -> Job {
     let mut job = real().with_workers(1 + random.below(30)).with_parts(1 + random.below(200));
     job.work.spread = random.below(10) as f64 / 8.0;
@@ -189,7 +189,7 @@ fn whatever_happens_each_part_counts_once_and_every_second_is_somebodys() {
             let found = run(&job, seed);
             assert_eq!(found.parts, job.work.parts, "seed {seed}");
             assert!(found.attempts >= found.parts + found.lost, "seed {seed}");
-            // Attempts too many are second ones, or repeat one whose worker only seemed to be gone.
+            // Further attempts are hedges, or repeat one whose worker only seemed to be gone.
             let more = found.attempts - found.parts - found.lost;
             assert!(more <= found.hedges, "seed {seed}: {found:?}");
             let worked = found.useful_s + found.lost_s + found.extra_s;
@@ -197,7 +197,7 @@ fn whatever_happens_each_part_counts_once_and_every_second_is_somebodys() {
             let Spent { asking, naming, reading, computing, writing } = found.spent;
             let steps = asking + naming + reading + computing + writing;
             assert!(steps <= worked * 1.000_001, "seed {seed}: {found:?}");
-            // What was cut off is in no step.
+            // An attempt that was cut off misses its last step.
             assert!(steps >= found.useful_s * 0.999_999, "seed {seed}: {found:?}");
             assert!(worked <= most * 1.000_001, "seed {seed}: {found:?}");
             let Use { client, names, read, write } = found.busy;
@@ -223,8 +223,8 @@ fn failures_repeat_as_much_work_as_their_rate_says() {
     let mut job = Job::default().with_workers(20).with_parts(20_000);
     job.trouble.failures_per_hour = 360.0;
     let found = run(&job, 3);
-    // A part of one second meets a failure with the odds 1 − e^−0.1; the mean of the lost second, given
-    // that it fails, is 1/λ − 1/(e^λ − 1) of it.
+    // A part of one second fails with probability 1 − e^−0.1; given a failure, it loses on average
+    // 1/λ − 1/(e^λ − 1) of the second.
     let rate: f64 = 0.1;
     let lost = 20_000.0 * (rate.exp() - 1.0);
     let lost_s = lost * (1.0 / rate - 1.0 / (rate.exp() - 1.0));
@@ -240,7 +240,7 @@ fn a_worker_that_dies_takes_only_its_part_with_it() {
     let found = run(&job, 1);
     assert_eq!((found.lost, found.attempts), (1, 41));
     close(found.lost_s, 0.5);
-    // Three whole rounds of four, then 28 parts for three; the lost one comes late by a quarter.
+    // Three whole rounds of four, then 28 parts for three workers; the lost part comes late.
     assert!(found.seconds >= 3.0 + 28.0 / 3.0 && found.seconds <= 14.0, "{}", found.seconds);
     let fixed = run(&Job { strategy: Strategy::Static, ..job }, 1);
     assert_eq!((fixed.parts, fixed.lost), (40, 1));
@@ -318,7 +318,7 @@ fn calls_on_names_are_made_as_the_library_makes_them() {
     }
 }
 
-/// Latency limits few callers, and the folder limits many.
+/// Returns a job in which latency limits few callers, and the folder limits many.
 fn distant() -> Job {
     let mut job = real();
     (job.storage.latency_s, job.storage.names_per_s) = (0.0099, 50_000.0);
@@ -340,7 +340,7 @@ fn calls_are_limited_by_the_latency_of_few_and_the_rate_of_many() {
     // More processes need more folders.
     close(job.calls_s(1_000, processes(10)), 1.12);
     let sharded = Job { folders: 10, ..job.clone() };
-    // Each has a folder of 100: seven groups, at the same time.
+    // Each process has a folder of 100 segments: seven groups, at the same time.
     close(sharded.calls_s(1_000, processes(10)), 0.16);
     close(sharded.calls_s(1_000, processes(1)), 1.6);
     // Of four processes, two have three folders.
@@ -368,7 +368,7 @@ fn the_commit_is_the_sum_of_its_waits() {
     assert!(found.place_s == 0.0);
     let alone = Callers { threads: 1, ..ONE_PROCESS };
     close(of(&job, Committing { callers: alone, ..how }).look_s, 10.0);
-    // It lists the folder, in which there may be attempts that were not chosen.
+    // It lists the folder, which may have attempts that were not chosen.
     close(found.remove_s, 0.02);
     let copied = of(&job, Committing { output: OutputForm::Copied, ..how });
     let bytes = 1_000.0 * job.work.bytes_out;
@@ -424,7 +424,7 @@ fn a_part_is_handed_out_again_only_if_nobody_does_it() {
     assert_eq!(parts.next(1.0), Next::Wait(Some(2.0)));
     assert_eq!(parts.next(2.0), Next::Late(0));
     parts.begin(0, 2.0);
-    // One of two attempts is lost: the other goes on, and there is no third.
+    // One of two attempts is lost: the other continues, and there is no third.
     parts.lose(0);
     assert!(!parts.miss(0));
     assert_eq!(parts.next(9.0), Next::Wait(None));
@@ -434,7 +434,7 @@ fn a_part_is_handed_out_again_only_if_nobody_does_it() {
     assert_eq!(parts.next(9.0), Next::Part(0));
     parts.begin(0, 9.0);
     assert!(parts.end(0, 1.0) && parts.done == 2);
-    // It is done: a worker that is missed later changes nothing.
+    // The part is done: the loss of a worker later changes nothing.
     assert!(!parts.miss(0));
     assert_eq!(parts.next(10.0), Next::Wait(None));
 }

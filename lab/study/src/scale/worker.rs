@@ -1,7 +1,7 @@
-//! A worker of a [local cluster](super::local): does the parts that it reads from its input.
+//! A worker of a [local cluster](super::local), which does the parts that it reads from its input.
 //!
-//! A line is a task, in JSON; the answer is a line too. It ends when its input does, so no worker
-//! outlives the process that started it.
+//! A task is a line of JSON, as is the answer. The worker ends with its input, so it does not outlive the
+//! process that started it.
 
 use std::io::{BufRead, Write};
 use std::thread;
@@ -22,9 +22,9 @@ pub const READY: &str = "ready";
 pub struct Task {
     /// The part.
     pub part: Part,
-    /// How often its bytes are summed: the work of a processor.
+    /// The number of times that its bytes are summed, to use the processor.
     pub passes: u32,
-    /// Seconds that it sleeps: what a part waits for that takes no processor.
+    /// Seconds that it sleeps, to wait without a processor.
     pub wait_s: f64,
 }
 
@@ -33,7 +33,7 @@ pub struct Task {
 pub struct Answer {
     /// The receipt.
     pub done: Done,
-    /// Seconds from the beginning until the attempt was begun.
+    /// Seconds to begin the attempt.
     pub open_s: f64,
     /// Seconds to read its bytes.
     pub read_s: f64,
@@ -48,7 +48,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// All of them.
+    /// Returns the sum of all steps.
     pub fn seconds(&self) -> f64 {
         self.open_s + self.read_s + self.compute_s + self.wait_s + self.write_s + self.close_s
     }
@@ -58,7 +58,7 @@ impl Answer {
 ///
 /// # Errors
 ///
-/// The first task that cannot be understood or done, and those of `output`.
+/// The first task that cannot be parsed or done; the errors of `output`.
 pub fn work(input: impl BufRead, mut output: impl Write) -> Result<()> {
     writeln!(output, "{READY}")?;
     output.flush()?;
@@ -107,7 +107,7 @@ fn attempt(task: &Task) -> Result<Answer> {
     Ok(Answer { done, open_s, read_s, compute_s, wait_s, write_s, close_s })
 }
 
-/// A clock for one step after the other.
+/// A clock for successive steps.
 struct StepClock(Instant);
 
 impl StepClock {

@@ -1,5 +1,5 @@
-//! The runs of one experiment as comma-separated values. The head of the column `x` names its quantity,
-//! as in `x (threads)`; if places have names, they are in `place`.
+//! The runs of one experiment as comma-separated values. The head of the column `x` names the quantity, as
+//! in `x (threads)`; the column `place` has the names of places, if they have any.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use anyhow::Result;
 use crate::page;
 use crate::results::Measured;
 
-/// One line a run, with a head; a metric that was not counted is empty.
+/// Writes a head, then one line for each run; metrics that were not counted are empty.
 pub(super) fn write(path: &Path, measured: &Measured) -> Result<()> {
     swath::write(path, text(measured))?;
     Ok(())

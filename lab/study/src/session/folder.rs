@@ -17,17 +17,17 @@ use swath_os::hidden;
 pub struct ResultsFolder {
     lock: File,
     inside: PathBuf,
-    /// Its path.
+    /// The path as given.
     named: PathBuf,
 }
 
 impl ResultsFolder {
-    /// A path to it that no other user can lead elsewhere.
+    /// Returns a path that no other user can redirect.
     pub fn path(&self) -> &Path {
         &self.inside
     }
 
-    /// Fails if its path leads to another folder by now.
+    /// Fails if the given path now leads to another folder.
     pub(super) fn check_place(&self) -> Result<()> {
         let there = fs::metadata(&self.named).map(|facts| hidden::identity(&facts)).ok();
         let is_there = there == Some(hidden::identity(&self.lock.metadata()?));
@@ -46,12 +46,12 @@ impl ResultsFolder {
 ///
 /// # Errors
 ///
-/// If it cannot be made, or another study is writing to it; if it, or a link to it, is another user's, who could
-/// have put links to other files into it.
+/// If the folder cannot be made, or another study is writing to it; if it, or a link to it, belongs to
+/// another user, who could have put links to other files into it.
 pub fn begin(out: &Path) -> Result<ResultsFolder> {
     let what = || format!("cannot write a study to {}", out.display());
     let absolute = std::path::absolute(out).with_context(what)?;
-    // Links of others in folders such as `/tmp` are not followed.
+    // Other users' links in folders such as `/tmp` are not followed.
     if let Err(error) = locate(&absolute)
         && error.kind() == io::ErrorKind::PermissionDenied
     {
@@ -62,15 +62,15 @@ pub fn begin(out: &Path) -> Result<ResultsFolder> {
     let folder = folder.with_context(what)?;
     let inside = hidden::inside_of(&folder, out);
     let (named, facts) = (fs::symlink_metadata(out).with_context(what)?, folder.metadata()?);
-    // Otherwise another user has exchanged it for a link.
+    // If not, another user has replaced the folder by a link.
     let is_it = named.is_symlink() || hidden::identity(&named) == hidden::identity(&facts);
     let owners = [named.uid(), facts.uid()];
-    // A file server may show other numbers than ours: a new file has them.
+    // A file server may map our user to another number, which a new file shows.
     let own = || Some(tempfile::tempfile_in(&inside).ok()?.metadata().ok()?.uid());
     let is_known = |owner: &u32| [0, geteuid().as_raw()].contains(owner);
     let is_kept = owners.iter().all(is_known) || own().is_some_and(|own| owners == [own, own]);
     ensure!(is_it && is_kept, "{}: it is another user's", what());
-    // Where nothing can be locked, the later of two studies wins.
+    // Without locks, the later of two studies wins.
     let is_taken = matches!(folder.try_lock(), Err(TryLockError::WouldBlock));
     ensure!(!is_taken, "{}: another study is writing to it", what());
     Ok(ResultsFolder { lock: folder, inside, named: absolute })

@@ -1,4 +1,4 @@
-//! The limits of the machine and of one folder's device, measured as everything else is.
+//! The limits of the machine and of one folder's device, measured in the same frame.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,15 +16,15 @@ use crate::results::{Limit, Run, State};
 use crate::workload::FileContent;
 use swath_profile::stats::median_interval;
 
-/// Random reads of this length.
+/// Bytes of a random read.
 const RANDOM_LEN: usize = 4096;
 /// Reads in flight.
 const DEPTH: u32 = 32;
 
-/// A limit: what its runs are called, and what is made of their seconds.
+/// A limit: its entrant, and the conversion of its seconds.
 struct LimitRuns {
     entrant: Entrant,
-    /// The scope: a folder, or the machine.
+    /// Whether it is a limit of the folder or of the machine.
     of: LimitScope,
     unit: &'static str,
     rate: Rate,
@@ -36,7 +36,7 @@ enum LimitScope {
     Machine,
 }
 
-/// `count / seconds` or `seconds / count`.
+/// The conversion of seconds: `count / seconds` or `seconds / count`.
 #[derive(Clone, Copy)]
 enum Rate {
     PerSecond(f64),
@@ -44,14 +44,14 @@ enum Rate {
 }
 
 impl LimitRuns {
-    /// Makes a limit of work with this many bytes.
+    /// Makes a limit in GB/s for work on this many bytes.
     fn gb_per_s(of: LimitScope, bytes: usize, entrant: Entrant) -> Self {
         let rate = Rate::PerSecond(float(bytes) / 1e9);
         Self { entrant, of, unit: "GB/s", rate }
     }
 }
 
-/// Work that is not verified.
+/// Makes an entrant whose outcome is not verified.
 fn entrant(name: &str, mut work: impl FnMut(&mut Meter) -> Result<()> + 'static) -> Entrant {
     Entrant::new(name, Outcome::default(), move |meter| {
         work(meter)?;
@@ -59,7 +59,8 @@ fn entrant(name: &str, mut work: impl FnMut(&mut Meter) -> Result<()> + 'static)
     })
 }
 
-/// Measures those of a folder, and of the machine in the first one; those that the machine refuses are left out.
+/// Measures the limits of a folder and, with the first folder, of the machine. Limits that the machine
+/// refuses are left out.
 pub(super) fn measure(
     stage: &Stage,
     folder: usize,
@@ -79,7 +80,7 @@ pub(super) fn measure(
     Ok(limits)
 }
 
-/// Those that the machine does not refuse when they are tried once.
+/// Tries each limit once, and returns those that the machine does not refuse.
 fn allowed(made: Vec<LimitRuns>, cancel: &CancelToken) -> Result<Vec<LimitRuns>> {
     let mut allowed = Vec::new();
     for mut it in made {
@@ -93,7 +94,7 @@ fn allowed(made: Vec<LimitRuns>, cancel: &CancelToken) -> Result<Vec<LimitRuns>>
     Ok(allowed)
 }
 
-/// All of them once a round, as entrants of an experiment are.
+/// Runs all limits once a round, as the entrants of an experiment.
 fn interleaved(
     stage: &Stage,
     folder: usize,
@@ -157,7 +158,7 @@ fn device(stage: &Stage, file: &FileField) -> Result<[LimitRuns; 3]> {
     });
     let [read, write] =
         [read, write].map(|entrant| LimitRuns::gb_per_s(LimitScope::Folder, len, entrant));
-    // As many as take about as long as the others.
+    // A number of reads that takes about as long as the other limits.
     let file = stage.file(FileContent::Bytes, stage.pick(1 << 20, 16 << 20, 128 << 20))?;
     let seed = stage.seed;
     let rate = Rate::PerSecond(float(file.len() / RANDOM_LEN) / 1e3);

@@ -73,7 +73,7 @@ fn a_study_that_was_stopped_is_resumed_where_it_was() {
     assert!(seen.iter().all(|&id| id == "a-chunk-size"), "{seen:?}");
     assert_eq!(whole.experiments[0], stopped.experiments[0]);
     assert_eq!(whole.experiments[1].state, Progress::Done);
-    // Other settings: nothing of it can be used, and nothing of it is lost.
+    // Other settings: the earlier results are neither used nor lost.
     settings.seed = 2;
     let error = run(&settings, &CancelToken::new(), &mut |_| {}).expect_err("another seed");
     assert!(error.to_string().contains("another extent, seed"), "{error}");
@@ -213,7 +213,7 @@ fn warm_and_cold_files_have_a_verdict_each() {
         claims[0].verdicts.iter().map(|finding| (finding.state, finding.verdict)).collect()
     };
     assert_eq!(verdicts(None), [(State::Warm, Holds::Yes), (State::Cold, Holds::No)]);
-    // 1.5 times as fast decides nothing if the control was spread by as much.
+    // A speed-up of 1.5 decides nothing if the spread of the control is as large.
     assert_eq!(
         verdicts(Some(0.6)),
         [(State::Warm, Holds::Yes), (State::Cold, Holds::Undecided)]

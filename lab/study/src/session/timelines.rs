@@ -1,4 +1,4 @@
-//! One run of each engine, recorded chunk by chunk, for a small picture of it.
+//! Records one run of each engine chunk by chunk, for a small picture.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -12,7 +12,7 @@ use crate::measure::Stage;
 use crate::results::{Moment, State, Timeline};
 use crate::workload::FileContent;
 
-/// Spans of one picture: more cannot be distinguished.
+/// The most spans of one picture: more cannot be distinguished.
 const MOST: usize = 2000;
 
 const ENGINES: [(&str, Engine); 4] = [
@@ -22,8 +22,7 @@ const ENGINES: [(&str, Engine); 4] = [
     ("map", Engine::Map),
 ];
 
-/// Runs every engine once on warm and once on cold files; engines that this machine does not have are
-/// left out.
+/// Runs every engine once on warm and once on cold files; engines that this machine lacks are left out.
 pub(super) fn record(stage: &Stage) -> Result<Vec<Timeline>> {
     let input = stage.file(FileContent::Bytes, stage.pick(1 << 18, 16 << 20, 64 << 20))?;
     let pages = stage.pages(input.len())?;
@@ -57,7 +56,7 @@ pub(super) fn record(stage: &Stage) -> Result<Vec<Timeline>> {
     Ok(timelines)
 }
 
-/// The first spans, by the lanes that they are on.
+/// Returns the first spans, by lane.
 fn picture(name: &str, what: String, spans: &[Span]) -> Timeline {
     let mut spans: Vec<&Span> = spans.iter().collect();
     spans.sort_by_key(|span| span.start_ns);

@@ -1,8 +1,8 @@
 //! The measured cases, by name.
 
-/// A file that is short: four workers' worth.
+/// Bytes of a short file: enough for four workers.
 pub(super) const SHORT: u64 = 16 << 20;
-/// Lengths that may be small.
+/// Lengths that may count as small.
 pub(super) const SMALL: [u64; 4] = [128 << 10, 256 << 10, 512 << 10, 1 << 20];
 
 /// A case to run.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// The progress.
+/// The progress of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TuneStep {
     /// The setting being measured; before the first one, the step of the preparation.
@@ -31,7 +31,7 @@ impl BudgetClock {
         TuneStep { what, elapsed: self.elapsed() }
     }
 
-    /// The deadline of the next of `count` settings: twice its share, since many need less.
+    /// Returns the deadline of the next of `count` settings: twice its share, because many need less.
     pub(super) fn until(self, count: usize) -> Instant {
         let share = self.left() / u32::try_from(count).unwrap_or(1).max(1);
         Instant::now() + (share * 2).min(self.left())

@@ -6,8 +6,8 @@
 //! guards    the same where it might cost     7 rounds: is it no slower?
 //! ```
 //!
-//! The best of several was also lucky, so the first measurement chooses, and only the second one, of the
-//! chosen value alone, counts. A default stays unless everything speaks for another value.
+//! The best of several values was partly lucky. So the first measurement only chooses a value, and the
+//! second one, of this value alone, decides. A default stays unless all measurements favour another value.
 
 use anyhow::Result;
 use swath_plan::words;
@@ -15,11 +15,11 @@ use swath_plan::words;
 use crate::measure::{Stopped, Turns, interleave};
 use swath_profile::stats::{Interval, median, paired_ratio};
 
-/// How many times as fast a value must be at least, with 95 % certainty.
+/// The least speed-up of a value, with 95 % certainty.
 pub(super) const MARGIN: f64 = 1.03;
-/// How many times as fast it must be where no gain is expected, by the estimate.
+/// The least estimated speed-up in cases where no gain is expected.
 pub(super) const GUARD: f64 = 0.98;
-/// The least gain, with 95 % certainty: few rounds of short runs waver.
+/// The least speed-up there with 95 % certainty: few rounds of short runs vary.
 pub(super) const GUARD_LEAST: f64 = 0.90;
 /// Rounds after which values without a gain are dropped.
 const EARLY: usize = 3;
@@ -28,7 +28,7 @@ const SCREEN: usize = 7;
 /// Rounds of the second one.
 const CONFIRM: usize = 9;
 
-/// An entrant: the current value, or one of the others.
+/// An entrant: the current value, or another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DuelEntrant {
     Now,
@@ -38,24 +38,24 @@ pub(super) enum DuelEntrant {
 /// The outcome of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum DuelRun {
-    /// It took this many seconds.
+    /// The run took this many seconds.
     Took(f64),
     /// There is no time left, or the measurement was cancelled.
     Over,
 }
 
-/// Why a setting is as it is now.
+/// The reason for the value of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Because {
     /// Another value was clearly faster, twice.
     Faster,
     /// No other value was clearly faster.
     NoneFaster,
-    /// One was at first, and not when it was measured again.
+    /// Another value was faster at first, but not in the second measurement.
     NotConfirmed,
-    /// One was, and made something else slower.
+    /// Another value was faster, but slower in another case.
     SlowerElsewhere,
-    /// It was not measured to the end.
+    /// The measurement did not end in time.
     NoTime,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Decided {
     /// The new value.
     pub(super) value: Option<u64>,
     pub(super) because: Because,
-    /// How many times as fast the best value was, when it was measured last.
+    /// The speed-up of the best value in its last measurement.
     pub(super) ratio: Option<Interval>,
 }
 
@@ -82,8 +82,8 @@ impl Decided {
     }
 }
 
-/// Measures `values` in case `gain`, and the best one also in `guards`; `run` runs an entrant in a
-/// case once.
+/// Measures `values` in case `gain`, and the best one also in `guards`. `run` runs an entrant once in a
+/// case.
 ///
 /// # Errors
 ///
@@ -123,7 +123,7 @@ pub(super) fn decide<C: Copy>(
     Ok(Decided { value: Some(value), because: Because::Faster, ratio: Some(ratio) })
 }
 
-/// An entrant that is still in, and the seconds of each round.
+/// A remaining entrant, and the seconds of each round.
 struct Timed {
     entrant: DuelEntrant,
     seconds: Vec<f64>,
@@ -135,7 +135,7 @@ impl Timed {
     }
 }
 
-/// Runs `all` in turns; whether they came to the end of the rounds.
+/// Runs `all` in turns; returns whether all rounds ended.
 fn rounds(
     all: &mut [Timed],
     turns: &mut Turns,
@@ -155,11 +155,11 @@ fn rounds(
 /// The result of the first measurement.
 struct Screened {
     best: Option<(u64, Interval)>,
-    /// The best of the dropped ones.
+    /// The best ratio after the early rounds.
     left: Option<Interval>,
 }
 
-/// The value with the best ratio to what is used now, which is the last of `all`.
+/// Returns the value with the best ratio to the current value, which is the last of `all`.
 fn best(all: &[Timed], seed: u64) -> Option<(u64, Interval)> {
     let (now, values) = all.split_last()?;
     let ratios = values.iter().filter_map(|value| {
@@ -169,13 +169,13 @@ fn best(all: &[Timed], seed: u64) -> Option<(u64, Interval)> {
     ratios.max_by(|left, right| left.1.estimate.total_cmp(&right.1.estimate))
 }
 
-/// Whether a value gains something, as far as can be seen.
+/// Returns whether the median ratio of a value exceeds the margin.
 fn gains(now: &[f64], value: &[f64]) -> bool {
     let ratios: Vec<f64> = now.iter().zip(value).map(|(now, it)| now / it).collect();
     median(&ratios).is_some_and(|ratio| ratio > MARGIN)
 }
 
-/// The first measurement; `None` if it did not come to its end.
+/// Makes the first measurement; `None` if it did not end in time.
 fn screen(
     values: &[u64],
     seed: u64,
@@ -184,7 +184,7 @@ fn screen(
     let mut turns = Turns::shuffled(seed);
     let all = values.iter().map(|&value| DuelEntrant::Value(value)).chain([DuelEntrant::Now]);
     let mut all: Vec<Timed> = all.map(Timed::new).collect();
-    // The first run of all finds everything cold that is not looked at.
+    // A run that does not count: the first run finds cold caches.
     if run(DuelEntrant::Now)? == DuelRun::Over || !rounds(&mut all, &mut turns, EARLY, run)? {
         return Ok(None);
     }
@@ -197,8 +197,8 @@ fn screen(
     Ok(Some(Screened { best: best(&all, seed), left }))
 }
 
-/// Now and `value`, alternating, the first one changing from round to round: how many times as fast
-/// the value is. `None` if it did not come to its end.
+/// Runs the current value and `value` in turns, with another first one in each round; returns the speed-up
+/// of `value`. `None` if it did not end in time.
 fn duel(
     value: u64,
     count: usize,
@@ -223,7 +223,7 @@ mod tests {
         There,
     }
 
-    /// Decides between 1, 2 and 3 by made-up times; returns the number of runs, too.
+    /// Decides between 1, 2 and 3 by synthetic times; also returns the number of runs.
     fn decided(
         mut seconds: impl FnMut(Case, DuelEntrant, usize) -> DuelRun,
     ) -> (Decided, usize) {
@@ -236,7 +236,7 @@ mod tests {
         (decided.expect("made-up runs do not fail"), runs)
     }
 
-    /// A machine whose times waver by some per cent.
+    /// Returns a factor near 1, for times that vary by some per cent.
     fn wavering(runs: usize) -> f64 {
         0.98 + 0.04 * swath_plan::random::fraction(3, runs as u64)
     }

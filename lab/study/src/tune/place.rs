@@ -1,4 +1,4 @@
-//! The folder that is measured: files in it, and what is possible there.
+//! The measured folder: files in it, and the kinds of reads that are possible there.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashSet;
@@ -21,26 +21,26 @@ use crate::many::tree::{Spread, Tree, make};
 use swath_os::hidden::Hidden;
 use swath_plan::random::word;
 
-/// The most bytes of the file: it is read some hundred times.
+/// The most bytes of the file, which is read some hundred times.
 const MOST: u64 = 96 << 20;
-/// Below this, threads and devices hardly show.
+/// The least bytes of the file: less shows no effect of threads and devices.
 const LEAST: u64 = 1 << 20;
-/// Bytes that are written at one time.
+/// Bytes written at one time.
 const BLOCK: usize = 4 << 20;
-/// Each of two copies.
+/// Bytes of each of two copies.
 pub(super) const COPY: u64 = 24 << 20;
-/// The most small files, and the length of each.
+/// The most small files, and their length.
 const TREE: Tree = Tree { files: 600, size: 10_000, spread: Spread::Even, seed: 1 };
 
 /// The requirement of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Needs {
     Nothing,
-    /// Files that leave the page cache.
+    /// Files that can be dropped from the page cache.
     Cold,
     /// Reads past the page cache.
     Direct,
-    /// These, through a ring.
+    /// Reads past the page cache through a ring.
     Ring,
 }
 
@@ -58,34 +58,34 @@ pub(super) struct SmallFiles {
     pub(super) made: Instant,
 }
 
-/// See the [module](self).
+/// The measured folder.
 pub(super) struct TunePlace {
     pub(super) file: PlacedFile,
-    /// Bytes of the file to read: fewer where that takes long.
+    /// Bytes of the file to read: fewer on a slow device.
     len: Cell<u64>,
     pub(super) small: Option<SmallFiles>,
     pub(super) copies: OnceCell<[PlacedFile; 2]>,
     pub(super) clock: BudgetClock,
     pub(super) notes: Vec<String>,
-    /// Why files do not leave the page cache, if they do not.
+    /// The reason why files cannot be dropped from the page cache, if they cannot.
     pub(super) cold: Option<String>,
-    /// Why they cannot be read past it.
+    /// The reason why files cannot be read past the page cache, if they cannot.
     direct: Option<String>,
-    /// Why a ring cannot read them.
+    /// The reason why a ring cannot read files, if it cannot.
     ring: Option<String>,
-    /// Cases whose bytes have been added up.
+    /// Cases whose bytes have been checked.
     pub(super) checked: RefCell<HashSet<TuneCase>>,
-    /// The sums of the first bytes of the file, for all lengths that are read.
+    /// The sum of the first bytes of the file, for each length that is read.
     pub(super) sums: Vec<(u64, u64)>,
     pub(super) folder: Hidden,
 }
 
 impl TunePlace {
-    /// Makes the files in a hidden folder, and finds out what is possible there.
+    /// Makes the files in a hidden folder, and tries the kinds of reads.
     ///
     /// # Errors
     ///
-    /// If nothing can be made or read there.
+    /// If the file cannot be made or read there.
     pub(super) fn make(
         parent: &Path,
         clock: BudgetClock,
@@ -132,7 +132,7 @@ impl TunePlace {
         Ok(place)
     }
 
-    /// Finds out whether files leave the page cache, and can be read past it.
+    /// Tries to drop the file from the page cache, and to read past it.
     fn explore(&mut self, cancel: &CancelToken) -> Result<()> {
         let options = ReadOptions::new().with_cancel(cancel.clone());
         let loaded = options.read(&self.file.path).context("cannot read the file back")?;
@@ -164,7 +164,7 @@ impl TunePlace {
         }
         let began = Instant::now();
         options.read(&self.file.path)?;
-        // Some hundred runs are to fit into the budget.
+        // Some hundred runs must fit into the budget.
         let (took, bearable) = (began.elapsed(), self.clock.budget / 80);
         if took > bearable {
             let share = bearable.as_secs_f64() / took.as_secs_f64();
@@ -190,7 +190,7 @@ impl TunePlace {
         Ok(())
     }
 
-    /// Makes the small files, early: they are to have some age when they are read.
+    /// Makes the small files, early, so that they are old enough when they are read.
     fn plant(&mut self) {
         match self.planted() {
             Ok(small) => self.small = Some(small),
@@ -198,8 +198,8 @@ impl TunePlace {
         }
     }
 
-    /// As many as can be made in a tenth of the time, or none instead of only a few: a few, which are slow
-    /// over a network, show how long all would take.
+    /// Makes as many small files as possible in a tenth of the time, or none if these are only a few. The time
+    /// for some files, which is long over a network, predicts the time for all.
     fn planted(&self) -> Result<SmallFiles> {
         ensure!(self.clock.elapsed() < self.clock.budget / 2, "no time was left to make them");
         ensure!(
@@ -218,13 +218,13 @@ impl TunePlace {
         make(&tree, &folder, machine::usable_cpus())?;
         let small = SmallFiles { tree, paths: tree.paths(&folder), made: Instant::now() };
         for path in &small.paths {
-            // Their writeback starts now; they can leave memory when it is done.
+            // Starts the writeback, after which they can be dropped from the page cache.
             advise_file(&File::open(path)?, 0, 0, FileAdvice::DontNeed)?;
         }
         Ok(small)
     }
 
-    /// Bytes of the file that are read.
+    /// Returns the bytes of the file to read.
     pub(super) fn len(&self) -> u64 {
         self.len.get()
     }
@@ -233,7 +233,7 @@ impl TunePlace {
         machine::usable_cpus() as u64
     }
 
-    /// Why a setting cannot be measured here.
+    /// Returns the reason why a setting cannot be measured here, if it cannot.
     pub(super) fn lacks(&self, needs: Needs) -> Option<&str> {
         match needs {
             Needs::Nothing => None,
@@ -252,8 +252,7 @@ pub(super) struct Wish {
     pub(super) until: Instant,
 }
 
-/// Writes bytes that no file system can make smaller: as many as are wanted, or as there is time or
-/// room for.
+/// Writes incompressible bytes: as many as `wish` has, or fewer if time or space runs out.
 pub(super) fn write(path: PathBuf, wish: Wish, cancel: &CancelToken) -> Result<PlacedFile> {
     let fail = || format!("cannot write {}", path.display());
     let mut file = File::create_new(&path).with_context(fail)?;
@@ -282,7 +281,7 @@ pub(super) fn write(path: PathBuf, wish: Wish, cancel: &CancelToken) -> Result<P
     Ok(PlacedFile { path, len, sum })
 }
 
-/// Without its fraction.
+/// Returns a share of a count, without the fraction.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
 fn share_of(count: u64, share: f64) -> u64 {
     (count as f64 * share) as u64

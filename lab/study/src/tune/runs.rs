@@ -1,4 +1,4 @@
-//! The timed runs: each case as `auto` runs it with a profile, with its bytes checked.
+//! The timed runs: each case runs as `auto` does with a profile, and its bytes are checked.
 
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::cache::{self, ColdBy, make_all_warm, make_written_cold};
 use crate::facts::room;
 use crate::fields::sums::mapped;
 
-/// Files that changed this recently are checked twice, which must not be measured.
+/// The age of a file below which Swath checks it twice, which must not be measured.
 const YOUNG: Duration = Duration::from_millis(4200);
 
 impl TunePlace {
@@ -25,7 +25,7 @@ impl TunePlace {
     ///
     /// # Errors
     ///
-    /// If it cannot be prepared or read, or gave other bytes than were written.
+    /// If a file cannot be prepared or read, or has other bytes than were written.
     pub(super) fn seconds(
         &self,
         case: TuneCase,
@@ -60,7 +60,7 @@ impl TunePlace {
             TuneCase::Small(len) | TuneCase::SmallCold(len) => {
                 self.small(&options.with_len(len), len)
             }
-            // Where nothing leaves the page cache, all is warm.
+            // If files cannot be dropped from the page cache, all are warm.
             TuneCase::FilesCold if self.cold.is_some() => {
                 self.files(&profile, cancel, make_all_warm)
             }
@@ -104,7 +104,7 @@ impl TunePlace {
         Ok(seconds)
     }
 
-    /// As the command sums: under a guard, through a map if the profile says so.
+    /// Sums as the command does: under a guard, through a map if the profile says so.
     fn sum(&self, options: &ReadOptions, prepare: impl Fn(&Path) -> Result<()>) -> Result<f64> {
         let path = &self.file.path;
         prepare(path)?;
@@ -113,7 +113,7 @@ impl TunePlace {
         Ok(seconds)
     }
 
-    /// Checks that the first `len` bytes still have the sum that they had when they were written.
+    /// Checks that the first `len` bytes have the sum of the written ones.
     fn check(&self, len: u64, sum: u64) -> Result<()> {
         let path = self.file.path.display();
         ensure!(
@@ -123,7 +123,7 @@ impl TunePlace {
         Ok(())
     }
 
-    /// Many reads: one is too short to be measured.
+    /// Times many reads: one is too short to measure.
     fn small(&self, options: &ReadOptions, len: u64) -> Result<f64> {
         const READS: u32 = 48;
         cache::make_warm(&self.file.path)?;
@@ -190,7 +190,7 @@ impl TunePlace {
         Ok(seconds)
     }
 
-    /// Two copies, made on first use.
+    /// Returns two copies, made on first use.
     fn copies(&self) -> Result<&[PlacedFile; 2]> {
         if let Some(copies) = self.copies.get() {
             return Ok(copies);
@@ -208,7 +208,7 @@ impl TunePlace {
     }
 }
 
-/// Its result, and the seconds it took.
+/// Returns the result of `work`, and its seconds.
 fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
     let began = Instant::now();
     let done = work()?;
@@ -219,7 +219,7 @@ fn make_cold(path: &Path) -> Result<()> {
     cache::make_cold(path, ColdBy::DontNeed)
 }
 
-/// Makes files cold whose writeback began when they were made.
+/// Makes files cold; their writeback began when they were made.
 fn make_all_cold(paths: &[PathBuf]) -> Result<()> {
     make_written_cold(paths, ColdBy::DontNeed)
 }

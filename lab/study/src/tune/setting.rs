@@ -11,20 +11,19 @@ use swath_profile::stats::Interval;
 /// The finding about one setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettingFinding {
-    /// Its name, as in a file of a profile.
+    /// The name, as in the file of a profile.
     pub setting: &'static str,
     /// The default, in words.
     pub usual: &'static str,
-    /// The value taken in its place, in words; `None`: the default stays.
+    /// The new value, in words; `None` if the default stays.
     pub taken: Option<String>,
-    /// Why.
+    /// The reason.
     pub because: String,
-    /// How many times as fast the best other value was when it was measured last.
+    /// The speed-up of the best other value in its last measurement.
     pub ratio: Option<Interval>,
 }
 
-/// Values that are tried together, the case that they should speed up, and the cases that they must not
-/// slow down.
+/// Values to try together, the case that they should speed up, and the cases that they must not slow down.
 pub(super) struct Trial {
     pub(super) values: Vec<u64>,
     pub(super) gain: TuneCase,
@@ -36,14 +35,14 @@ pub(super) struct Setting {
     pub(super) name: &'static str,
     pub(super) usual: &'static str,
     pub(super) needs: Needs,
-    /// For this many cores; each trial is made only if the one before it was a gain.
+    /// The trials for a number of cores; each is made only if the one before it was a gain.
     pub(super) steps: fn(u64) -> Vec<Trial>,
     pub(super) apply: fn(Profile, u64) -> Profile,
     pub(super) word: fn(u64) -> String,
 }
 
 impl Setting {
-    /// The result before it is measured: it cannot be measured, or there was no time yet.
+    /// Returns the finding before the measurement: it is impossible here, or there was no time yet.
     pub(super) fn open(&self, place: &TunePlace) -> SettingFinding {
         match place.lacks(self.needs) {
             Some(why) => self.kept(format!("not measured: {why}"), None),
@@ -51,7 +50,7 @@ impl Setting {
         }
     }
 
-    /// The finding if the default stays.
+    /// Returns the finding if the default stays.
     pub(super) fn kept(&self, because: String, ratio: Option<Interval>) -> SettingFinding {
         SettingFinding { setting: self.name, usual: self.usual, taken: None, because, ratio }
     }
@@ -64,7 +63,7 @@ fn one(values: impl Into<Vec<u64>>, gain: TuneCase, guards: &[TuneCase]) -> Vec<
     vec![Trial { values: values.into(), gain, guards: guards.to_vec() }]
 }
 
-/// `values` without the default, each once.
+/// Returns `values` without the default and without duplicates.
 fn others(values: &[u64], usual: u64) -> Vec<u64> {
     let mut others: Vec<u64> = values.to_vec();
     others.sort_unstable();
@@ -88,7 +87,7 @@ fn usize_of(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }
 
-/// The most important ones first: time may be short.
+/// The settings, the most important first, because time may be short.
 pub(super) const SETTINGS: [Setting; 12] = [
     Setting {
         name: "warm-workers",
@@ -181,7 +180,7 @@ pub(super) const SETTINGS: [Setting; 12] = [
         usual: "one for each core",
         needs: Needs::Nothing,
         steps: |cores| {
-            // At least these: all of them read the large files together.
+            // A minimum: all workers read the large files together.
             one([cores * 2, cores * 4], TuneCase::FilesWarm, &[TuneCase::FilesCold])
         },
         apply: |profile, value| profile.with_files_workers(usize_of(value)),

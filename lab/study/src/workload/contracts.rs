@@ -8,15 +8,15 @@ use swath::append::{Ordered, OrderedReport};
 use super::write_each;
 use swath_plan::random::SplitMix64;
 
-/// Different contracts that a generated file cycles through, as the generator of PARSEC does.
+/// The number of distinct contracts that a generated file repeats, as the generator of PARSEC does.
 pub const BASE: u64 = 1000;
 
-/// Writes `count` contracts to `output`, as [`read`](swath_formats::contracts::read) and
-/// [`PriceOptions`](swath_formats::contracts::PriceOptions) take them, and commits that.
+/// Writes `count` contracts to `output`, in the format of [`read`](swath_formats::contracts::read) and
+/// [`PriceOptions`](swath_formats::contracts::PriceOptions), and commits it.
 ///
-/// They cycle through [`BASE`] contracts that depend on `seed` alone, as do the bytes; the number of
-/// workers (0: one for each core) does not matter. The last field of each is its right price, to 15
-/// digits, by the series of the normal distribution. A line has 63 bytes or a few more or less.
+/// They repeat [`BASE`] contracts. The bytes depend on `seed` alone, not on the number of workers (0: one
+/// for each core). The last field of a contract is its right price, to 15 digits, by the series of the
+/// normal distribution. A line has about 63 bytes.
 ///
 /// # Errors
 ///
@@ -34,7 +34,7 @@ pub fn generate(
     })
 }
 
-/// The lines of the base set.
+/// Returns the lines of the base set.
 fn contracts(seed: u64) -> impl Iterator<Item = String> {
     let mut bits = SplitMix64::new(seed);
     let mut from = move |least: u64, most: u64| least + bits.next_word() % (most - least + 1);
@@ -50,7 +50,7 @@ fn contracts(seed: u64) -> impl Iterator<Item = String> {
             (part(rate, 10_000.0), part(volatility, 100.0), part(years, 100.0));
         let price = right_price(spot, strike, rate, volatility * years.sqrt(), years);
         let discounted = strike * (-rate * years).exp();
-        // The value of both together is known.
+        // By put-call parity.
         let price = if is_put { price - spot + discounted } else { price };
         let kind = if is_put { 'P' } else { 'C' };
         let mut line = String::new();
@@ -63,16 +63,17 @@ fn contracts(seed: u64) -> impl Iterator<Item = String> {
     })
 }
 
-/// The price of a call; `spread` is its volatility to expiry.
+/// Returns the price of a call; `spread` is the volatility to expiry.
 fn right_price(spot: f64, strike: f64, rate: f64, spread: f64, years: f64) -> f64 {
     let d1 = ((spot / strike).ln() + rate * years) / spread + spread / 2.0;
     spot * normal(d1) - strike * (-rate * years).exp() * normal(d1 - spread)
 }
 
-/// The normal distribution: its series around 0, divided by the density, has positive terms only.
+/// Returns the normal distribution function. Its series around 0, divided by the density, has only positive
+/// terms.
 fn normal(x: f64) -> f64 {
     if x.abs() > 9.0 {
-        // The rest is too small for a double near 1.
+        // The tail is too small for a double near 1.
         return if x < 0.0 { 0.0 } else { 1.0 };
     }
     let (mut term, mut sum, mut odd) = (x, x, 3.0);

@@ -1,7 +1,7 @@
-//! Random graphs whose degrees follow a power law, as those of the web and of friends do.
+//! Random graphs whose degrees follow a power law, as in the web and in social networks.
 //!
-//! R-MAT (Chakrabarti, Zhan and Faloutsos, 2004): the matrix is cut into quarters, one of them is
-//! chosen with probabilities a, b, c and d, that one is cut again, until a single entry is left.
+//! R-MAT (Chakrabarti, Zhan and Faloutsos, 2004): the matrix is cut into quarters, one of which is chosen
+//! with probabilities a, b, c and d and cut again, until a single entry is left.
 //!
 //! ```text
 //! a | b     a = 0.57   b = 0.19     and so on inside of each: rows and columns with many entries
@@ -9,9 +9,9 @@
 //! c | d
 //! ```
 //!
-//! Vertices are then renumbered at random, as Graph500 does, or neighbours in number would have
-//! similar degrees. Every edge is made from the seed and its own number alone, so all workers make
-//! any part of the same graph.
+//! Vertices are then renumbered at random, as in Graph500, because neighbours in number would have similar
+//! degrees. Every edge depends on the seed and its own number alone, so any worker can make any part of the
+//! graph.
 
 use swath::Result;
 use swath::append::{Ordered, OrderedReport};
@@ -19,10 +19,10 @@ use swath_plan::random::{GAMMA, mix};
 
 use super::write_each;
 
-/// The most levels: numbers of vertices have half the bits of a word.
+/// The most levels: a vertex number has half the bits of a word.
 const MOST_LEVELS: u32 = 32;
 
-/// A random graph that is made as it is written.
+/// A random graph, which is generated while it is written.
 ///
 /// ```
 /// use swath::append::{OrderedOptions, ordered};
@@ -43,8 +43,7 @@ pub struct Rmat {
     is_shuffled: bool,
 }
 
-/// Of 65,536: up to where each of the first three quarters is chosen, with a probability of 0.57,
-/// 0.19 and 0.19.
+/// The upper bounds, of 65,536, of the first three quarters, with probabilities 0.57, 0.19 and 0.19.
 const BOUNDS: [u64; 3] = [37_355, 49_807, 62_259];
 
 /// The format of a graph.
@@ -57,7 +56,7 @@ pub enum Text {
 }
 
 impl Rmat {
-    /// A graph of 2^`scale` vertices and `edges` edges, including duplicates and loops.
+    /// Returns a graph of 2^`scale` vertices and `edges` edges, including duplicates and loops.
     ///
     /// # Panics
     ///
@@ -67,13 +66,13 @@ impl Rmat {
         Self { scale, edges, seed: 1, is_shuffled: true }
     }
 
-    /// The seed of the graph. Default 1.
+    /// Sets the seed of the graph. Default 1.
     pub fn with_seed(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
 
-    /// Writes the graph with `workers` threads (0: one for each core), and commits that. The bytes do
-    /// not depend on their number.
+    /// Writes the graph with `workers` threads (0: one for each core), and commits the output. The bytes do not
+    /// depend on the number of threads.
     ///
     /// # Errors
     ///
@@ -97,21 +96,21 @@ impl Rmat {
         })
     }
 
-    /// The edge with this number: from which vertex to which.
+    /// Returns the vertices of the edge with this number: from, to.
     pub fn edge(&self, index: u64) -> (u64, u64) {
         let mut state = mix(self.seed).wrapping_add(index.wrapping_mul(STEP));
         let (mut from, mut to) = (0, 0);
         let mut level = 0;
         while level < self.scale {
-            // Four levels from each random word.
+            // Each random word decides four levels.
             state = state.wrapping_add(GAMMA);
             let mut random = mix(state);
             for _ in level..self.scale.min(level + 4) {
                 let chosen = random & 0xffff;
                 random >>= 16;
                 let [a, b, c] = BOUNDS.map(|bound| u64::from(chosen >= bound));
-                // Quarters 0 to 3 are how many bounds were reached; the lower half from 2 on, the
-                // right one in 1 and 3.
+                // The number of bounds reached is the quarter: 2 and 3 are the lower half, 1 and 3
+                // the right one.
                 from = from << 1 | b;
                 to = to << 1 | ((a ^ b) | c);
             }
@@ -120,7 +119,7 @@ impl Rmat {
         if self.is_shuffled { (self.shuffled(from), self.shuffled(to)) } else { (from, to) }
     }
 
-    /// Another number below 2^scale for each: steps that can all be taken back.
+    /// Permutes the numbers below 2^scale, by invertible steps.
     fn shuffled(&self, vertex: u64) -> u64 {
         let mask = (1 << self.scale) - 1;
         let half = self.scale / 2 + 1;
@@ -134,16 +133,16 @@ impl Rmat {
     }
 }
 
-/// Odd, and unlike the other: from one edge to the next.
+/// The step from one edge to the next: odd, and different from [`GAMMA`].
 const STEP: u64 = 0xa076_1d64_78bd_642f;
 
-/// Appends a number and what comes after it.
+/// Appends a number and the byte after it.
 fn push(out: &mut Vec<u8>, mut number: u64, after: u8) {
     let mut digits = [0; 20];
     let mut at = digits.len();
     loop {
         at -= 1;
-        // Below 10.
+        // A digit, below 10.
         digits[at] = b'0' + (number % 10) as u8;
         number /= 10;
         if number == 0 {

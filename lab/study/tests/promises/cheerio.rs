@@ -2,7 +2,7 @@
 
 mod promises;
 
-// The harness of `crates/swath/tests/promises/crash`: the files after any failure, and any loss of power.
+// The harness of `crates/swath/tests/promises/crash` checks the files after any failure or power loss.
 #[allow(dead_code, reason = "these writers have no checkpoints")]
 #[path = "../../../../crates/swath/tests/promises/crash/attack.rs"]
 mod attack;

@@ -1,4 +1,4 @@
-//! Records in a map of a file that is promised not to change are those of the reference.
+//! Records in a map of a file, promised not to change, are those of the reference.
 
 use std::fs::File;
 

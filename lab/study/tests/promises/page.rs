@@ -1,7 +1,7 @@
-//! The study's page, made from a made-up study: its size, and how a browser shows it.
+//! The page of a synthetic study: its size, and its display in a browser.
 //!
-//! The browser's tests are skipped without Chromium. If `SWATH_SCREENSHOTS` names a folder, pictures of
-//! the page are written to it.
+//! The tests in a browser are skipped without Chromium. If `SWATH_SCREENSHOTS` names a folder, screenshots
+//! are written to it.
 
 mod chromium;
 mod made_up;
@@ -17,7 +17,7 @@ use swath_study::page::{compare, render, render_comparison};
 use swath_study::results::{Progress, Results};
 use tempfile::TempDir;
 
-/// Pages are smaller than this.
+/// The bytes below which a page must stay.
 const LARGEST: usize = 3_000_000;
 
 #[test]
@@ -49,7 +49,7 @@ struct Opened {
 }
 
 impl Opened {
-    /// `None`, and a note of a skip, if there is no browser.
+    /// Opens a page; without a browser, reports a skip and returns `None`.
     fn new(page: &str, width: u32) -> Option<Self> {
         let mut browser = match Chromium::start() {
             Ok(browser) => browser,
@@ -76,7 +76,7 @@ impl Opened {
         usize::try_from(count.as_u64().expect("a number")).expect("few")
     }
 
-    /// The number of visible figures, by state.
+    /// Returns the number of visible figures in a state.
     fn shown(&mut self, state: &str) -> u64 {
         let expression = format!(
             "[...document.querySelectorAll('figure[data-state={state}]')]
@@ -85,9 +85,9 @@ impl Opened {
         self.value(&expression).as_u64().expect("a number")
     }
 
-    /// Nothing may be wider than the window, except what scrolls in a box of its own.
+    /// Asserts that nothing is wider than the window, except content that scrolls in its own box.
     ///
-    /// The width is our own: a phone shows a page that is too wide in a wider window.
+    /// `width` is given, because a phone shows a page that is too wide in a wider window.
     fn assert_no_overflow(&mut self, width: u32) {
         let wide = self.value(&format!(
             "[document.documentElement.scrollWidth,
@@ -108,7 +108,7 @@ impl Opened {
         }
     }
 
-    /// Writes a picture, if one is requested.
+    /// Writes a screenshot, if requested.
     fn picture(&mut self, name: &str) {
         let Some(folder) = std::env::var_os("SWATH_SCREENSHOTS").map(PathBuf::from) else {
             return;
@@ -126,8 +126,8 @@ impl Opened {
     }
 }
 
-/// Points of each chart, warm and cold, as the results have them: one for each series, place, state
-/// and folder that has a run.
+/// Returns the number of points in all charts of an experiment, warm and cold: one for each series, place,
+/// state and folder that has a run.
 fn expected_points(study: &Results, id: &str) -> usize {
     let measured = study.experiments.iter().find(|it| it.id == id).expect("it is there");
     let mut keys: Vec<String> = measured
@@ -306,7 +306,7 @@ fn two_studies_are_compared_on_a_page_in_a_browser() {
     opened.assert_nothing_amiss();
 }
 
-/// Some experiments of a made-up study: intervals take a while.
+/// Returns a few experiments of a synthetic study, because intervals take time.
 fn few(seed: u64) -> Results {
     const SIZE: BatterySize = BatterySize { slice: 1, full: 3 };
     let mut study = made_up::study(seed);

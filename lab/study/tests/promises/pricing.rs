@@ -1,4 +1,4 @@
-//! Study C's forms write the bytes of the library, and accept and refuse the same texts.
+//! Study C's forms write the same bytes as the library, and accept and refuse the same texts.
 
 use std::fs;
 use std::io::Write;
@@ -20,7 +20,7 @@ fn file_of(bytes: &[u8]) -> tempfile::NamedTempFile {
     file
 }
 
-/// Whole or absent: the report and the bytes.
+/// Returns the report and the bytes; checks that the output is whole or absent.
 fn price(form: Form, workers: usize, from: &Path) -> anyhow::Result<(Priced, Vec<u8>)> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("prices");
@@ -32,7 +32,7 @@ fn price(form: Form, workers: usize, from: &Path) -> anyhow::Result<(Priced, Vec
     done.map(|priced| (priced, fs::read(path).expect("it is there")))
 }
 
-/// Why a text is refused.
+/// Returns the error of a refused text.
 fn refused(form: Form, workers: usize, from: &Path) -> swath_formats::Error {
     let error = price(form, workers, from).expect_err("it is faulty");
     error.downcast::<swath_formats::Error>().expect("as the library says it")
@@ -129,7 +129,7 @@ fn damaged_text_is_refused_where_the_reference_refuses_it() {
             for form in [Form::Lines, Form::Bulk] {
                 let ours = match price(form, 2, file.path()) {
                     Ok((priced, _)) => Ok(priced.contracts),
-                    // The reference does not know texts without prices.
+                    // The reference has no check of the price.
                     Err(error) if error.to_string().contains("its price") => continue,
                     Err(error) => {
                         let error =

@@ -45,7 +45,7 @@ fn key(x: f64, state: State) -> Key<'static> {
     Key { series: MANAGER, x, state }
 }
 
-/// Swath beside the best number of threads.
+/// Compares Swath with the best number of threads.
 fn with_swath(runs: &Selected<'_>, state: State) -> Point {
     let best = fastest(runs, MANAGER, state);
     let own = Key { series: SWATH, x: 1.0, state };
@@ -94,7 +94,7 @@ fn judge_larger(runs: &Selected<'_>, state: State) -> Finding {
     all_of(runs, &points).with_limit(of_limit(runs, SWATH, LIMIT, state))
 }
 
-/// The gain of threads, on a device whose kind is not known.
+/// Reports the gain of threads on a device of unknown kind.
 fn of_device(runs: &Selected<'_>, state: State, unknown: &str) -> Finding {
     let best = fastest_of(runs, MANAGER, state, |x| x > 1.0);
     let sentence = format!("{} threads are {{}} as fast as one", best.x);

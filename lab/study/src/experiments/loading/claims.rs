@@ -104,10 +104,10 @@ pub(super) const WAYS: &[Claim] = &[
     }),
 ];
 
-/// The study's other two models, and their places.
+/// The study's models beside the map, and their places.
 const MODELS: [(&str, f64); 2] = [(PARALLEL, 1.0), (MIRRORED, 2.0)];
 
-/// One of the two.
+/// Returns the key of one of [`MODELS`].
 fn model(index: usize, state: State) -> Key<'static> {
     let (series, x) = MODELS[index];
     Key { series, x, state }
@@ -127,7 +127,7 @@ fn judge_threads(runs: &Selected<'_>, state: State) -> Finding {
     all_of(runs, points.as_flattened()).with_limit(of_limit(runs, SWATH, LIMIT, state))
 }
 
-/// One thread of the parallel program beside the sequential one.
+/// Compares one thread of the parallel program with the sequential program.
 fn dip(runs: &Selected<'_>, one: Key<'_>) -> Point {
     let ratio = runs.speed_up(one, Key { series: SEQUENTIAL, ..one });
     let sentence = "the parallel program with one thread is {} as fast as the sequential one";
@@ -176,7 +176,7 @@ fn judge_contention(runs: &Selected<'_>, state: State) -> Finding {
     all_of(runs, &points)
 }
 
-/// A count of something, beside the best other count.
+/// Compares a count of `what` with the best other count.
 fn beside_others(runs: &Selected<'_>, own: Key<'_>, what: &str) -> Point {
     let Key { series, x: count, state } = own;
     let other = fastest_of(runs, series, state, |x| x != count);
@@ -185,7 +185,7 @@ fn beside_others(runs: &Selected<'_>, own: Key<'_>, what: &str) -> Point {
     Point::new(sentence, runs.speed_up(own, other), Bound::AtLeast(0.95))
 }
 
-/// The smallest and the largest file, in MB.
+/// Returns the sizes of the smallest and the largest file, in MB.
 fn sizes(runs: &Selected<'_>, state: State) -> [f64; 2] {
     let sizes = runs.places(PARALLEL, state);
     [sizes.first(), sizes.last()].map(|size| size.copied().unwrap_or_default())
@@ -222,7 +222,7 @@ fn judge_beyond(runs: &Selected<'_>, state: State) -> Finding {
     all_of(runs, &points)
 }
 
-/// Mirrors beside chunks, at the smallest file and at the largest.
+/// Compares mirrors with chunks, on the smallest file and on the largest.
 fn mirrors(runs: &Selected<'_>, state: State) -> [(String, Option<Interval>); 2] {
     sizes(runs, state).map(|x| {
         let key = |series| Key { series, x, state };
@@ -231,7 +231,7 @@ fn mirrors(runs: &Selected<'_>, state: State) -> [(String, Option<Interval>); 2]
     })
 }
 
-/// Misses of chunks beside those of others, or why they are not counted.
+/// Returns `point` about cache misses, or the reason why they are not counted.
 fn missed(runs: &Selected<'_>, point: impl FnOnce() -> Point) -> Point {
     match runs.has(MISSES) {
         true => point(),
@@ -295,7 +295,7 @@ fn judge_four(runs: &Selected<'_>, state: State) -> Finding {
     all_of(runs, &points)
 }
 
-/// A way beside the fastest of others: its name, and how many times as fast.
+/// Compares a way with the fastest of `others`; returns the name of that one, and the ratio.
 fn against(
     runs: &Selected<'_>,
     way: Key<'_>,
@@ -329,7 +329,7 @@ fn fewer_switches(runs: &Selected<'_>, map: Key<'_>, other: Key<'_>) -> Point {
     Point::new(sentence, ratio, Bound::AtMost(0.5))
 }
 
-/// The memory that a way takes beside its target, as a share of the file.
+/// Judges the memory of a way beside its target, as a share of the file.
 fn in_memory(runs: &Selected<'_>, way: Key<'_>) -> Point {
     let share = runs.value(way, "peak_bytes", runs.bytes(way).max(1.0));
     let sentence = format!("{} takes {{}} beside what it loads into", way.series);

@@ -44,7 +44,7 @@ pub(super) const FAMILY: &[Claim] = &[
     }),
 ];
 
-/// It says both of the first two. One of them cannot hold.
+/// The study makes the first two claims, which contradict each other.
 pub(super) const CHUNKS: &[Claim] = &[
     Claim::new("a-priorities-chunks", |runs, state| {
         let mut points: Vec<Point> = faster(runs, state);
@@ -73,13 +73,13 @@ fn key(series: &str, x: f64, state: State) -> Key<'_> {
     Key { series, x, state }
 }
 
-/// The smallest and the largest place of a series.
+/// Returns the smallest and the largest place of a series.
 fn ends(runs: &Selected<'_>, series: &str, state: State) -> Option<(f64, f64)> {
     let places = runs.places(series, state);
     places.first().copied().zip(places.last().copied()).filter(|(least, most)| least < most)
 }
 
-/// How many times as long the largest place takes as the smallest.
+/// Returns the time at the largest place, as a multiple of that at the smallest.
 fn longer(runs: &Selected<'_>, series: &str, state: State) -> Option<Interval> {
     let (least, most) = ends(runs, series, state)?;
     runs.speed_up(key(series, least, state), key(series, most, state))
@@ -117,8 +117,8 @@ fn judge_gain(runs: &Selected<'_>, state: State) -> Finding {
     all_of(runs, &points)
 }
 
-/// How many times as long the most threads take as the fewest above one, with the fewest priorities or
-/// with the most; and the sentence about it.
+/// Returns the time with the most threads, as a multiple of that with the fewest above one, and its
+/// sentence: with the fewest priorities if `is_low`, else with the most.
 fn by_threads(runs: &Selected<'_>, state: State, is_low: bool) -> (Option<Interval>, String) {
     let counts: Vec<usize> =
         (2..=64).filter(|&threads| ends(runs, &curve(threads), state).is_some()).collect();
@@ -132,12 +132,12 @@ fn by_threads(runs: &Selected<'_>, state: State, is_low: bool) -> (Option<Interv
     (ratio.filter(|_| few != many), sentence)
 }
 
-/// The largest and the smallest number of chunks with a range of priorities.
+/// Returns the largest and the smallest number of chunks with a range of priorities.
 fn chunks(runs: &Selected<'_>, classes: u32, state: State) -> Option<(f64, f64)> {
     ends(runs, &range(classes), state).map(|(fewest, most)| (most, fewest))
 }
 
-/// The fewest chunks beside the most, for each range of priorities.
+/// Compares the fewest chunks with the most, for each range of priorities.
 fn faster(runs: &Selected<'_>, state: State) -> Vec<Point> {
     let points = RANGES.iter().filter_map(|&classes| {
         let (small, large) = chunks(runs, classes, state)?;
@@ -150,7 +150,7 @@ fn faster(runs: &Selected<'_>, state: State) -> Vec<Point> {
     points.collect()
 }
 
-/// The gain of large chunks with the fewest priorities beside that with the most.
+/// Compares the gain of large chunks with the fewest priorities and with the most.
 fn diminishing(runs: &Selected<'_>, state: State) -> Point {
     let [low, high] = [RANGES[0], RANGES[2]].map(range);
     let grown = ends(runs, &low, state).and_then(|(large, small)| {
@@ -162,14 +162,14 @@ fn diminishing(runs: &Selected<'_>, state: State) -> Point {
     Point::new(sentence, grown, Bound::AtLeast(1.0))
 }
 
-/// Swath's window beside the barriers.
+/// Compares Swath's window with the barriers.
 fn with_barrier(runs: &Selected<'_>, x: f64, state: State) -> Point {
     let name = range(RANGES[1]);
     let ratio = runs.speed_up(key(WINDOW, x, state), key(&name, x, state));
     Point::told("swath's window of classes is {} as fast as the barriers", ratio)
 }
 
-/// Swath on the same work, and the cost of its classes.
+/// Compares Swath with the barriers, and reports the cost of its classes.
 fn with_window(runs: &Selected<'_>, x: f64, state: State) -> [Point; 2] {
     let compared = |other| runs.speed_up(key(WINDOW, x, state), key(other, x, state));
     [

@@ -1,5 +1,5 @@
-//! The questions, and the numbers that answer them. Nothing is judged: what is simulated follows from what
-//! is assumed.
+//! The questions, and the numbers that answer them. Nothing is judged: simulated results follow from
+//! assumptions.
 
 use super::names::{
     CASES, COMMITS, FIXED, HEDGED, HERE, LATES, PULLED, RATIO, RESTARTED, SERIES, SHARED,
@@ -34,7 +34,7 @@ pub(super) const COSTS: &[Claim] = &[
     }),
 ];
 
-/// Medians of metrics at each number of names.
+/// Reports the medians of metrics at each number of names.
 fn costs(
     runs: &Selected<'_>,
     state: State,
@@ -51,7 +51,7 @@ fn costs(
     words(sentences)
 }
 
-/// `2.0, 3.1 with 10, 100 workers`: what was found at each place.
+/// Formats the number found at each place, as in `2.0, 3.1 with 10, 100 workers`.
 fn along(places: Vec<f64>, what: &str, found: impl Fn(f64) -> Option<String>) -> String {
     let all = places.into_iter().filter_map(|x| Some((found(x)?, x.to_string())));
     let (found, places): (Vec<String>, Vec<String>) = all.unzip();
@@ -101,7 +101,7 @@ pub(super) const PULL: &[Claim] = &[
     }),
 ];
 
-/// How many times as fast a series is as another, at each place.
+/// Formats the speed of a series as a multiple of another's, at each place.
 fn faster(runs: &Selected<'_>, state: State, series: &str, other: &str, what: &str) -> String {
     along(runs.places(series, state), what, |x| {
         let [key, other] = [series, other].map(|series| Key { series, x, state });
@@ -109,7 +109,7 @@ fn faster(runs: &Selected<'_>, state: State, series: &str, other: &str, what: &s
     })
 }
 
-/// A share at each place of a series.
+/// Formats a share at each place of a series.
 fn shares(runs: &Selected<'_>, state: State, series: &str, name: &str, what: &str) -> String {
     along(runs.places(series, state), what, |x| percent(runs, Key { series, x, state }, name))
 }
@@ -128,7 +128,7 @@ pub(super) const HEDGE: &[Claim] = &[Claim::new("s-hedge", |runs, state| {
     words(sentences)
 })];
 
-/// With less of their time lost to one thing, workers are free.
+/// The share of time lost to one resource below which workers are not held up.
 const HELD_UP: f64 = 0.1;
 
 pub(super) const STORAGE: &[Claim] = &[Claim::new("s-storage", |runs, state| {
@@ -145,7 +145,7 @@ pub(super) const STORAGE: &[Claim] = &[Claim::new("s-storage", |runs, state| {
     words(sentences)
 })];
 
-/// Returns the reason that takes most of the workers' time besides computing.
+/// Returns the resource that workers wait for most, and its share of their time.
 fn holds_up(runs: &Selected<'_>, key: Key<'_>) -> Option<(&'static str, f64)> {
     let held = SHARED
         .into_iter()
@@ -223,7 +223,8 @@ pub(super) const VERBS: &[Claim] = &[
     }),
 ];
 
-/// The first shared thing that is busy most of the time, and from how many cores on.
+/// Returns the first shared resource that is busy most of the time, and the number of cores where it
+/// begins.
 fn ends_growth(runs: &Selected<'_>, series: &str, state: State) -> String {
     let found = runs.places(series, state).into_iter().find_map(|x| {
         let share = |what: &&str| {
@@ -237,7 +238,7 @@ fn ends_growth(runs: &Selected<'_>, series: &str, state: State) -> String {
     found.unwrap_or_else(|| "nothing but cores".to_owned())
 }
 
-/// Seconds as people read them.
+/// Formats seconds in a suitable unit.
 fn duration(seconds: f64) -> String {
     match seconds {
         it if it < 1.0 => format!("{:.1} ms", it * 1e3),

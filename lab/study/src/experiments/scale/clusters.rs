@@ -1,4 +1,4 @@
-//! The clusters that are simulated. What is not measured is assumed, and stands here.
+//! The simulated clusters. Their numbers are assumptions.
 
 use crate::scale::{Bandwidth, Client, Job, Storage, Trouble, Work};
 
@@ -26,7 +26,7 @@ pub(super) const SERVER: Storage = Storage {
     names_per_s: 100_000.0,
 };
 
-/// Many data servers and a few for names.
+/// Many data servers and a few metadata servers.
 pub(super) const PARALLEL: Storage = Storage {
     name: "parallel file system",
     source: "assumed",
@@ -41,10 +41,10 @@ pub(super) const PARALLEL: Storage = Storage {
 /// A scheduler in Python that handles each task on its own.
 const CLIENT: Client = Client { requests_per_s: 2_000.0, latency_s: 1e-3, notices_s: 30.0 };
 
-/// Bytes that a part reads and writes: what a job divides its inputs into by itself.
+/// Bytes that a part reads and writes: the default size of a job's parts.
 pub(super) const PART: u64 = 64 << 20;
 
-/// 64 MiB in and out, and ten seconds of a core: what a job on thousands of workers is made of.
+/// The work of a job on thousands of workers: 64 MiB in and out, and ten seconds of a core.
 const HEAVY: Work = Work {
     parts: 100_000,
     bytes_in: PART as f64,
@@ -56,10 +56,10 @@ const HEAVY: Work = Work {
     closes: 4.0,
 };
 
-/// The bytes at 100 MB/s of a core, as a function in Python goes through lines.
+/// Seconds of a core for a part at 100 MB/s, as a Python function on lines takes.
 const LIGHT_S: f64 = 0.67;
 
-/// Workers that are slow, and how much.
+/// The share of slow workers, and their slowness.
 pub(super) const SLOW: Trouble = Trouble {
     slow_share: 0.05,
     slow_factor: 3.0,
@@ -70,13 +70,13 @@ pub(super) const SLOW: Trouble = Trouble {
     deaths: Vec::new(),
 };
 
-/// Heavy parts on the parallel file system, all workers alike.
+/// Returns a job of heavy parts on workers of equal speed.
 pub(super) fn heavy(storage: Storage, parts: usize) -> Job {
     let trouble = Trouble { slow_share: 0.0, slow_factor: 1.0, ..SLOW };
     Job { storage, client: CLIENT, work: HEAVY, trouble, ..Job::default() }.with_parts(parts)
 }
 
-/// Light ones.
+/// Returns a job of light parts on workers of equal speed.
 pub(super) fn light(storage: Storage, parts: usize) -> Job {
     let job = heavy(storage, parts);
     Job { work: Work { compute_s: LIGHT_S, ..job.work }, ..job }

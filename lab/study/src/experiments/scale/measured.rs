@@ -1,4 +1,4 @@
-//! The measurements: the cost of each step, and small jobs with real processes.
+//! Measures the cost of each step, and small jobs with real processes.
 
 use std::cell::Cell;
 
@@ -17,7 +17,7 @@ use crate::scale::{Client, Death, Job, Strategy, Trouble, Work, simulate};
 use crate::workload::FileContent;
 use swath_profile::stats::median;
 
-/// The cost of each step, by the names in a folder.
+/// Varies the number of names in a folder, and measures the cost of each step.
 pub(in crate::experiments) const COSTS: Experiment = Experiment {
     id: "s-costs",
     figure: "cost of the steps of a job, by segments in its folder",
@@ -58,7 +58,7 @@ pub(in crate::experiments) const COSTS: Experiment = Experiment {
     ..COMMON
 };
 
-/// Real processes, and what the simulation says of them.
+/// Compares small jobs with real processes and their simulation.
 pub(in crate::experiments) const CLUSTER: Experiment = Experiment {
     id: "s-cluster",
     figure: "small jobs with processes of this machine, measured and simulated",
@@ -110,7 +110,7 @@ fn cluster(stage: &Stage) -> Result<Entrants> {
     Ok(entrants)
 }
 
-/// A case; `None` where a strategy makes no difference, or cannot go on.
+/// Returns the job of a case; `None` where a strategy makes no difference, or cannot finish.
 fn small(stage: &Stage, place: usize, strategy: Strategy, parts: usize) -> Option<SmallJob> {
     let is_hedged = matches!(strategy, Strategy::Hedged { .. });
     let passes = stage.pick(1, 1_500, 1_500);
@@ -123,7 +123,7 @@ fn small(stage: &Stage, place: usize, strategy: Strategy, parts: usize) -> Optio
         slow_factor: 1,
         death: None,
     };
-    // With parts that wait, a slow worker is slow whatever else runs.
+    // Waiting parts: the load of the machine does not change the slowness of a slow worker.
     let waiting = SmallJob {
         passes: 1,
         wait_s: stage.pick(0.002, 0.01, 0.01),
@@ -151,7 +151,7 @@ struct ClusterCase {
 }
 
 impl ClusterCase {
-    /// One worker alone gives the numbers that the simulation begins with; then the job runs.
+    /// Measures one worker alone, for the simulation, then the job, and simulates it.
     fn measure(&self, meter: &mut Meter) -> Result<Outcome> {
         let alone = SmallJob {
             workers: 1,
@@ -180,7 +180,7 @@ impl ClusterCase {
         Ok(Outcome::of(&output, 1))
     }
 
-    /// The job, as one worker alone has done its parts.
+    /// Returns the simulated job, with the costs that one worker alone had.
     fn job(&self, alone: &LocalOutcome) -> Job {
         let SmallJob { workers, strategy, parts, slow_factor, death, .. } = self.small;
         let busy = |it: &Answer| (it.seconds() - it.wait_s).max(1e-9);
@@ -188,7 +188,7 @@ impl ClusterCase {
         let in_parts: f64 = alone.answers.iter().map(Answer::seconds).sum();
         let message_s = (alone.seconds - in_parts).max(0.0) / parts as f64 / 2.0;
         let busy: Vec<f64> = alone.answers.iter().map(busy).collect();
-        // The files are in memory: reads, writes and names are work of the processors too.
+        // The files are in memory: reads, writes and names are processor work, too.
         let work = Work {
             parts,
             bytes_in: 0.0,
@@ -216,7 +216,7 @@ fn mean(seconds: &[f64]) -> f64 {
     seconds.iter().sum::<f64>() / seconds.len().max(1) as f64
 }
 
-/// The standard deviation of the logarithms of times.
+/// Returns the standard deviation of the logarithms of times.
 fn spread(seconds: &[f64]) -> f64 {
     let logs: Vec<f64> = seconds.iter().map(|seconds| seconds.ln()).collect();
     let middle = mean(&logs);

@@ -1,13 +1,13 @@
-//! The names of series, cases and metrics, which the questions share with what is run.
+//! The names of series, cases and metrics, which claims and entrants share.
 
 use crate::scale::{Callers, ONE_PROCESS, OutputForm, Strategy};
 
-/// The series of the costs.
+/// The name of the series of costs.
 pub(super) const HERE: &str = "this machine";
-/// A second attempt begins when a part takes this many times the mean.
+/// The multiple of the mean after which a second attempt begins.
 const LATE: f64 = 1.5;
 
-/// The cases of the local cluster: their names, in the order of their places.
+/// The names of the cases of the local cluster, in the order of their places.
 pub(super) const CASES: [&str; 6] = [
     "1 worker",
     "2 workers",
@@ -21,22 +21,22 @@ pub(super) const SERIES: [(&str, Strategy); 3] = [
     ("pull", Strategy::Pull),
     ("pull and hedge", Strategy::Hedged { late: LATE }),
 ];
-/// The quotient of the simulated and the measured time.
+/// The metric of the simulated time divided by the measured time.
 pub(super) const RATIO: &str = "simulated_over_measured";
 
 pub(super) const FIXED: &str = "fixed shares";
 pub(super) const PULLED: &str = "pull";
 pub(super) const HEDGED: &str = "pull and hedge";
 
-/// How many times the mean a part may take before it is done again.
+/// The multiples of the mean after which a second attempt begins, in the experiment on hedging.
 pub(super) const LATES: [f64; 3] = [1.2, 1.5, 3.0];
 
-/// The name of a series of hedging.
+/// Returns the name of a series of hedging.
 pub(super) fn hedge_series(late: f64) -> String {
     format!("hedge after {late} × the mean")
 }
 
-/// Series of heavy and light parts on each storage.
+/// The names of the series of heavy and light parts on each storage.
 pub(super) const STORAGES: [&str; 5] = [
     "this machine, heavy parts",
     "one fast disk, heavy parts",
@@ -44,7 +44,7 @@ pub(super) const STORAGES: [&str; 5] = [
     "parallel file system, heavy parts",
     "parallel file system, light parts",
 ];
-/// The resources that workers wait for, the metric of that time, and the one of how busy each was.
+/// The resources that workers wait for, each with the metrics of the waiting time and of its use.
 pub(super) const SHARED: [(&str, &str, &str); 4] = [
     ("the client", "asking_share", "client_busy"),
     ("operations on names", "naming_share", "names_busy"),
@@ -52,18 +52,18 @@ pub(super) const SHARED: [(&str, &str, &str); 4] = [
     ("writes", "writing_share", "write_busy"),
 ];
 
-/// The name of a series of the experiment on the size of parts.
+/// Returns the name of a series of the experiment on the size of parts.
 pub(super) fn size_series(workers: usize, fails: bool) -> String {
     format!("{workers} workers{}", if fails { ", failing" } else { "" })
 }
 
-/// How commits are made.
+/// A way to commit.
 pub(super) struct CommitWay {
     /// The name of the strategy.
     pub(super) name: &'static str,
     pub(super) output: OutputForm,
     pub(super) callers: Callers,
-    /// Segments in each folder.
+    /// The number of segments in each folder.
     pub(super) in_folder: usize,
 }
 
@@ -97,23 +97,24 @@ pub(super) const COMMITS: [CommitWay; 6] = [
         ..MANIFEST
     },
 ];
-/// The series of a client that lists the folder and looks at each segment.
+/// The name of the series of a client that lists the folder and looks at each segment.
 pub(super) const RESTARTED: &str = "a client that starts again";
 
-/// The verbs of one process that are predicted.
+/// The predicted verbs of one process.
 pub(super) const VERBS: [&str; 5] = ["read", "scan", "records", "ingest", "append"];
 
-/// The series of a verb on this machine.
+/// Returns the name of the series of a verb on this machine.
 pub(super) fn measured_series(verb: &str) -> String {
     format!("{verb}, measured")
 }
 
-/// The series of a verb on more cores: with the memory of this machine, or that of a server.
+/// Returns the name of the series of a verb on more cores, with the memory of this machine or of a
+/// server.
 pub(super) fn predicted_series(verb: &str, on_server: bool) -> String {
     format!("{verb}, {}", if on_server { "memory of 200 GB/s" } else { "memory as here" })
 }
 
-/// The metric of how busy a shared thing is.
+/// Returns the metric of the use of a shared resource.
 pub(super) fn busy(what: &str) -> String {
     format!("{what}_busy")
 }

@@ -1,4 +1,4 @@
-//! The simulations: strategies, storage, the size of parts and the commit, by number of workers or parts.
+//! Simulates strategies, storage, the size of parts and the commit, by number of workers or parts.
 
 use std::cell::Cell;
 
@@ -25,7 +25,7 @@ const STRATEGIES: [(&str, Strategy); 3] = [
     (HEDGED, Strategy::Hedged { late: 1.5 }),
 ];
 
-/// By workers: fixed shares, pull, hedging.
+/// Varies the number of workers, with fixed shares, pull and hedging.
 pub(in crate::experiments) const PULL: Experiment = Experiment {
     id: "s-pull",
     figure: "fixed shares, pull and hedging by number of workers, one in twenty three times slower",
@@ -58,7 +58,7 @@ pub(in crate::experiments) const PULL: Experiment = Experiment {
     ..COMMON
 };
 
-/// By how much slower some workers are.
+/// Varies the slowness of some workers.
 pub(in crate::experiments) const HEDGE: Experiment = Experiment {
     id: "s-hedge",
     figure: "hedging by how much slower one worker in twenty is; 1,000 workers, ten parts each",
@@ -93,10 +93,10 @@ pub(in crate::experiments) const HEDGE: Experiment = Experiment {
     ..COMMON
 };
 
-/// Makes a job of that many parts.
+/// Makes a job with this many parts.
 type JobOfParts = fn(Storage, usize) -> Job;
 
-/// By workers: what breaks first.
+/// Varies the number of workers, to find the first bottleneck.
 pub(in crate::experiments) const STORAGE: Experiment = Experiment {
     id: "s-storage",
     figure: "which shared thing is busy first, by storage and number of workers",
@@ -136,10 +136,10 @@ pub(in crate::experiments) const STORAGE: Experiment = Experiment {
     ..COMMON
 };
 
-/// Failures of a worker an hour, where workers are taken away now and then.
+/// Failures of a worker per hour on preemptible machines.
 const FAILURES: f64 = 0.05;
 
-/// By number of parts: the same work in larger or smaller pieces.
+/// Varies the number of parts, with the same work in all.
 pub(in crate::experiments) const SIZE: Experiment = Experiment {
     id: "s-size",
     figure: "the same work in few large or many small parts",
@@ -177,7 +177,7 @@ pub(in crate::experiments) const SIZE: Experiment = Experiment {
     ..COMMON
 };
 
-/// By number of parts: the end of a job.
+/// Varies the number of parts, and computes the commit.
 pub(in crate::experiments) const COMMIT: Experiment = Experiment {
     id: "s-commit",
     figure: "the commit by number of parts: one folder and one process, or several",
@@ -231,7 +231,7 @@ fn commits(stage: &Stage) -> Result<Entrants> {
     Ok(all)
 }
 
-/// An entrant at a number of parts of the usual size.
+/// Returns an entrant with a number of parts of the usual size.
 fn at_parts(
     series: String,
     count: usize,
@@ -242,7 +242,7 @@ fn at_parts(
     Entrant::new(series, expected, work).at(count as f64, State::None)
 }
 
-/// Measures the costs of this machine, in a moment.
+/// Measures the costs of this machine, with a small folder.
 fn here(stage: &Stage) -> Result<Costs> {
     let folder = stage.output("costs");
     let folder = folder.parent().context("a folder of the stage")?;
@@ -261,19 +261,20 @@ fn by_workers(title: &str, y: Measure) -> Chart {
     chart(title, "workers", y).log_x()
 }
 
-/// Bytes that this many parts of the usual size read.
+/// Returns the bytes that this many parts of the usual size read.
 fn bytes(parts: usize) -> u64 {
     PART * parts as u64
 }
 
-/// A job, and where it is drawn.
+/// A job, with its series and place in the chart.
 struct SimulatedJob {
     series: String,
     x: f64,
     job: Job,
 }
 
-/// Each of them, with another seed in each round; as much work as `whole` parts of the usual size.
+/// Returns an entrant for each job, with another seed in each round. Each job does as much work as
+/// `whole` parts of the usual size.
 fn entrants(
     stage: &Stage,
     whole: usize,

@@ -1,4 +1,4 @@
-//! Verbs of one process: measured on the cores that are here, predicted for more.
+//! Verbs of one process: measured on the cores of this machine, predicted for more.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use crate::scale::Bandwidth;
 use crate::scale::cores::{Block, Machine, Rates, SHARED, predict};
 use crate::workload::FileContent;
 
-/// Verbs by cores.
+/// Varies the number of cores.
 pub(in crate::experiments) const VERBS: Experiment = Experiment {
     id: "s-verbs",
     figure: "verbs by number of cores: measured on those that are here, predicted past them",
@@ -48,11 +48,11 @@ pub(in crate::experiments) const VERBS: Experiment = Experiment {
     ..COMMON
 };
 
-/// The most cores that are predicted.
+/// The most predicted cores.
 const MOST: usize = 64;
-/// Bytes a second of the memory of a server with many channels: assumed.
+/// Bytes a second from the memory of a server with many channels: an assumption.
 const SERVER_MEMORY: f64 = 200e9;
-/// Bytes of a block of records and of a chunk, and of a lease into memory.
+/// Bytes of a block of records or of a chunk.
 const BLOCK: u64 = 1 << 20;
 const LEASE: u64 = 2 * BLOCK;
 /// Files of a claim, and bytes of each.
@@ -68,19 +68,19 @@ struct Inputs {
     output: PathBuf,
 }
 
-/// A verb, and what one of its blocks takes. Locks are those that the library's tests allow for a block.
+/// A verb, and the costs of one block. The locks are the bound that the library's tests check.
 struct Verb {
     name: &'static str,
     blocks: usize,
     block: Block,
     /// Bytes that one core reads a second.
     each: f64,
-    /// Bytes of the whole.
+    /// Bytes of all blocks.
     bytes: u64,
     run: VerbRun,
 }
 
-/// An entrant by series and workers.
+/// Makes an entrant for a series and a number of workers.
 type VerbRun = fn(&Rc<Inputs>, &str, usize) -> Entrant;
 
 impl Inputs {
@@ -89,7 +89,7 @@ impl Inputs {
         let files = stage.pick(64, 2_000, 10_000);
         let tree = Tree { files, size: FILE, spread: Spread::Even, seed: stage.seed };
         let lines = stage.file(FileContent::CsvNumbers, size)?;
-        // In the rounds, too.
+        // Warm in the rounds, too.
         lines.bring(State::Warm)?;
         Ok(Self {
             lines: FileField::of(stage, &lines).at(0.0, State::None),
@@ -156,7 +156,7 @@ impl Inputs {
         Ok([read, scan, records, ingest, append])
     }
 
-    /// Seconds of one file for one thread. The files were read before, as in the rounds.
+    /// Measures the seconds that one thread takes for one file, which is warm as in the rounds.
     fn file_s(&self) -> Result<f64> {
         let mut room = vec![0; FILE_ROOM];
         let mut read_all = || {
@@ -176,7 +176,7 @@ fn reading(workers: usize) -> ReadOptions {
     ReadOptions::new().with_workers(workers)
 }
 
-/// Copies in the order of blocks, through a ticket for each.
+/// Copies the blocks in order, each through a ticket.
 fn append(inputs: &Rc<Inputs>, series: &str, workers: usize) -> Entrant {
     let here = Rc::clone(inputs);
     Entrant::new(series, inputs.lines.input.expected(), move |meter| {
@@ -214,7 +214,7 @@ fn verbs(stage: &Stage) -> Result<Entrants> {
     let mut entrants = Entrants::default();
     for verb in inputs.verbs(&rates)? {
         for (memory, all) in [(None, machine.read.all), (Some(SERVER_MEMORY), SERVER_MEMORY)] {
-            // What one core reads is not more than all of them read.
+            // All cores together read at least as fast as one.
             let read = Bandwidth { all: all.max(verb.each), each: verb.each };
             let machine = Machine { read, ..machine };
             let series = predicted_series(verb.name, memory.is_some());
@@ -236,7 +236,7 @@ fn verbs(stage: &Stage) -> Result<Entrants> {
     Ok(entrants)
 }
 
-/// A verb on some cores; the same in each round.
+/// Returns an entrant that reports the prediction for a verb, the same in each round.
 fn predicted(series: &str, verb: &Verb, machine: Machine, cores: usize) -> Result<Entrant> {
     let one = predict(&verb.block, &machine, verb.blocks, 1)?.seconds;
     let found = predict(&verb.block, &machine, verb.blocks, cores)?;

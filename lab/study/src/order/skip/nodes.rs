@@ -6,25 +6,24 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 
 use swath_os::locks::{Mutex, MutexGuard};
 
-/// The node without an item, in front of the first and after the last.
+/// The node without an item, before the first and after the last.
 pub(super) const HEAD: u32 = 0;
 
-/// A node without a tower.
+/// The value of `tower` in a node without a tower.
 const NO_TOWER: u32 = u32::MAX;
 
 /// Nodes of the first chunk; each further one has twice as many.
 const FIRST_CHUNK: u32 = 64;
 const CHUNKS: usize = 26;
-/// `FIRST_CHUNK` times one less than two to the power of `CHUNKS`.
+/// The capacity of all chunks: `FIRST_CHUNK` × (2^`CHUNKS` − 1).
 const NODES_MAX: u32 = u32::MAX - 63;
 
 /// One item. Its fields are read without a lock, and written
-/// - `next`, and `previous` of the next node, under the lock of the node,
-/// - the item under the lock of the node,
-/// - `tower` by the holder of the exclusive lock on the levels.
+/// - `next`, the next node's `previous`, and the item: under the node's lock,
+/// - `tower`: under the exclusive lock on the levels.
 #[derive(Debug)]
 pub(super) struct SkipNode {
-    /// Whether the item is there: linked, and not deleted.
+    /// Whether the item is linked and not deleted.
     is_there: Mutex<bool>,
     next: AtomicU32,
     previous: AtomicU32,
@@ -59,7 +58,7 @@ impl SkipNode {
         self.previous.load(SeqCst)
     }
 
-    /// The link of the lowest of the levels, if the node has any.
+    /// Returns the lowest link of the node's tower, if it has one.
     pub(super) fn tower(&self) -> Option<u32> {
         Some(self.tower.load(SeqCst)).filter(|&tower| tower != NO_TOWER)
     }
@@ -68,7 +67,7 @@ impl SkipNode {
         self.tower.store(tower.unwrap_or(NO_TOWER), SeqCst);
     }
 
-    /// The item; of one moment only if the node is locked.
+    /// Returns the item; its fields are consistent only if the node is locked.
     pub(super) fn item(&self) -> Item {
         Item {
             segment: self.segment.load(SeqCst),
@@ -84,7 +83,7 @@ impl SkipNode {
     }
 }
 
-/// All nodes that ever were; they never move, so a thread may hold one while others add.
+/// All nodes, also of deleted items. They never move, so a thread may hold one while others add.
 #[derive(Debug)]
 pub(super) struct NodeStore {
     chunks: [OnceLock<Box<[SkipNode]>>; CHUNKS],
@@ -124,13 +123,13 @@ impl NodeStore {
         self.chunks.get(chunk)?.get()?.get(within)
     }
 
-    /// Returns the part of the spans above it that a node adds: nothing if it is the head.
+    /// Returns the share of a node in the spans above it: nothing for the head.
     pub(super) fn span(&self, index: u32) -> PlaceSpan {
         let count = usize::from(index != HEAD);
         PlaceSpan { count, bytes: self.at(index).len.load(SeqCst) }
     }
 
-    /// Links `index` in after `previous`, if that is there and `accepts` its successor.
+    /// Links `index` after `previous`, if that is not deleted and `accepts` its successor.
     pub(super) fn link_after(
         &self,
         previous: u32,
@@ -146,20 +145,20 @@ impl NodeStore {
         node.previous.store(previous, SeqCst);
         node.next.store(next, SeqCst);
         *node.lock() = true;
-        // From here on others may find it, from either side.
+        // Now other threads may find it, from either side.
         self.at(next).previous.store(index, SeqCst);
         before.next.store(index, SeqCst);
         Some(())
     }
 
-    /// Takes a node out. No other thread may link or unlink during the call.
+    /// Unlinks a node. No other thread may link or unlink during the call.
     pub(super) fn unlink(&self, node: &SkipNode) {
         self.at(node.previous()).next.store(node.next(), SeqCst);
         self.at(node.next()).previous.store(node.previous(), SeqCst);
     }
 }
 
-/// The chunk of a node, and its index there.
+/// Returns the chunk of a node, and its index there.
 fn locate(index: u32) -> (usize, usize) {
     let shifted = u64::from(index) + u64::from(FIRST_CHUNK);
     let chunk = shifted.ilog2() - FIRST_CHUNK.ilog2();

@@ -1,33 +1,33 @@
-//! The levels above the items: links that know how much they span.
+//! The levels above the items: links that store their spans.
 
 use super::nodes::{HEAD, NodeStore, SkipNode};
 use crate::order::PlaceSpan;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 use swath_plan::random::word;
 
-/// Three bits: an eighth of the items of a level stand in the next one too.
+/// Three bits: an eighth of the items of a level are also in the next one.
 const BITS_PER_LEVEL: u32 = 3;
-/// Enough for eight to the power of it.
+/// The most levels: enough for 8^10 items.
 const LEVELS_MAX: u32 = 10;
-/// Decides the heights.
+/// The seed of the heights.
 const SEED: u64 = 0x51;
 
-/// Returns how many levels above the lowest a node has: a function of its index.
+/// Returns the number of levels above the lowest that a node has: a function of its index.
 pub(super) fn levels_of(index: u32) -> u32 {
     let zeros = word(SEED, u64::from(index)).trailing_zeros();
     (zeros / BITS_PER_LEVEL).min(LEVELS_MAX)
 }
 
-/// One level of one tower. The levels of a tower lie beside each other, the lowest first.
+/// One level of one tower. The links of a tower are adjacent, the lowest first.
 #[derive(Debug)]
 struct Link {
-    /// Whether the tower goes on above.
+    /// Whether the tower has a level above.
     has_above: bool,
     node: u32,
-    /// On the same level; those of the head are links 0 to `LEVELS_MAX`.
+    /// The next link on the same level. The head's links are 0 to `LEVELS_MAX` − 1.
     next: u32,
     previous: u32,
-    /// From the node, included, to the next one of the level, not included.
+    /// The span from this node, inclusive, to the next node of the level, exclusive.
     count: AtomicUsize,
     bytes: AtomicU64,
 }
@@ -42,7 +42,7 @@ impl Link {
         self.bytes.store(span.bytes, SeqCst);
     }
 
-    /// Adds; both numbers wrap, so a change may be a loss.
+    /// Adds `change`; both numbers wrap, so that it may also subtract.
     fn change(&self, change: PlaceSpan) {
         self.count.fetch_add(change.count, SeqCst);
         self.bytes.fetch_add(change.bytes, SeqCst);
@@ -55,7 +55,7 @@ pub(super) struct Upper {
     links: Vec<Link>,
     /// Levels in use.
     levels: u32,
-    /// Towers that were removed, by their height less one.
+    /// Removed towers, by height less one.
     free: [Vec<u32>; LEVELS_MAX as usize],
 }
 
@@ -91,7 +91,7 @@ impl Upper {
         }
     }
 
-    /// Returns how much lies before `node`.
+    /// Returns the span before `node`.
     pub(super) fn before(&self, nodes: &NodeStore, node: u32) -> PlaceSpan {
         let (mut link, mut before) = back_to_tower(nodes, node);
         while self.at(link).node != HEAD {
@@ -105,8 +105,8 @@ impl Upper {
         before
     }
 
-    /// Returns the node before which `passes` says no for the first time, given what would be
-    /// passed; the head if it never does.
+    /// Returns the first node that `passes` does not let the search pass, given the span to pass; the head if
+    /// there is none.
     pub(super) fn descend(
         &self,
         nodes: &NodeStore,
@@ -133,8 +133,7 @@ impl Upper {
     }
 }
 
-/// Returns the lowest link of the next tower before `node`, and how much lies from there to
-/// `node`.
+/// Returns the lowest link of the nearest tower before `node`, and the span from there to `node`.
 fn back_to_tower(nodes: &NodeStore, node: u32) -> (u32, PlaceSpan) {
     let (mut node, mut between) = (node, PlaceSpan::default());
     loop {
@@ -152,7 +151,7 @@ impl Upper {
         &mut self.links[link as usize]
     }
 
-    /// Makes room for a tower of this many levels, each linked to itself; returns the lowest.
+    /// Allocates a tower of this many levels, each linked to itself; returns the lowest link.
     fn build(&mut self, levels: u32, node: u32) -> u32 {
         let freed = self.free[levels as usize - 1].pop();
         let lowest = freed.unwrap_or_else(|| {
@@ -172,7 +171,7 @@ impl Upper {
         lowest
     }
 
-    /// Gives a tower to a node that stands in the lowest level and is in no span yet.
+    /// Gives a tower to a node that is in the lowest level and in no span yet.
     pub(super) fn insert_tower(&mut self, nodes: &NodeStore, node: u32, levels: u32) {
         while self.levels < levels {
             self.add_level(nodes, node);
@@ -230,7 +229,7 @@ impl Upper {
         self.at_mut(previous).next = link;
     }
 
-    /// Takes the tower of a node away, if it has one. The node is in no span any more.
+    /// Removes the tower of a node, if it has one. The node is in no span.
     pub(super) fn remove_tower(&mut self, node: &SkipNode) {
         let Some(tower) = node.tower() else { return };
         node.set_tower(None);

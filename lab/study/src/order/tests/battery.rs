@@ -1,17 +1,17 @@
-//! Random edits and searches, beside a plain `Vec`.
+//! Random edits and searches, compared with a plain `Vec`.
 
 use super::*;
 
-/// Numbers of items to go to, one after the other: none, one, and around the sizes at which
-/// nodes split and merge and arrays grow and shrink.
+/// Numbers of items to reach, one after the other: none, one, and around the sizes at which nodes split
+/// and merge and arrays grow and shrink.
 const SIZES: &[usize] = &[
     0, 1, 2, 1, 0, 3, 8, 7, 9, 0, 17, 31, 33, 64, 66, 8, 33, 100, 3, 260, 1100, 40, 600, 0, 5,
 ];
 
-/// Compared completely up to this many items, and beyond that in about as many places.
+/// Up to this many items, all are compared; of more, about this many.
 const THOROUGHLY: usize = 128;
 
-/// Runs all seeds; returns the first difference, with what is needed to see it again.
+/// Runs all seeds; returns the first difference, with the seed and the step to repeat it.
 pub(super) fn run<O: Order>(look: impl Fn(&O)) -> Result<(), String> {
     (1..=6).try_for_each(|seed| {
         Battery::<O>::new(seed)
@@ -115,7 +115,7 @@ impl<O: Order> Battery<O> {
         same("update", self.order.update(*handle, item), Some(old))
     }
 
-    /// Handles that are no longer good, and ranks that are not there.
+    /// Tries handles of deleted items, and ranks beyond the end.
     fn refused(&mut self) -> Result<(), String> {
         let item = random_item(&mut self.random);
         same("insert_at", self.order.insert_at(self.model.len() + 1, item), None)?;
@@ -132,7 +132,7 @@ impl<O: Order> Battery<O> {
         same("previous", self.order.previous(handle), None)
     }
 
-    /// Takes what is there as the items of a new structure, made at once.
+    /// Makes a new structure of the present items at once.
     fn start_anew(&mut self) -> Result<(), String> {
         self.order = O::from_items(self.model.iter().map(|it| it.1));
         self.gone.clear();
@@ -175,7 +175,7 @@ fn a_packed_array_keeps_the_order() {
     passes::<Packed>();
 }
 
-/// Long enough for trees of three levels and for several doublings.
+/// Tests enough items for trees of three levels and for several doublings.
 fn holds_many<O: Inspect>(count: usize) {
     let mut random = SplitMix64::new(7);
     let items: Vec<_> = (0..count).map(|_| random_item(&mut random)).collect();

@@ -1,12 +1,12 @@
-//! Structures with a planted bug each, which the battery must catch without looking inside.
+//! Structures with one planted bug each, which the battery must catch from outside.
 
 use super::*;
 use crate::order::{BytePlace, ItemPlace};
 use std::marker::PhantomData;
 
-/// The fault of a mutant, which shows now and then.
+/// The bug of a mutant, which shows at some edits.
 trait Bug {
-    /// Whether what the structure keeps beside the items is spoilt by an edit.
+    /// Whether an edit spoils the structure's data about its items.
     const SPOILS: bool = false;
 
     fn insert_after<O: Order>(order: &mut O, handle: Handle, item: Item) -> Option<Handle> {
@@ -30,7 +30,7 @@ trait Bug {
     }
 }
 
-/// A structure with a bug, which shows at every 64th edit.
+/// A structure with a bug that shows at every 64th edit.
 struct Mutant<O, B> {
     order: O,
     random: SplitMix64,
@@ -43,7 +43,7 @@ impl<O: Inspect, B: Bug> Mutant<O, B> {
         Self { order, random: SplitMix64::new(3), edits: 0, bug: PhantomData }
     }
 
-    /// Counts an edit; says whether the bug shows in it.
+    /// Counts an edit; returns whether the bug shows in it.
     fn is_wrong(&mut self) -> bool {
         self.edits += 1;
         let is_wrong = self.edits.is_multiple_of(64);
@@ -96,7 +96,7 @@ impl<O: Inspect, B: Bug> Order for Mutant<O, B> {
     }
 
     fn update(&mut self, handle: Handle, item: Item) -> Option<Item> {
-        // Rarer than the other edits, so more often wrong.
+        // Rarer than the other edits, so wrong more often.
         self.edits += 32;
         if self.is_wrong() || self.edits.is_multiple_of(3) {
             B::update(&mut self.order, handle, item)
@@ -207,7 +207,7 @@ impl Bug for CountsFromOneFarBehind {
 }
 
 fn catches<O: Inspect, B: Bug>() {
-    // A spoilt structure may also stumble over its own assertions: that is caught as well.
+    // A spoilt structure may also fail its own assertions: that counts as caught.
     let mutant = || super::battery::run::<Mutant<O, B>>(|_| ());
     let outcome = std::panic::catch_unwind(mutant);
     let bug = std::any::type_name::<Mutant<O, B>>();

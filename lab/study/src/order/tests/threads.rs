@@ -1,4 +1,4 @@
-//! Many threads at one skip list.
+//! Many threads use one skip list.
 
 use super::*;
 use std::collections::HashSet;
@@ -7,16 +7,16 @@ use std::thread;
 
 const THREADS: u64 = 8;
 
-/// The operations of one thread, on its own items and those that were there before it.
+/// The state of one thread, which edits its own items and inserts after common ones.
 struct Strand {
-    /// Those items in the order in which they must stand, whatever the others did.
+    /// The items that the thread knows, in the order that they must have, whatever other threads did.
     model: Vec<(Handle, Item)>,
     random: SplitMix64,
 }
 
 impl Strand {
-    /// Inserts after, changes or deletes an item of its own; after earlier items it only inserts, because
-    /// all threads know them.
+    /// Inserts after, changes or deletes one of the thread's own items. All threads know the common items, so
+    /// it only inserts after those.
     fn step(&mut self, list: &SkipList, common: usize, may_delete: bool) {
         let (rank, item) = (self.random.below(self.model.len()), random_item(&mut self.random));
         let (handle, old) = self.model[rank];
@@ -32,7 +32,7 @@ impl Strand {
                 self.model.remove(rank);
             }
             5 => self.model.push((list.push_shared(item), item)),
-            // Where all threads insert.
+            // A place where all threads insert.
             6 => self.insert_behind(list, common, item),
             _ => self.insert_behind(list, rank, item),
         }
@@ -46,10 +46,10 @@ impl Strand {
     }
 }
 
-/// Segments from here on are those of threads.
+/// The first segment number of threads' own items.
 const COMMON: u32 = 1 << 20;
 
-/// Runs the threads and returns what each knows, and the handles that were there before.
+/// Runs the threads and returns the state of each.
 fn run(list: &SkipList, seed: u64, steps: usize, may_delete: bool) -> Vec<Strand> {
     let mut random = SplitMix64::new(seed);
     let count = random.below(4) * 20 + 1;
@@ -69,7 +69,7 @@ fn run(list: &SkipList, seed: u64, steps: usize, may_delete: bool) -> Vec<Strand
             scope.spawn(move || {
                 barrier.wait();
                 for step in 0..steps {
-                    // The first item never moves within a thread's own order.
+                    // The first item keeps rank 0 in each thread's order.
                     strand.step(list, 0, may_delete);
                     if step % 64 == 0 {
                         thread::yield_now();
@@ -83,8 +83,8 @@ fn run(list: &SkipList, seed: u64, steps: usize, may_delete: bool) -> Vec<Strand
     })
 }
 
-/// Restricted to what one thread knows, the order is the one that thread alone would have made:
-/// whatever others insert between an item and its successor is not among that.
+/// Checks that the items that one thread knows are in the order that this thread alone would have made:
+/// items of other threads only come between them.
 fn check(list: &SkipList, strands: &[Strand], seed: u64) {
     let all: Vec<_> = list.iter().collect();
     let own = |strand: &Strand| strand.model.iter().filter(|it| it.1.segment >= COMMON).count();

@@ -1,4 +1,4 @@
-//! The costs of locks, wake-ups, threads and bytes here: the numbers that a prediction begins with.
+//! Measures the costs of locks, wake-ups, threads and bytes on this machine, for predictions.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -14,14 +14,14 @@ use crate::limits::{self, CHUNK_SIZE, Schedule};
 use crate::scale::Bandwidth;
 use crate::threads::each;
 
-/// Locks of each thread, and messages.
+/// The number of locks of each thread.
 const TIMES: u32 = 50_000;
 const MESSAGES: u32 = 2_000;
 const THREADS: usize = 64;
 
 impl Machine {
-    /// Measures with a file that is in the page cache, and with another one that is written at `output` and
-    /// removed. Bandwidths of all cores are those of the cores that this machine has.
+    /// Measures with the file `input`, which is in the page cache, and with a file `output`, which is written
+    /// and removed. Bandwidths of all cores are those of this machine's cores.
     ///
     /// # Errors
     ///
@@ -52,11 +52,11 @@ impl Machine {
 fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let begun = Instant::now();
     let result = work();
-    // A clock may be too coarse for nothing.
+    // Never 0, even with a coarse clock.
     (result, begun.elapsed().as_secs_f64().max(1e-9))
 }
 
-/// Measures two threads that take one lock again and again.
+/// Measures threads that take one lock again and again.
 fn lock_s(threads: usize) -> f64 {
     let count = Mutex::new(0_u64);
     let work = |()| {
@@ -112,7 +112,7 @@ fn rates(file: &File, target: &mut [u8]) -> Result<Rates> {
     })
 }
 
-/// One file, written by one thread, and by all.
+/// Measures writes to one file, by one thread and by all.
 fn write(bytes: &[u8], output: &Path, cores: usize) -> Result<Bandwidth> {
     let rate = |threads: usize| -> Result<f64> {
         let file = File::create(output)
@@ -129,7 +129,7 @@ fn write(bytes: &[u8], output: &Path, cores: usize) -> Result<Bandwidth> {
         std::fs::remove_file(output)?;
         Ok(bytes.len() as f64 / seconds)
     };
-    // The pages of the first file are new to this machine.
+    // The first file takes new memory.
     rate(cores)?;
     let one = rate(1)?;
     Ok(Bandwidth { all: rate(cores)?.max(one), each: one })

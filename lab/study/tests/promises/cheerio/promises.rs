@@ -1,4 +1,4 @@
-//! The bytes, their places, and the refusals.
+//! Tests the bytes, their places, and the refusals.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -26,7 +26,7 @@ impl Place {
         self.folder.path().join("out")
     }
 
-    /// Names in the folder, hidden ones too.
+    /// Returns the names in the folder, including hidden ones.
     fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder.path()).expect("it is a folder");
         let mut names: Vec<String> = entries
@@ -76,7 +76,7 @@ fn read_back(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// Writes lines from `from` on, forking.
+/// Writes the lines from `from` on in a tree of forks.
 fn lines(w: &mut Writer, from: u32, to: u32) -> io::Result<()> {
     if to - from <= 3 {
         return (from..to).try_for_each(|number| writeln!(w, "line {number}"));
@@ -124,7 +124,7 @@ fn a_writer_of_an_output_that_is_gone_says_so_and_holds_nothing() {
             second.write_all(b"a little").expect("nothing is wrong yet");
             let nested = fourth.fork();
             end(out);
-            // Its lock is released, and its records are kept.
+            // The lock is released, and no file is left.
             assert_eq!(place.names(), [""; 0], "{mode}");
             drop(begin(&place.path()));
             let gone = |error: io::Error| {

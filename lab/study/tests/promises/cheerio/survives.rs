@@ -1,4 +1,4 @@
-//! The modes without an order under attack.
+//! Tests the modes without an order against failures and power loss.
 
 use std::io::Write;
 use std::path::Path;
@@ -23,7 +23,7 @@ enum Mode {
     LocalFiles,
 }
 
-/// An output from old to new.
+/// An output that replaces an old state with a new one.
 struct Unordered {
     mode: Mode,
     old: State,
@@ -57,7 +57,7 @@ impl Unordered {
         let mut w = out.writer();
         w.write_all(bytes)?;
         w.finish()?;
-        // The library says whether the outcome is known.
+        // The library's error tells whether the outcome is known.
         out.commit().map_err(|error| match error.downcast::<swath::Error>() {
             Ok(error) => Failure::from(error),
             Err(error) => Failure::from(error),
@@ -107,12 +107,12 @@ impl Subject for Unordered {
     }
 }
 
-/// Whether the manifest, whose names are text, names a file.
+/// Returns whether the manifest, in which names are plain text, contains the name of a file.
 fn is_named(manifest: &[u8], name: &str) -> bool {
     manifest.windows(name.len()).any(|part| part == name.as_bytes())
 }
 
-/// Reads the one file beside the manifest: one strand writes one.
+/// Reads the only file beside the manifest: one strand writes one file.
 fn read_files(fs: &SimulatedFs) -> Result<State, String> {
     if !fs.names(Path::new("/d")).contains(&String::from("out")) {
         return Ok(None);

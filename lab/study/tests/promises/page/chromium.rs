@@ -1,8 +1,7 @@
-//! Drives a headless Chromium by its own protocol, over a pair of pipes.
+//! Drives a headless Chromium by its DevTools protocol, over a pair of pipes.
 //!
-//! `--remote-debugging-pipe` takes commands on descriptor 3 and answers on 4, one JSON text
-//! each, ended by a zero byte: no port, no socket, no driver to install. A shell puts the pipes
-//! into their places.
+//! `--remote-debugging-pipe` reads commands from descriptor 3 and answers on 4, in JSON texts that end with
+//! a zero byte: no port, no socket, no driver to install. A shell assigns the descriptors.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
@@ -29,10 +28,10 @@ const FLAGS: [&str; 13] = [
     "--hide-scrollbars",
     "--force-prefers-reduced-motion",
 ];
-/// A browser that is silent for this long is lost.
+/// The silence after which a browser counts as lost.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A browser with one tab. It ends when this is dropped.
+/// A browser with one tab; it ends when this is dropped.
 pub(crate) struct Chromium {
     child: Child,
     commands: ChildStdin,
@@ -44,7 +43,7 @@ pub(crate) struct Chromium {
 }
 
 impl Chromium {
-    /// Starts it, or says why it cannot be started.
+    /// Starts a browser, or returns the reason why it cannot.
     pub(crate) fn start() -> Result<Self, String> {
         let name = NAMES.iter().find(|name| answers_version(name));
         let name =
@@ -90,7 +89,7 @@ impl Chromium {
         Ok(browser)
     }
 
-    /// Sends a command and waits for its answer; events in between are kept.
+    /// Sends a command and waits for its answer; earlier events are kept.
     pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
         self.last_id += 1;
         let mut command = json!({ "id": self.last_id, "method": method, "params": params });
@@ -124,7 +123,7 @@ impl Chromium {
         }
     }
 
-    /// The value of an expression on the page, as JSON.
+    /// Returns the value of an expression on the page, as JSON.
     pub(crate) fn value(&mut self, expression: &str) -> Value {
         let params =
             json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
@@ -148,12 +147,12 @@ impl Chromium {
         self.call("Emulation.setEmulatedMedia", json!({ "features": feature }));
     }
 
-    /// Shows the page as it is on paper.
+    /// Shows the page as in print.
     pub(crate) fn print(&mut self) {
         self.call("Emulation.setEmulatedMedia", json!({ "media": "print" }));
     }
 
-    /// Errors on the console, exceptions, and messages of the browser about the page.
+    /// Returns errors on the console, exceptions, and messages of the browser about the page.
     pub(crate) fn complaints(&self) -> Vec<&Value> {
         const COMPLAINTS: [&str; 3] =
             ["Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"];
@@ -162,7 +161,7 @@ impl Chromium {
         self.events.iter().filter(is_complaint).collect()
     }
 
-    /// The requests since the page was opened.
+    /// Returns the requests since the page was opened.
     pub(crate) fn requests(&self) -> Vec<&str> {
         let sent = |event: &&Value| event["method"] == json!("Network.requestWillBeSent");
         let sent = self.events.iter().filter(sent);
@@ -172,7 +171,7 @@ impl Chromium {
 
 impl Drop for Chromium {
     fn drop(&mut self) {
-        // Closed properly, it leaves no processes, and its profile can be removed.
+        // A clean close leaves no processes, so that the profile can be removed.
         let _ = self.commands.write_all(b"{\"id\":0,\"method\":\"Browser.close\"}\0");
         for _ in 0..100 {
             if matches!(self.child.try_wait(), Ok(Some(_))) {

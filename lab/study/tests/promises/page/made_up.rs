@@ -1,4 +1,4 @@
-//! A made-up study, as large as a full one, and the same for the same seed.
+//! A synthetic study, as large as a full one; it depends on the seed alone.
 
 use swath_plan::random::fraction;
 use swath_profile::stats::Interval;
@@ -10,7 +10,7 @@ use swath_study::results::{
 const ROUNDS: usize = 7;
 const SERIES: [&str; 6] = ["serial", "pool", "mirrored", "map", "ring", "ripgrep 15"];
 
-/// How a made-up experiment varies.
+/// The varied parameter of a synthetic experiment.
 #[derive(Clone, Copy)]
 enum Kind {
     Threads,
@@ -20,7 +20,7 @@ enum Kind {
     Alone,
 }
 
-/// 30 experiments of the five studies in two folders, some of them cut short.
+/// Returns 30 experiments of the five studies in two folders, some of them cut short.
 pub(crate) fn study(seed: u64) -> Results {
     let experiments: Vec<Measured> =
         (0..30).map(|index| experiment(seed.wrapping_add(index), index)).collect();
@@ -242,7 +242,7 @@ fn runs(seed: u64, kind: Kind) -> Vec<Run> {
     runs
 }
 
-/// `run` with made-up numbers.
+/// Returns `run` with synthetic numbers.
 fn measured(run: Run, seed: u64, index: usize, kind: Kind) -> Run {
     let noise = 1.0 + 0.2 * fraction(seed, u64::try_from(index).expect("few"));
     let slow = if run.state == State::Cold { 6.0 } else { 1.0 };
