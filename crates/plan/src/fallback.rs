@@ -159,6 +159,9 @@ pub enum Fallback {
         /// The permissions that it has beyond those.
         wider: u32,
     },
+    /// The mount does not show the permissions of files: only its owner may read and write the new file, as perhaps
+    /// the one that it replaces.
+    ModeNotShown,
     /// There is no lock: the file system has none, a sandbox refuses it, or there is no place for
     /// it in the folder of a file that is written in place.
     NoLocks,
@@ -231,6 +234,9 @@ impl Fallback {
     }
 }
 
+const MODE_NOT_SHOWN: &str =
+    "permissions 600: this file system does not show those of the replaced file";
+
 impl fmt::Display for Fallback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -271,6 +277,7 @@ impl fmt::Display for Fallback {
             Self::ModeNotKept { given, wider } => {
                 write!(f, "permissions {given:03o}: this file system adds {wider:03o}")
             }
+            Self::ModeNotShown => f.write_str(MODE_NOT_SHOWN),
             Self::AdviceRefused { why } => write!(f, "advice refused: {why}"),
             Self::MirrorNotRead { path, why } => write!(f, "mirror {path} is not read: {why}"),
             Self::MirrorLength { path, len, expected } => {

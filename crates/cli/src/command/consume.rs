@@ -1,8 +1,12 @@
 //! Runs a single-pass kernel over an input, through a map where that is faster.
 
+use std::fs::{File, Metadata};
+use std::os::unix::fs::MetadataExt;
+
 use anyhow::Result;
 use swath::maps::Guard;
 use swath::{Engine, ReadOptions, Scanned, Source};
+use swath_os::file_system::is_remote;
 
 use super::several::{LongFiles, SHORT};
 use crate::failure::TOO_MANY_FILES;
@@ -38,6 +42,12 @@ impl Kernel {
     }
 }
 
+/// Whether a program, here or on a server, answers for the file.
+fn has_program(facts: &Metadata, file: &File) -> bool {
+    // The look-up costs a call.
+    rustix::fs::major(facts.dev()) == 0 && is_remote(file)
+}
+
 /// Runs `kernel` over `input`. The library may map a file in the page cache, where it measures a map to be faster,
 /// under a guard that turns a fault into a message and exit code 2. A short file costs less than its map.
 pub(super) fn consume(
@@ -50,7 +60,12 @@ pub(super) fn consume(
     let opened = input.open().and_then(|file| Ok((file.metadata()?, file)));
     // A folder may be one of segments. If opening fails, the library opens the file again and returns
     // a better error.
-    let Some((facts, file)) = opened.ok().filter(|(facts, _)| !facts.is_dir()) else {
+    // On FUSE it also opens the file itself, to see what it is.
+    let is_plain = |(facts, file): &(Metadata, File)| {
+        !facts.is_dir()
+            && (input.path().is_none() || !has_program(facts, file) || engine == Engine::Map)
+    };
+    let Some((facts, file)) = opened.ok().filter(is_plain) else {
         return Ok(kernel.of_source(options, input.source()?)?);
     };
     let _turn = long.turn(facts.len());

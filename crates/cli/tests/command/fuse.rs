@@ -289,3 +289,70 @@ fn an_archive_that_replaces_nothing_is_an_error() {
     done(&["cp", word(&source), word(&mount.seen().join("new"))]);
     assert_eq!(std::fs::read(mount.seen().join("new")).expect("there"), b"new bytes");
 }
+
+/// A folder that sshfs shows with these options, over a pipe; the file `number` in `folder` names its server's process.
+fn by_sshfs(folder: &Path, options: &str) -> Option<BindMount> {
+    let (server, number) = (folder.join("server"), folder.join("number"));
+    BindMount::by(folder, |below, seen| {
+        let line = format!("echo $$ > {}; exec /usr/lib/openssh/sftp-server", number.display());
+        std::fs::write(&server, format!("#!/bin/sh\n{line}\n")).expect("room");
+        std::fs::set_permissions(&server, Permissions::from_mode(0o755)).expect("mine");
+        let mut command = Command::new("sshfs");
+        command.args(["-o", options, "-o", &format!("ssh_command={}", server.display())]);
+        command.args([format!("server:{}", below.display()).as_ref(), seen]);
+        command
+    })
+}
+
+/// With `umask=`, all files are shown with the same permissions.
+#[test]
+fn a_mount_that_hides_permissions_opens_no_file_to_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(mount) = by_sshfs(folder.path(), "umask=022") else { return };
+    let source = folder.path().join("source");
+    std::fs::write(&source, "new").expect("room");
+    let path = |name: &str| (mount.below().join(name), mount.seen().join(name));
+    let mode = |path: &Path| path.metadata().expect("there").permissions().mode() & 0o777;
+    let (below, seen) = path("private");
+    std::fs::write(&below, "old").expect("room");
+    std::fs::set_permissions(&below, Permissions::from_mode(0o600)).expect("mine");
+    let note = "permissions 600: this file system does not show those of the replaced file";
+    assert!(done(&["cp", word(&source), word(&seen)]).contains(note));
+    assert_eq!((mode(&below), std::fs::read(&below).expect("there").len()), (0o600, 3));
+    for (umask, expected) in [("022", 0o644), ("077", 0o600)] {
+        let (below, seen) = path(umask);
+        let line = format!("umask {umask}; exec \"$0\" gen bytes 1kB \"$1\"");
+        let mut command = Command::new("sh");
+        command.args(["-c", &line, env!("CARGO_BIN_EXE_swath")]).arg(&seen);
+        assert!(command.stdout(Stdio::null()).status().expect("it starts").success());
+        assert_eq!(mode(&below), expected, "{umask}");
+    }
+}
+
+/// After a lost connection, sshfs ends reads early, and the kernel may show zeros for the bytes that did not come.
+#[test]
+fn a_file_that_was_open_when_the_connection_was_lost_is_not_read_to_its_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(mount) = by_sshfs(folder.path(), "reconnect") else { return };
+    std::fs::write(mount.below().join("in"), "some text\n".repeat(100_000)).expect("room");
+    let path = mount.seen().join("in");
+    let by_path = swath::Input::open(&path).expect("there");
+    let own = std::fs::File::open(&path).expect("there");
+    let by_descriptor = swath::Input::open(own).expect("there");
+    for input in [&by_path, &by_descriptor] {
+        input.check_unchanged().expect("connected");
+    }
+    let server = std::fs::read_to_string(folder.path().join("number")).expect("it was started");
+    let killed = Command::new("kill").args(["-9", server.trim()]).status();
+    assert!(killed.expect("it starts").success());
+    let until = Instant::now() + Duration::from_secs(60);
+    while std::fs::read(&path).is_err() {
+        assert!(Instant::now() < until, "it does not reconnect");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    for input in [&by_path, &by_descriptor] {
+        let error = input.check_unchanged().expect_err("it was cut off");
+        assert!(error.what_to_try().contains("lost its connection"), "{error:?}");
+    }
+    done(&["sum", word(&path)]);
+}

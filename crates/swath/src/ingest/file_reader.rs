@@ -56,6 +56,8 @@ struct DeviceFacts {
     number: u64,
     /// Whether its change times come from this machine's clock.
     times: bool,
+    /// Whether attributes are those of a path, which may be another file's.
+    fuse: bool,
 }
 
 /// An open folder.
@@ -259,7 +261,11 @@ impl<'l> FileReader<'l> {
         let mut before = None;
         if self.look_first {
             match self.look(&file) {
-                Ok(stat) if stat_len(&stat) < room.len() as u64 && is_regular(&stat) => {
+                Ok(stat)
+                    if stat_len(&stat) < room.len() as u64
+                        && is_regular(&stat)
+                        && !self.device(&file, &stat).fuse =>
+                {
                     before = Some(stat);
                 }
                 Ok(_) => return Outcome::Careful(file),
@@ -279,6 +285,10 @@ impl<'l> FileReader<'l> {
                 Ok(stat) => stat,
                 Err(error) => return self.failed(file, Call::Inspect, error),
             };
+            if self.device(&file, &after).fuse {
+                self.look_first = true;
+                return Outcome::Careful(file);
+            }
             let whole =
                 is_regular(&after) && came < room.len() && stat_len(&after) == came as u64;
             let still = before.is_some_and(|before| same(&before, &after))
@@ -363,7 +373,7 @@ impl<'l> FileReader<'l> {
                 | FileSystem::F2fs
                 | FileSystem::Tmpfs
         );
-        let device = DeviceFacts { number, times };
+        let device = DeviceFacts { number, times, fuse: kind == FileSystem::Fuse };
         self.devices.push(device);
         device
     }
@@ -407,7 +417,8 @@ pub(super) fn is_out_of_descriptors(raw_os_error: Option<i32>) -> bool {
 }
 
 fn kind_of(file: &OwnedFd) -> FileSystem {
-    file_system(file).unwrap_or(FileSystem::Other)
+    // A FUSE program may give no answer.
+    file_system(file).unwrap_or(FileSystem::Fuse)
 }
 
 fn is_regular(stat: &Stat) -> bool {

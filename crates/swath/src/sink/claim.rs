@@ -28,11 +28,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::io::Errno;
+use swath_os::umask::umask;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::fs::{CLOSED, FOR_ALL, FileKind, Fs, FsFile, FsFolder, Located, Lock};
 use crate::sink::names::{MANIFEST, Names, beside, is_of_a_folder};
 use crate::sink::permissions::close_to;
+
+/// The permissions of new files in a folder.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ModesHere {
+    /// Those of a file that is created for all.
+    pub(crate) usual: u32,
+    /// Whether they can be changed later.
+    pub(crate) can_change: bool,
+    /// Whether a change shows: some mounts show the same permissions for all files (`umask=`).
+    pub(crate) are_shown: bool,
+}
 
 /// A target under lock.
 #[derive(Debug)]
@@ -177,14 +189,19 @@ impl Claim {
         }
     }
 
-    /// Returns the permissions of a new file here, and whether they can be changed, from an empty file that it creates.
-    /// The umask, the folder's default access list and servers influence them.
-    pub(crate) fn mode_of_new(&self) -> io::Result<(u32, bool)> {
+    /// Returns the permissions of a new file here, from an empty file that it creates. The umask, the folder's default
+    /// access list and servers influence them.
+    pub(crate) fn modes_here(&self) -> io::Result<ModesHere> {
         let (file, name) = self.create(self.scratch(), FOR_ALL)?;
-        let mode = file.facts().map(|facts| facts.mode & 0o777);
-        let can_change = mode.as_ref().is_ok_and(|mode| file.set_mode(mode ^ 0o100).is_ok());
+        let shown = || file.facts().map(|facts| facts.mode & 0o777);
+        let found = shown().map(|usual| {
+            let can_change = file.set_mode(usual ^ 0o100).is_ok();
+            let are_shown = !can_change || shown().is_ok_and(|mode| mode != usual);
+            let given = FOR_ALL & !umask().unwrap_or(0o077);
+            ModesHere { usual: if are_shown { usual } else { given }, can_change, are_shown }
+        });
         self.folder.remove(&name)?;
-        Ok((mode?, can_change))
+        found
     }
 
     pub(crate) fn error(&self, operation: Operation, error: io::Error) -> Error {

@@ -53,6 +53,8 @@ pub(crate) struct Candidate {
     is_remote: bool,
     /// Whether permissions cannot be changed: then the file is created with the final ones.
     is_fixed: bool,
+    /// Whether the mount shows the permissions that files have.
+    are_modes_shown: bool,
     /// The mode of a new target; `None`: the file has it already.
     mode: Option<u32>,
     /// The file whose attributes this one gets, even if it replaces another.
@@ -117,15 +119,16 @@ impl Candidate {
     ///
     /// If no file can be made there.
     pub(crate) fn make_named(claim: &Claim, hidden: OsString) -> Result<Self> {
-        let made = claim.mode_of_new().and_then(|(mode, can_change)| {
-            let made = claim.create_hidden(hidden, can_change);
-            made.map(|made| (made, mode, !can_change))
+        let made = claim.modes_here().and_then(|modes| {
+            claim.create_hidden(hidden, modes.can_change).map(|made| (made, modes))
         });
-        let ((file, hidden), mode, is_fixed) =
+        let ((file, hidden), modes) =
             made.map_err(|error| claim.error(Operation::Create, error))?;
         let folder = Arc::clone(&claim.folder);
         let mut made = Self::of(file, hidden, folder);
-        (made.is_hidden, made.mode, made.is_fixed) = (true, Some(mode), is_fixed);
+        (made.is_hidden, made.mode, made.is_fixed) =
+            (true, Some(modes.usual), !modes.can_change);
+        made.are_modes_shown = modes.are_shown;
         Ok(made)
     }
 
@@ -138,6 +141,7 @@ impl Candidate {
             is_remote: false,
             len: None,
             is_fixed: false,
+            are_modes_shown: true,
             mode: None,
             model: None,
             times: None,

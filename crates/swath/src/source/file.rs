@@ -10,6 +10,7 @@ use std::time::SystemTime;
 
 use rustix::fs::{AtFlags, FileType, Stat, StatxFlags, statx};
 use rustix::io::Errno;
+use swath_os::descriptors::flush;
 use swath_os::direct;
 use swath_os::file_system::{self, FileSystem};
 use swath_os::names::{is_without, renew};
@@ -81,20 +82,71 @@ pub(crate) fn identity(file: &File) -> io::Result<Identity> {
 
 /// Returns the result of fstat(2), on FUSE with the program's current length and times: the kernel caches them for
 /// seconds, so a file that was replaced before it was opened would seem to change while it is read.
-pub(crate) fn stat_of(file: &File) -> io::Result<Stat> {
-    let mut stat = rustix::fs::fstat(file)?;
-    let is_without_device = rustix::fs::major(stat.st_dev) == 0;
-    // A FUSE program may not answer this question: an error counts as FUSE.
-    let is_fuse = || matches!(file_system::file_system(file), Ok(FileSystem::Fuse) | Err(_));
-    if is_without_device && is_fuse() {
+pub(crate) fn stat_of(file: impl AsFd) -> io::Result<Stat> {
+    let mut stat = rustix::fs::fstat(&file)?;
+    if is_on_fuse(&file, stat.st_dev) {
         let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
-        match statx(file, "", flags, StatxFlags::BASIC_STATS) {
+        match statx(&file, "", flags, StatxFlags::BASIC_STATS) {
             Ok(now) => renew(&mut stat, &now),
             Err(error) if is_without(error) => {}
             Err(error) => return Err(error.into()),
         }
     }
     Ok(stat)
+}
+
+/// Whether a FUSE program answers for the file; one that does not answer this question either counts too.
+fn is_on_fuse(file: impl AsFd, device: u64) -> bool {
+    rustix::fs::major(device) == 0
+        && matches!(file_system::file_system(file), Ok(FileSystem::Fuse) | Err(_))
+}
+
+/// Returns an opened file and its attributes. A FUSE program is asked about the path of an open file, which may be
+/// another file by then: there the file is opened again, until the answers before and after agree.
+///
+/// # Errors
+///
+/// The errors of opening and of fstat(2); `EBUSY` if the file is replaced again and again.
+pub(crate) fn settled<F: AsFd>(
+    file: F,
+    open: impl Fn() -> io::Result<F>,
+) -> io::Result<(F, Stat)> {
+    const ATTEMPTS: usize = 16;
+    let mut before = stat_of(&file)?;
+    let is_regular = FileType::from_raw_mode(before.st_mode) == FileType::RegularFile;
+    if !is_regular || !is_on_fuse(&file, before.st_dev) {
+        return Ok((file, before));
+    }
+    for _ in 0..ATTEMPTS {
+        let file = open()?;
+        let after = stat_of(&file)?;
+        if Identity::of(&before).is_kept(&Identity::of(&after), &file) {
+            return Ok((file, after));
+        }
+        before = after;
+    }
+    Err(Errno::BUSY.into())
+}
+
+/// Fails if a FUSE program has lost its connection since the file was opened: sshfs ends reads early then, and the kernel
+/// may show zeros. The close of a copy brings the error, but would end a caller's locks on the file: where the caller
+/// has opened it, fsync(2) does.
+pub(crate) fn check_connected(file: impl AsFd, device: u64, is_ours: bool) -> io::Result<()> {
+    if !is_on_fuse(&file, device) {
+        return Ok(());
+    }
+    let asked = if is_ours { flush(file) } else { Ok(rustix::fs::fsync(file)?) };
+    let lost =
+        [Errno::IO, Errno::NOTCONN, Errno::CONNRESET, Errno::CONNABORTED, Errno::TIMEDOUT];
+    match asked {
+        Err(error)
+            if lost.map(Errno::raw_os_error).map(Some).contains(&error.raw_os_error()) =>
+        {
+            Err(error)
+        }
+        // A program without an answer.
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 /// Returns how to read this file.

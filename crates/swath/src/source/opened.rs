@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use rustix::fs::{CWD, FileType, OFlags};
+use rustix::fs::{CWD, FileType, OFlags, Stat};
 use rustix::io::Errno;
 use swath_os::access::Access;
 use swath_os::names::open_at_once;
@@ -29,8 +29,17 @@ pub(crate) struct OpenSource {
 }
 
 enum OpenForm {
-    File { file: Arc<File>, before: Identity, direct: OnceLock<io::Result<DirectDescriptor>> },
-    Custom { source: Arc<dyn ReadAt>, before: SourceFacts },
+    File {
+        file: Arc<File>,
+        before: Identity,
+        direct: OnceLock<io::Result<DirectDescriptor>>,
+        /// Whether it was opened here, so that its descriptor is closed here too.
+        is_ours: bool,
+    },
+    Custom {
+        source: Arc<dyn ReadAt>,
+        before: SourceFacts,
+    },
     Mirrored(Box<dyn Copies>),
 }
 
@@ -41,12 +50,12 @@ impl OpenSource {
             SourceForm::Path(name) => {
                 let file = File::open(&name)
                     .map_err(|error| Error::io(Operation::Open, &name, error))?;
-                Self::of_file(Arc::new(file), name)?
+                Self::of_path(file, name)?
             }
             SourceForm::Found(name) => return Self::open_found(name),
-            SourceForm::File(file, name) => Self::of_file(file, name)?,
+            SourceForm::File(file, name) => Self::of_file(file, name, None)?,
             SourceForm::InOrder(file, name) => {
-                Self { kind: SourceLength::Stream, ..Self::of_file(file, name)? }
+                Self { kind: SourceLength::Stream, ..Self::of_file(file, name, None)? }
             }
             SourceForm::Custom(source) => Self::of_custom(source)?,
             SourceForm::Mirrored(mirrored) => {
@@ -93,12 +102,24 @@ impl OpenSource {
         let flags = rustix::fs::fcntl_getfl(&file).map_err(|error| failed(error.into()))?;
         rustix::fs::fcntl_setfl(&file, flags - OFlags::NONBLOCK)
             .map_err(|error| failed(error.into()))?;
-        Self::of_file(Arc::new(file), name).map(Arc::new)
+        Self::of_path(file, name).map(Arc::new)
     }
 
-    fn of_file(file: Arc<File>, name: PathBuf) -> Result<Self> {
+    /// Takes a file that was opened under a path.
+    fn of_path(file: File, name: PathBuf) -> Result<Self> {
+        let (file, stat) = file::settled(file, || File::open(&name))
+            .map_err(|error| Error::io(Operation::Open, &name, error))?;
+        let mut opened = Self::of_file(Arc::new(file), name, Some(stat))?;
+        if let OpenForm::File { is_ours, .. } = &mut opened.input {
+            *is_ours = true;
+        }
+        Ok(opened)
+    }
+
+    /// Takes an open file, with its attributes if they are known.
+    fn of_file(file: Arc<File>, name: PathBuf, known: Option<Stat>) -> Result<Self> {
         let inspect = |error| Error::io(Operation::Inspect, &name, error);
-        let stat = file::stat_of(&file).map_err(inspect)?;
+        let stat = known.map_or_else(|| file::stat_of(&file), Ok).map_err(inspect)?;
         let mut kind =
             file::kind(&file, &stat).map_err(|error| match Errno::from_io_error(&error) {
                 Some(Errno::ISDIR) => Error::io(Operation::Read, &name, error),
@@ -128,7 +149,7 @@ impl OpenSource {
         if matches!(kind, SourceLength::Sized(1..=4096)) && file::is_pseudo(&file) {
             kind = SourceLength::Made;
         }
-        let input = OpenForm::File { file, before, direct: OnceLock::new() };
+        let input = OpenForm::File { file, before, direct: OnceLock::new(), is_ours: false };
         Ok(Self { name, kind, input })
     }
 
@@ -331,7 +352,11 @@ impl OpenSource {
             _ => Error::io(Operation::Inspect, &self.name, error),
         };
         let (same, lengths) = match &self.input {
-            OpenForm::File { file, before, .. } => {
+            OpenForm::File { file, before, is_ours, .. } => {
+                file::check_connected(file, before.device, *is_ours).map_err(|error| {
+                    Error::io(Operation::Read, &self.name, error)
+                        .hint("read it again: its file system lost its connection meanwhile")
+                })?;
                 let after = file::identity(file).map_err(inspect)?;
                 (before.is_kept(&after, &**file), (Some(before.len), Some(after.len)))
             }

@@ -29,7 +29,8 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
             self.drain();
         }
         let path = self.claims.listing.path(index);
-        let done = match self.reader.inspect(&file, path) {
+        let (file, stat) = self.reader.settle(file, path)?;
+        let done = match self.reader.inspect(&file, &stat, path) {
             Ok(FileNature::Made(before)) => self.made(index, &file, &before),
             Ok(FileNature::Sized(before)) => {
                 let part_len = self.claims.options.part_len();

@@ -10,7 +10,7 @@ use super::Candidate;
 use crate::error::{Operation, Result};
 use crate::sink::claim::Claim;
 use crate::sink::existing::{access_of, explained};
-use crate::sink::fs::Facts;
+use crate::sink::fs::{CLOSED, Facts};
 use crate::sink::permissions::{WIDER, beyond};
 
 impl Candidate {
@@ -37,7 +37,14 @@ impl Candidate {
         let taken = match (&self.model, replaced, self.mode) {
             (Some(model), ..) => self.file.copy_attributes_of(&**model).map(|()| true),
             (None, Some(seen), _) => {
-                self.file.copy_attributes(&*self.folder, &claim.name, seen)
+                let copied = self.file.copy_attributes(&*self.folder, &claim.name, seen);
+                // The old permissions are unknown: perhaps only its owner might read the old file.
+                match copied {
+                    Ok(true) if !self.are_modes_shown => {
+                        self.file.set_mode(CLOSED).map(|()| true)
+                    }
+                    copied => copied,
+                }
             }
             (None, None, Some(mode)) => self.file.set_mode(mode).map(|()| true),
             (None, None, None) => Ok(true),
@@ -112,6 +119,10 @@ impl Candidate {
         let failed = |error| claim.error(Operation::Inspect, error);
         let given = match (&self.model, replaced, self.mode) {
             _ if !self.is_hidden => return Ok(None),
+            (None, Some(_), _) if !self.are_modes_shown => {
+                return Ok(Some(Fallback::ModeNotShown));
+            }
+            _ if !self.are_modes_shown => return Ok(None),
             (Some(model), ..) => model.facts().map_err(failed)?.mode & 0o777,
             (None, None, Some(mode)) => mode,
             (None, ..) => return Ok(None),
