@@ -5,6 +5,7 @@ use std::fs::{FileTimes, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use swath_reference::fuse::BindMount;
@@ -355,4 +356,32 @@ fn a_file_that_was_open_when_the_connection_was_lost_is_not_read_to_its_end() {
         assert!(error.what_to_try().contains("lost its connection"), "{error:?}");
     }
     done(&["sum", word(&path)]);
+}
+
+/// sshfs is asked about the path of an open file, which may lead to another file when it answers.
+#[test]
+fn a_file_that_is_replaced_while_it_is_opened_is_read_whole() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(mount) = by_sshfs(folder.path(), "cache=no") else { return };
+    let texts = ["short\n".repeat(50_000), "a longer file\n".repeat(40_000)];
+    let (below, seen) = (mount.below().join("in"), mount.seen().join("in"));
+    let put = |text: &str| {
+        std::fs::write(mount.below().join("new"), text).expect("room");
+        std::fs::rename(mount.below().join("new"), &below).expect("mine");
+    };
+    put(&texts[0]);
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for turn in (0..2).cycle().take_while(|_| !is_over.load(Ordering::Relaxed)) {
+                put(&texts[turn]);
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let torn = (0..200).map(|_| run(["cat", word(&seen)])).find(|output| {
+            code(output) == 0 && texts.iter().all(|text| text.as_bytes() != output.stdout)
+        });
+        is_over.store(true, Ordering::Relaxed);
+        assert!(torn.is_none(), "{} bytes", torn.map_or(0, |output| output.stdout.len()));
+    });
 }
