@@ -182,7 +182,7 @@ def column_cases(data: Path, size: int) -> Iterator[Case]:
         ours: streamed,
         f"{ours}(columns=)": partial(streamed, columns=[name]),
         "polars.scan_csv": lambda: pl.scan_csv(path).select(pl.col(name).sum()).collect().item(),
-        "duckdb read_csv": lambda: DUCK.sql(f"select sum({name}) from read_csv('{path}')").fetchone()[0],
+        "duckdb read_csv": lambda: DUCK.sql(f"select sum({name}) from read_csv('{path}')").fetchall()[0][0],
     }
     for each, run in runs.items():
         case.add(each, run, lambda found: bool(np.isclose(found, np.nansum(total))))

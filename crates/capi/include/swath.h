@@ -174,8 +174,8 @@ const char *swath_version(void);
  * ========================================================================================== */
 
 /**
- * Result of a call. Values keep their meaning. New ones may be added, so treat a value you do
- * not know as a failure.
+ * Result of a call. Values keep their meaning. New ones may be added, so treat an unknown value
+ * as a failure.
  */
 typedef enum {
     /**
@@ -192,7 +192,7 @@ typedef enum {
      */
     SWATH_STATUS_NOT_FOUND = 2,
     /**
-     * This user may not read or write it.
+     * The user may not read or write the path.
      */
     SWATH_STATUS_PERMISSION_DENIED = 3,
     /**
@@ -212,13 +212,13 @@ typedef enum {
      */
     SWATH_STATUS_CANCELLED = 7,
     /**
-     * Not enough memory available.
+     * Not enough memory is available.
      */
     SWATH_STATUS_OUT_OF_MEMORY = 8,
     /**
      * Another process or thread is writing the same target, another thread is using the same
      * handle, or forks or tickets are open. Nothing has changed, with one exception: committing
-     * an output with open forks or tickets discards what was written.
+     * an output with open forks or tickets discards its bytes.
      */
     SWATH_STATUS_BUSY = 9,
     /**
@@ -239,7 +239,7 @@ typedef enum {
      */
     SWATH_STATUS_STOPPED = 13,
     /**
-     * The bytes did not arrive in time. This is not a failure: the read goes on.
+     * The bytes did not arrive in time. This is not a failure: the read continues.
      */
     SWATH_STATUS_TIMED_OUT = 14,
     /**
@@ -261,10 +261,10 @@ typedef enum {
 const char *swath_status_text(swath_status status);
 
 /**
- * Returns what the last call on this thread could not do: to which file, at which bytes, why,
- * and what to try. One line of UTF-8; bytes of names that are not UTF-8 are replaced, control
- * characters are escaped. Never NULL; "" if the call succeeded. Valid until this thread ends or
- * next calls a function that returns a `swath_status`: copy it to keep it.
+ * Returns why the last call on this thread failed: the operation, the file, the bytes, the
+ * reason, and what to try. One line of UTF-8; bytes of names that are not UTF-8 are replaced,
+ * control characters are escaped. Never NULL; "" if the call succeeded. Valid until this thread
+ * ends or next calls a function that returns a `swath_status`: copy it to keep it.
  */
 const char *swath_last_error_message(void);
 
@@ -387,15 +387,15 @@ bool swath_cancel_token_is_cancelled(const swath_cancel_token *token);
 void swath_cancel_token_free(swath_cancel_token *token);
 
 /**
- * Receives the progress of a call: bytes done so far, and the total, or SWATH_TO_END if it is
- * not known. Called about once per MiB by the thread that moved the bytes, so by several at
- * once; calls of different threads may overtake each other. It must be quick, must not throw or
- * `longjmp`, and must not free anything the call uses.
+ * Receives the progress of a call: bytes done, and the total, or SWATH_TO_END if it is unknown.
+ * Called about once per MiB by the thread that moved the bytes, so by several at once; calls of
+ * different threads may overtake each other. It must be quick, must not throw or `longjmp`, and
+ * must not free anything the call uses.
  */
 typedef void (*swath_progress_fn)(uint64_t bytes, uint64_t total, void *user_data);
 
 /**
- * As a total of progress: not known.
+ * As a total of progress: unknown.
  */
 #define SWATH_TO_END 18446744073709551615ull
 
@@ -430,8 +430,8 @@ typedef void (*swath_progress_fn)(uint64_t bytes, uint64_t total, void *user_dat
  *     for this file at this moment, one thread, several threads, one thread with many reads in
  *     flight, or a map, which also needs `swath_options_promise_frozen`.
  *   page_cache (auto; or keep, drop, bypass): The treatment of the page cache: keep, but bypass
- *     for files larger than a quarter of the available memory or read once; fill it; drop what
- *     was added once it is read; or bypass it (O_DIRECT).
+ *     for files larger than a quarter of the available memory or read once; fill it; drop the
+ *     pages that were added once these are read; or bypass it (O_DIRECT).
  *   reuse (unknown; or once): Whether the file will be read again: not known, or no, so that
  *     filling the page cache would be a waste.
  *   growth (refused; or ignored): Whether the file may grow while it is read: an error as any
@@ -439,7 +439,8 @@ typedef void (*swath_progress_fn)(uint64_t bytes, uint64_t total, void *user_dat
  *     start is read.
  *   rate (0): The maximum rate of all threads together, in bytes per second. 0: no limit.
  *   offset (0): Where in the file to begin, in bytes.
- *   len (all): How many bytes to read; fewer after the offset are SWATH_STATUS_TRUNCATED.
+ *   len (all): How many bytes to read; if fewer follow the offset, the call returns
+ *     SWATH_STATUS_TRUNCATED.
  *   profile (none; or user): Whether the engine `auto` uses the settings that `swath tune`
  *     saved for the file system. A profile changes how bytes are read, never which; one that is
  *     damaged is ignored, and the report says so.
@@ -458,10 +459,11 @@ typedef void (*swath_progress_fn)(uint64_t bytes, uint64_t total, void *user_dat
  *     slow; the first answer is used.
  *
  * SWATH_VERB_RECORDS
- *   delimiter (newline): The byte that ends a record. What follows the last one is a record
- *     too, unless it is empty.
- *   quote (none): The byte around text in which delimiters end no record: CSV. A quote inside
- *     quotes is doubled. One that is never closed is an error of the call that reads.
+ *   delimiter (newline): The byte that ends a record. The bytes after the last one are a record
+ *     too, unless there are none.
+ *   quote (none): The byte that encloses text in which delimiters end no record, as in CSV. A
+ *     quote inside quotes is doubled. One that is never closed is an error of the call that
+ *     reads.
  *   width (0): The bytes of each record; a shorter last one is an error of the call that reads.
  *     0: delimiters end records. A width together with a `delimiter` or a `quote` is an error.
  *   block_size (0): Bytes of a block. 0: the chunk size, or 1 MiB.
@@ -527,18 +529,18 @@ typedef void (*swath_progress_fn)(uint64_t bytes, uint64_t total, void *user_dat
  *     allows it.
  *
  * SWATH_VERB_JOB
- *   parts (0): How many parts the inputs are divided into. 0: as `part_size` says, over which
- *     it takes precedence.
+ *   parts (0): The number of parts into which inputs are divided; it takes precedence over
+ *     `part_size`. 0: as `part_size` says.
  *   part_size (0): Bytes of input of a part. 0: 64 MiB.
  *   division (records; or bytes, lines, inputs, groups): Where inputs may be divided; see
  *     `swath_division`.
- *   width (none): Divides inputs at multiples of this many bytes from their start, which each
- *     input must consist of: for records of one length. It takes the place of `division`, and
- *     that of it; the last one counts.
+ *   width (none): Divides inputs at multiples of this many bytes from their start, for records
+ *     of one length; the length of each input must be such a multiple. It replaces `division`,
+ *     and `division` replaces it; the last one set counts.
  *   form (file; or segments): The form of the output: one ordinary file; or the folder of the
  *     job, to which the commit adds a manifest and moves nothing, and which
  *     `swath_appended_open`, `swath cat` and `swath cp` read.
- *   folder (none): The folder for what parts write; it must not exist. Without one: next to the
+ *   folder (none): The folder to which parts write; it must not exist. Without one: next to the
  *     target, with a name of its own.
  */
 
@@ -564,7 +566,8 @@ enum swath_verb
      */
     SWATH_VERB_TABLE_READ = 2,
     /**
-     * `swath_ingest` and `swath_ingest_each`; they have none of the words of SWATH_VERB_READ but their own.
+     * `swath_ingest` and `swath_ingest_each`; they take their own words, and none of
+     * SWATH_VERB_READ.
      */
     SWATH_VERB_INGEST = 3,
     /**
@@ -650,7 +653,7 @@ enum swath_page_cache
      */
     SWATH_PAGE_CACHE_KEEP = 1,
     /**
-     * Reads go through it and drop what they added once it is read.
+     * Reads go through it, and drop the pages that they added once these are read.
      */
     SWATH_PAGE_CACHE_DROP = 2,
     /**
@@ -668,8 +671,8 @@ typedef uint32_t swath_page_cache;
 
 /**
  * The options of calls. One thread at a time may set options, and no thread while a call uses
- * them; any number of calls may use them at once, and each uses what is set when it begins. NULL
- * means defaults in every call.
+ * them; any number of calls may use them at once, and each uses the values set when it begins.
+ * NULL means defaults in every call.
  */
 typedef struct swath_options swath_options;
 
@@ -680,8 +683,9 @@ SWATH_MUST_CHECK
 swath_status swath_options_new(swath_verb verb, swath_options **options);
 
 /**
- * Makes options for calls of one kind, with all that `from` has set, which may be of this kind or one
- * whose options its calls take too. NULL has the defaults. Free them with `swath_options_free`.
+ * Makes options for calls of one kind, with all values set in `from`, which may be of this kind or
+ * of one whose options these calls take too. NULL means the defaults. Free them with
+ * `swath_options_free`.
  *
  * SWATH_STATUS_INVALID_ARGUMENT if `from` cannot serve these calls.
  */
@@ -697,25 +701,24 @@ void swath_options_free(swath_options *options);
 
 /**
  * Returns the options of one kind of call, a line for each, with tabs between the word; "call",
- * "column" or "both"; what it takes; its default; and what it does. NULL for a verb that does not
- * exist; valid for the life of the program.
+ * "column" or "both"; the values that it takes; its default; and its effect. NULL for a verb that
+ * does not exist; valid for the life of the program.
  */
 const char *swath_options_words(swath_verb verb);
 
 /**
- * Returns the text that an option of the call has, set or by default; texts of a list with newlines
+ * Returns the text of an option of the call, set or by default; texts of a list with newlines
  * between them. NULL if these options have no such word. Valid until options are set or freed.
  */
-const char *swath_options_get(const swath_options *options,
-                              const char *word);
+const char *swath_options_get(const swath_options *options, const char *word);
 
 /**
  * Sets an option by its word: `swath_options_set(options, "workers", "4")`. NULL as `value` sets the
  * default. Both texts are copied. The last call for a word counts.
  *
  * SWATH_STATUS_INVALID_ARGUMENT for a word that is not in `swath_options_words`, or that belongs to a
- * column, and for a value that the option does not take; the message has what to pass. After a failure
- * the options are unchanged.
+ * column, and for a value that the option does not take; the message says what to pass. After a
+ * failure the options are unchanged.
  */
 SWATH_MUST_CHECK
 swath_status swath_options_set(swath_options *options,
@@ -778,8 +781,8 @@ swath_status swath_options_set_list_at(swath_options *options,
                                        size_t count);
 
 /**
- * Sets the function that receives progress, and the pointer passed to it: bytes read or, in calls that
- * write, written so far. Default NULL: no function.
+ * Sets the function that receives progress, and the pointer passed to it: bytes read or, in calls
+ * that write, bytes written. Default NULL: no function.
  */
 SWATH_MUST_CHECK
 swath_status swath_options_set_progress(swath_options *options,
@@ -825,8 +828,8 @@ swath_status swath_options_promise_frozen(swath_options *options);
  * ========================================================================================== */
 
 /**
- * How a read went: facts that never change. Any number of threads may use it at once. Its texts
- * and structures are valid until it is freed.
+ * The report of a read: facts that never change. Any number of threads may use it at once. Its
+ * texts and structures are valid until it is freed.
  */
 typedef struct swath_report swath_report;
 
@@ -851,12 +854,12 @@ swath_engine swath_report_engine(const swath_report *report);
 swath_page_cache swath_report_page_cache(const swath_report *report);
 
 /**
- * Returns how many threads read, including the calling one.
+ * Returns the number of threads that read, including the calling one.
  */
 uint64_t swath_report_workers(const swath_report *report);
 
 /**
- * Returns how many reads could be in flight at once.
+ * Returns the number of reads that could be in flight at once.
  */
 uint64_t swath_report_queue_depth(const swath_report *report);
 
@@ -866,12 +869,12 @@ uint64_t swath_report_queue_depth(const swath_report *report);
 uint64_t swath_report_chunk_size(const swath_report *report);
 
 /**
- * Returns how many read calls were made, or ring entries submitted.
+ * Returns the number of read calls, or of ring entries submitted.
  */
 uint64_t swath_report_calls(const swath_report *report);
 
 /**
- * Returns how many reads were repeated: after a transient failure, an interrupt or a short read.
+ * Returns the number of reads repeated after a transient failure, an interrupt or a short read.
  */
 uint64_t swath_report_retries(const swath_report *report);
 
@@ -887,12 +890,12 @@ uint64_t swath_report_direct_bytes(const swath_report *report);
 const char *swath_report_reason(const swath_report *report);
 
 /**
- * Returns how many requested settings could not be applied.
+ * Returns the number of requested settings that could not be applied.
  */
 size_t swath_report_fallback_count(const swath_report *report);
 
 /**
- * Returns which requested setting could not be applied, and what was done instead; NULL if
+ * Describes a requested setting that could not be applied, and what was done instead; NULL if
  * `index` is not below the count.
  */
 const char *swath_report_fallback(const swath_report *report, size_t index);
@@ -913,8 +916,8 @@ void swath_report_free(swath_report *report);
 
 /**
  * Reads a file, or the part that `options` select, into new memory, in the fastest way for this
- * file at this moment. Free `buffer` with `swath_buffer_free`. `report`, which may be NULL, says
- * how the read went; free it with `swath_report_free`. After a failure both are NULL.
+ * file at this moment. Free `buffer` with `swath_buffer_free`. `report`, which may be NULL,
+ * describes the read; free it with `swath_report_free`. After a failure both are NULL.
  *
  * SWATH_STATUS_NOT_FOUND, SWATH_STATUS_PERMISSION_DENIED or SWATH_STATUS_IO if it cannot be
  * read; SWATH_STATUS_CHANGED if it changed while it was read; SWATH_STATUS_TRUNCATED if it has
@@ -929,9 +932,9 @@ swath_status swath_read(const char *path,
 
 /**
  * Reads `len` bytes of a file, from the offset of `options`, into the caller's memory. The
- * length in `options` is ignored. Once this returns, nothing writes to `target` any more,
- * whatever happened; after a failure its contents are unspecified. `report` may be NULL; free it
- * with `swath_report_free`.
+ * length in `options` is ignored. Nothing writes to `target` after this returns, whatever
+ * happened; after a failure its contents are unspecified. `report` may be NULL; free it with
+ * `swath_report_free`.
  *
  * Errors as for `swath_read`; SWATH_STATUS_TRUNCATED if the file has fewer bytes.
  */
@@ -1066,8 +1069,8 @@ typedef uint32_t swath_hash_kind;
 
 /**
  * Computes the checksum of a file, or of the part that `options` select, and writes it to
- * `digest`, most significant byte first, as tools print it. `size` is the room at `digest` in
- * bytes: at least `swath_hash_len(kind)`.
+ * `digest`, most significant byte first, as tools print it. `size` is the number of bytes
+ * available at `digest`: at least `swath_hash_len(kind)`.
  *
  * Errors as for `swath_read`.
  */
@@ -1154,11 +1157,13 @@ const uint8_t *swath_block_data(const swath_block *block);
 size_t swath_block_len(const swath_block *block);
 
 /**
- * Moves to the next record of a block, at first to the first one: points `record` at its first
- * byte and sets `len` to its length without the delimiter. Returns false, and sets neither, if
- * there is no further record or a pointer is NULL.
+ * Moves to the next record of a block; the first call moves to the first one. Points `record` at
+ * its first byte and sets `len` to its length without the delimiter. Returns false, and sets
+ * neither, if there is no further record or a pointer is NULL.
  */
-bool swath_block_next(swath_block *block, const uint8_t **record, size_t *len);
+bool swath_block_next(swath_block *block,
+                      const uint8_t **record,
+                      size_t *len);
 
 /* ==========================================================================================
  * [10] Ingest: many files
@@ -1179,8 +1184,8 @@ bool swath_block_next(swath_block *block, const uint8_t **record, size_t *len);
  * ========================================================================================== */
 
 /**
- * Which files to read, in which order: a list of files, folders and patterns. Nothing is looked
- * up until a call uses the list. One thread at a time may add to it.
+ * The files to read, in order: a list of files, folders and patterns. Nothing is looked up
+ * before a call uses the list. One thread at a time may add to it.
  */
 typedef struct swath_files swath_files;
 
@@ -1230,11 +1235,11 @@ swath_status swath_files_add_glob(swath_files *files, const char *pattern);
  */
 typedef struct {
     /**
-     * Its path, as given or found.
+     * Path of the file, as given or found.
      */
     const char *path;
     /**
-     * Its bytes; no bytes if it could not be read.
+     * Bytes of the file; none if it could not be read.
      */
     const uint8_t *data;
     /**
@@ -1261,7 +1266,7 @@ typedef struct swath_ingested swath_ingested;
  * `swath_ingested_free`; after a failure it is NULL.
  *
  * Fails with the first failure in input order, unless `options` say otherwise. Errors of each
- * file as for `swath_read`; SWATH_STATUS_OUT_OF_MEMORY if not all of them fit.
+ * file as for `swath_read`; SWATH_STATUS_OUT_OF_MEMORY if they do not all fit.
  */
 SWATH_MUST_CHECK
 swath_status swath_ingest(const swath_files *files,
@@ -1280,7 +1285,7 @@ size_t swath_ingested_count(const swath_ingested *ingested);
 const swath_file *swath_ingested_file(const swath_ingested *ingested, size_t index);
 
 /**
- * Returns why a file was not read, as if its call had just failed: it sets the message, errno
+ * Returns why a file was not read, as if a call for it had just failed: sets the message, errno
  * and path of the last failure. SWATH_STATUS_OK for a file that was read.
  */
 SWATH_MUST_CHECK
@@ -1298,22 +1303,22 @@ const uint8_t *swath_ingested_data(const swath_ingested *ingested);
 size_t swath_ingested_len(const swath_ingested *ingested);
 
 /**
- * Returns how many files could not be read and kept their place, with an error.
+ * Returns the number of files that could not be read and kept their place, with an error.
  */
 uint64_t swath_ingested_failed(const swath_ingested *ingested);
 
 /**
- * Returns how many files could not be read and were left out.
+ * Returns the number of files that could not be read and were left out.
  */
 uint64_t swath_ingested_skipped(const swath_ingested *ingested);
 
 /**
- * Returns how many requested settings could not be applied.
+ * Returns the number of requested settings that could not be applied.
  */
 size_t swath_ingested_fallback_count(const swath_ingested *ingested);
 
 /**
- * Returns which requested setting could not be applied, and what was done instead; NULL if
+ * Describes a requested setting that could not be applied, and what was done instead; NULL if
  * `index` is not below the count. Valid until `ingested` is freed.
  */
 const char *swath_ingested_fallback(const swath_ingested *ingested, size_t index);
@@ -1365,10 +1370,10 @@ typedef struct {
 typedef int32_t (*swath_file_part_fn)(const swath_file_part *part, void *user_data);
 
 /**
- * Reads the files of a list and passes them one after another, on the calling thread, in input
- * order and in bounded memory: small files whole, larger ones in parts.
+ * Reads the files of a list and passes them to `callback` one after another, on the calling
+ * thread, in input order and in bounded memory: small files whole, larger ones in parts.
  *
- * If the callback returns a value other than 0, nothing more is passed, and this function
+ * If the callback returns a value other than 0, no further part is passed, and this function
  * returns SWATH_STATUS_STOPPED. A file can still fail after some of its parts were passed: its
  * last part then has no bytes and a status other than SWATH_STATUS_OK.
  *
@@ -1427,7 +1432,7 @@ typedef struct {
      */
     uint64_t offset;
     /**
-     * Its bytes.
+     * Bytes of the chunk.
      */
     const uint8_t *data;
     /**
@@ -1466,9 +1471,9 @@ SWATH_MUST_CHECK
 swath_status swath_class_plan_new(swath_class_plan **plan);
 
 /**
- * Makes a plan that divides each file by the length it turns out to have: `chunks` chunks of
- * equal size, the last one with the remainder, in `classes` classes of adjacent chunks, from
- * front to back; at most one chunk per byte and one class per chunk. Free it with
+ * Makes a plan that divides each file by the length that it has when it is opened: `chunks`
+ * chunks of equal size, the last one with the remainder, in `classes` classes of adjacent
+ * chunks, from front to back; at most one chunk per byte and one class per chunk. Free it with
  * `swath_class_plan_free`. The chunks are not known before the files are opened, so
  * `swath_class_plan_len` does not count them; chunks pushed to such a plan are read as well.
  */
@@ -1491,7 +1496,7 @@ swath_status swath_class_plan_push(swath_class_plan *plan,
                                    uint32_t class_number);
 
 /**
- * Returns how many chunks were pushed to a plan.
+ * Returns the number of chunks pushed to a plan.
  */
 size_t swath_class_plan_len(const swath_class_plan *plan);
 
@@ -1522,7 +1527,7 @@ swath_status swath_class_plan_set_chunk_callback(swath_class_plan *plan,
                                                  void *user_data);
 
 /**
- * Frees a plan; NULL is ignored. Reads that were started with it go on.
+ * Frees a plan; NULL is ignored. Reads that were started with it continue.
  */
 void swath_class_plan_free(swath_class_plan *plan);
 
@@ -1534,9 +1539,10 @@ void swath_class_plan_free(swath_class_plan *plan);
 typedef struct swath_prioritised swath_prioritised;
 
 /**
- * Starts reading what `plan` lists of `count` files, the most urgent class first, and returns at
- * once; threads of the library do the reading. The plan names files by their index in `paths`.
- * Free the read with `swath_prioritised_free`. The plan may be freed at once or used again.
+ * Starts reading the chunks of `plan` from `count` files, the most urgent class first, and
+ * returns at once; threads of the library do the reading. The plan names files by their index in
+ * `paths`. Free the read with `swath_prioritised_free`. The plan may be freed at once or used
+ * again.
  *
  * SWATH_STATUS_INVALID_ARGUMENT if the plan names a file that is not in `paths`, or the options
  * have an offset or length that does not fit it; SWATH_STATUS_TRUNCATED if a file ends before
@@ -1566,11 +1572,12 @@ swath_status swath_prioritised_wait(const swath_prioritised *reading,
                                     swath_class **complete);
 
 /**
- * Points `data` at `len` bytes of a file from `offset`, if they are already there. Only complete
+ * Points `data` at `len` bytes of a file from `offset`, if they have been read. Only complete
  * classes are checked for changes to the file. The bytes belong to the read.
  *
- * SWATH_STATUS_TIMED_OUT if not all of them are there yet, and only then; the error that ended
- * the read, if one did; SWATH_STATUS_INVALID_ARGUMENT if the plan does not list all of them.
+ * SWATH_STATUS_TIMED_OUT if not all of them have been read yet, and only then; the error that
+ * ended the read, if one did; SWATH_STATUS_INVALID_ARGUMENT if the plan does not list all of
+ * them.
  */
 SWATH_MUST_CHECK
 swath_status swath_prioritised_bytes(const swath_prioritised *reading,
@@ -1594,7 +1601,7 @@ SWATH_MUST_CHECK
 swath_status swath_prioritised_cancel(const swath_prioritised *reading);
 
 /**
- * Waits for everything. The bytes stay in place until the read is freed; after a failure they
+ * Waits for all chunks. The bytes stay in place until the read is freed; after a failure they
  * are gone, including those of complete classes. `report` may be NULL; free it with
  * `swath_report_free`.
  *
@@ -1620,7 +1627,7 @@ uint32_t swath_class_number(const swath_class *complete);
 uint64_t swath_class_elapsed_ns(const swath_class *complete);
 
 /**
- * Returns how many bytes of the files a class has, each counted once.
+ * Returns the number of bytes of the files in a class, each counted once.
  */
 uint64_t swath_class_len(const swath_class *complete);
 
@@ -1672,7 +1679,7 @@ enum swath_mirror_state
      */
     SWATH_MIRROR_STATE_SPARE = 1,
     /**
-     * It failed several times in a row, and was then used only for what no other copy had.
+     * It failed several times in a row, and was then used only for bytes that no other copy had.
      */
     SWATH_MIRROR_STATE_GIVEN_UP = 2,
     /**
@@ -1693,7 +1700,7 @@ typedef uint32_t swath_mirror_state;
  */
 typedef struct {
     /**
-     * Its path.
+     * Path of the copy.
      */
     const char *path;
     /**
@@ -1701,7 +1708,7 @@ typedef struct {
      */
     swath_mirror_state state;
     /**
-     * Its last problem, or NULL.
+     * Last problem of the copy, or NULL.
      */
     const char *trouble;
     /**
@@ -1717,7 +1724,7 @@ typedef struct {
      */
     uint64_t errors;
     /**
-     * How many of these came from another copy.
+     * Chunks of `errors` that came from another copy.
      */
     uint64_t fail_overs;
     /**
@@ -1731,13 +1738,13 @@ typedef struct {
 } swath_mirror_report;
 
 /**
- * Returns how many copies the file had; 0 for a file without mirrors.
+ * Returns the number of copies that the file had; 0 for a file without mirrors.
  */
 size_t swath_report_mirror_count(const swath_report *report);
 
 /**
- * Returns what one copy contributed, the file itself being the first; NULL if `index` is not
- * below the count.
+ * Returns the share of one copy in the read; the file itself is the first; NULL if `index` is
+ * not below the count.
  */
 const swath_mirror_report *swath_report_mirror(const swath_report *report, size_t index);
 
@@ -1775,8 +1782,8 @@ const char *swath_report_profile(const swath_report *report);
  * ========================================================================================== */
 
 /**
- * Writes `len` bytes to `path`, replacing what is there. On success the file is complete under
- * its name, and durable unless the options say otherwise; after a failure the old file is
+ * Writes `len` bytes to `path`, replacing an existing file. On success the file is complete
+ * under its name, and durable unless the options say otherwise; after a failure the old file is
  * unchanged. `options` may be NULL for defaults.
  */
 SWATH_MUST_CHECK
@@ -1888,7 +1895,7 @@ struct ArrowArrayStream {
  */
 typedef struct {
     /**
-     * Its name in the batches.
+     * Name in the batches.
      */
     const char *name;
     /**
@@ -1896,7 +1903,7 @@ typedef struct {
      */
     size_t index;
     /**
-     * Its type, as the option `types` takes it.
+     * Type, as the option `types` takes it.
      */
     const char *type;
     /**
@@ -1904,8 +1911,8 @@ typedef struct {
      */
     bool is_told;
     /**
-     * The line in which the first record begins whose value made the type what it is, from 1. 0 if
-     * the options set the type, or there is no value.
+     * The line, from 1, at which the first record begins whose value determined the type. 0 if the
+     * options set the type, or there is no value.
      */
     uint64_t line;
     /**
@@ -1913,17 +1920,18 @@ typedef struct {
      */
     size_t file;
     /**
-     * In text of fixed width, the first character of each line that is of the column, from 0.
+     * In text of fixed width, the first character of the column in each line, from 0.
      */
     uint64_t start;
     /**
-     * The character after its last one; SWATH_TO_END for the end of the line. 0 in other forms.
+     * The character after the column's last one; SWATH_TO_END for the end of the line. 0 in other
+     * forms.
      */
     uint64_t end;
 } swath_table_column;
 
 /**
- * A column whose name in the header is empty, or that of a column before it. Fields may be added at
+ * A column whose name in the header is empty, or that of an earlier column. Fields may be added at
  * the end.
  */
 typedef struct {
@@ -1936,7 +1944,7 @@ typedef struct {
      */
     const char *from;
     /**
-     * The name that it got instead.
+     * The name that replaces it.
      */
     const char *to;
 } swath_table_renamed;
@@ -1951,11 +1959,11 @@ typedef struct swath_table_report swath_table_report;
 /**
  * Reads text files with the same columns as one table, in the order of `paths`, into memory, by all
  * workers. Each column has the type that holds all its values in all files, or the one that its option `types`
- * sets; no value is guessed. A name that ends in .jsonl or .ndjson is JSON Lines, and
- * the option `form` says the form of others. Compressed text (gzip, zstd, bzip2) is decompressed on the way. `batches`
- * gives what was read; call its `release` in any case, which after a failure of this call is NULL.
- * `options` may be NULL for defaults. `report`, which may be NULL, says what was found; free it with
- * `swath_table_report_free`. After a failure it is NULL.
+ * sets; no value is guessed. A file whose name ends in .jsonl or .ndjson is JSON Lines; the option
+ * `form` sets the form of others. Compressed text (gzip, zstd, bzip2) is decompressed on the way.
+ * `batches` streams the table; call its `release` in any case, unless it is NULL, as after a
+ * failure of this call. `options` may be NULL for defaults. `report`, which may be NULL, describes
+ * the table; free it with `swath_table_report_free`. After a failure it is NULL.
  *
  * `offset` and `len` select a part of each text; mirrors need a call with one path.
  *
@@ -1973,15 +1981,15 @@ swath_status swath_table_read(const char *const *paths,
 
 /**
  * As `swath_table_read`, in bounded memory: `batches` reads some blocks of text when its
- * `get_next` is first called, on the calling thread and on threads of the library, which read those
- * that follow while the caller uses these. The types are found first, in a pass over all files,
- * unless all are set. A pipe is read once: its types are those of its first 64 MiB. Compressed text
- * is decompressed once to find the types and once for the batches.
+ * `get_next` is first called, on the calling thread and on threads of the library, which read the
+ * following ones while the caller uses these. The types are found first, in a pass over all files,
+ * unless all are set. A pipe is read once: its types are those of its first 64 MiB. Compressed
+ * text is decompressed once to find the types and once for the batches.
  *
  * A fault in a value that is read later is an error of `get_next`: it returns an `errno`, and
- * `get_last_error` of the stream has the whole message. Each further call returns the same. The stream
- * may be read and released by any thread, one at a time; releasing it before its end ends the work.
- * The pointers that `options` has for progress must be valid until then.
+ * `get_last_error` of the stream returns the whole message. Each further call returns the same.
+ * The stream may be read and released by any thread, one at a time; releasing it before its end
+ * ends the work. The pointers for progress in `options` must be valid until then.
  */
 SWATH_MUST_CHECK
 swath_status swath_table_stream(const char *const *paths,
@@ -1991,13 +1999,13 @@ swath_status swath_table_stream(const char *const *paths,
                                 swath_table_report **report);
 
 /**
- * Returns how many rows all batches have; of a stream, those that were read so far.
+ * Returns the number of rows in all batches; of a stream, in those that have been read.
  */
 uint64_t swath_table_report_rows(const swath_table_report *report);
 
 /**
- * Returns what separates fields: its bytes as a text, or "blanks". NULL for a table of one column for
- * which no delimiter was set.
+ * Returns the delimiter of fields: its bytes as a text, or "blanks". NULL for a table of one
+ * column for which no delimiter was set.
  */
 const char *swath_table_report_delimiter(const swath_table_report *report);
 
@@ -2018,24 +2026,24 @@ size_t swath_table_report_header_lines(const swath_table_report *report);
 const char *swath_table_report_header_reason(const swath_table_report *report);
 
 /**
- * Returns how many lines were skipped as comments; of a stream, those before the end of the batches that
- * were read so far.
+ * Returns the number of lines skipped as comments; of a stream, those before the end of the
+ * batches that have been read.
  */
 uint64_t swath_table_report_comments(const swath_table_report *report);
 
 /**
- * Returns how many records lost further fields or other text, as `ragged` says; of a stream, those of the batches
- * that were handed out.
+ * Returns the number of records that lost further fields or other text, as `ragged` says; of a
+ * stream, in the batches that were handed out.
  */
 uint64_t swath_table_report_dropped(const swath_table_report *report);
 
 /**
- * Returns how many sequences of bytes became U+FFFD, as `encoding_errors` says.
+ * Returns the number of sequences of bytes that became U+FFFD, as `encoding_errors` says.
  */
 uint64_t swath_table_report_replaced(const swath_table_report *report);
 
 /**
- * Returns how many columns are read, without that of the files' names.
+ * Returns the number of columns that are read, without that of the files' names.
  */
 size_t swath_table_report_column_count(const swath_table_report *report);
 
@@ -2046,17 +2054,18 @@ const swath_table_column *swath_table_report_column(const swath_table_report *re
                                                     size_t index);
 
 /**
- * Returns how many values are missing in a column; of a stream, those that were read so far. 0 if
+ * Returns the number of missing values in a column; of a stream, those that have been read. 0 if
  * `index` is not below the count.
  */
 uint64_t swath_table_report_nulls(const swath_table_report *report,
                                   size_t index);
 
 /**
- * Returns how many decimals of a column are another number as its doubles or singles: printed with as many
- * significant digits, zeros at either end apart, they have other ones. Of a stream, those that were read so
- * far. If there are some, sets `line` to the line in which the record of the first one begins, from 1, and
- * `file` to the index of its file; either may be NULL. 0 if `index` is not below the count of columns.
+ * Returns the number of decimals in a column that change as doubles or singles: printed with as
+ * many significant digits, zeros at either end apart, they have other ones. Of a stream, those
+ * that have been read. If there are some, sets `line` to the line in which the record of the first
+ * one begins, from 1, and `file` to the index of its file; either may be NULL. 0 if `index` is not
+ * below the count of columns.
  */
 uint64_t swath_table_report_rounded(const swath_table_report *report,
                                     size_t index,
@@ -2064,8 +2073,9 @@ uint64_t swath_table_report_rounded(const swath_table_report *report,
                                     uint64_t *line);
 
 /**
- * Returns how many numbers of a column whose type the options set lost zeros before their whole part (`007`)
- * or, being whole, a plus or the minus of a zero (`-0`); `file` and `line` are as above.
+ * Returns the number of numbers in a column whose type the options set that lost zeros before
+ * their whole part (`007`) or, being whole, a plus or the minus of a zero (`-0`); `file` and
+ * `line` are as above.
  */
 uint64_t swath_table_report_padded(const swath_table_report *report,
                                    size_t index,
@@ -2073,8 +2083,8 @@ uint64_t swath_table_report_padded(const swath_table_report *report,
                                    uint64_t *line);
 
 /**
- * Returns how many objects and arrays of a column of JSON Lines are texts because of other values of the column, or
- * of the field in it; `file` and `line` are as above.
+ * Returns the number of objects and arrays in a column of JSON Lines that are texts because of
+ * other values of the column, or of the field in it; `file` and `line` are as above.
  */
 uint64_t swath_table_report_as_text(const swath_table_report *report,
                                     size_t index,
@@ -2082,7 +2092,8 @@ uint64_t swath_table_report_as_text(const swath_table_report *report,
                                     uint64_t *line);
 
 /**
- * Returns how many columns got another name than the header has, because that is empty or taken.
+ * Returns the number of columns whose name differs from that in the header, because that is empty
+ * or taken.
  */
 size_t swath_table_report_renamed_count(const swath_table_report *report);
 
@@ -2093,13 +2104,14 @@ const swath_table_renamed *swath_table_report_renamed(const swath_table_report *
                                                       size_t index);
 
 /**
- * Returns how many records were left out (SWATH_RAGGED_SET_ASIDE); of a stream, so far.
+ * Returns the number of records left out (`ragged`: `set-aside`); of a stream, of those that have
+ * been read.
  */
 uint64_t swath_table_report_set_aside_count(const swath_table_report *report);
 
 /**
- * Sets `line` to the line in which a record begins that was left out, from 1, and `file` to the index
- * of its file; either may be NULL. The first 1,000 are listed: for a higher `index`, or one that is
+ * Sets `line` to the line in which a left-out record begins, from 1, and `file` to the index of
+ * its file; either may be NULL. The first 1,000 are listed: for a higher `index`, or one that is
  * not below the count, it returns false and both stay unchanged.
  */
 bool swath_table_report_set_aside(const swath_table_report *report,
@@ -2133,12 +2145,12 @@ typedef struct {
 /**
  * Writes the batches of a stream, by all workers: as CSV, TSV, JSON Lines, an Arrow file or an Arrow
  * stream, compressed on the way if the name or the options say so. The file is complete under its name,
- * or as it was before. Sets `written`, to zeros if nothing was; it may be NULL, as may `options`
- * for defaults.
+ * or as it was before. Sets `written`, to zeros if nothing was written; it may be NULL, as may
+ * `options` for defaults.
  *
  * It takes the stream: whatever happens, `release` of `batches` is NULL afterwards, and the stream was
  * released. Its functions are called on the calling thread and on threads of the library, one at a
- * time; what holds for callbacks holds for them.
+ * time; the rules for callbacks apply to them.
  *
  * SWATH_STATUS_INVALID_ARGUMENT if the stream was released before, has no tables, or has a column or
  * a value that the form cannot hold; if the stream fails, the status for its `errno`, which
@@ -2181,11 +2193,11 @@ typedef struct swath_append swath_append;
 typedef struct swath_fork swath_fork;
 
 /**
- * Begins an output that replaces `path`, or creates it, when it is committed. Free it with
+ * Begins an output that replaces or creates `path` when it is committed. Free it with
  * `swath_append_free`, after the commit too.
  *
- * SWATH_STATUS_BUSY if another process or thread is writing it; SWATH_STATUS_IO and others if
- * the folder cannot be written or `path` names something that cannot be replaced.
+ * SWATH_STATUS_BUSY if another process or thread is writing the output; SWATH_STATUS_IO and
+ * others if the folder cannot be written or `path` names something that cannot be replaced.
  */
 SWATH_MUST_CHECK
 swath_status swath_append_create(const char *path,
@@ -2207,7 +2219,8 @@ swath_status swath_append_to_existing(const char *path,
                                       swath_append **append);
 
 /**
- * Writes after everything written to this handle before, forks included. The bytes are copied.
+ * Writes after everything written to this handle before, including its forks. The bytes are
+ * copied.
  *
  * SWATH_STATUS_BUSY if another thread is writing to this handle: let each thread write to its
  * own fork. A failure to store the bytes may be reported by a later call.
@@ -2216,17 +2229,17 @@ SWATH_MUST_CHECK
 swath_status swath_append_write(const swath_append *append, const void *data, size_t len);
 
 /**
- * Reserves a place in the output: what is written to the fork comes after everything written to
- * `append` before this call and before everything written to it afterwards, whenever that
- * happens. The fork may be passed to any thread. Free it with `swath_fork_free`, after
+ * Reserves a place in the output: bytes written to the fork come after everything written to
+ * `append` before this call, and before everything written to it afterwards, whenever they are
+ * written. The fork may be passed to any thread. Free it with `swath_fork_free`, after
  * `swath_fork_finish` too.
  */
 SWATH_MUST_CHECK
 swath_status swath_append_fork(const swath_append *append, swath_fork **fork);
 
 /**
- * Makes everything written so far durable under the output's name, then goes on after it. All
- * forks must be finished.
+ * Makes everything written before this call durable under the output's name; later writes follow
+ * it. All forks must be finished.
  *
  * SWATH_STATUS_BUSY if a fork is open or another call on the handle is running; both leave
  * everything unchanged.
@@ -2236,37 +2249,37 @@ swath_status swath_append_checkpoint(const swath_append *append);
 
 /**
  * Ends writing. The output is complete under its name, and durable unless the options say
- * otherwise; after a failure, the old file is still there and the new bytes are discarded.
- * `bytes`, which may be NULL, is set to the length of the output. Free the handle afterwards;
- * any other use of it is SWATH_STATUS_INVALID_ARGUMENT.
+ * otherwise; after a failure, the old file remains and the new bytes are discarded. `bytes`,
+ * which may be NULL, is set to the length of the output. Free the handle afterwards; any other
+ * use of it is SWATH_STATUS_INVALID_ARGUMENT.
  *
  * SWATH_STATUS_BUSY if another call on the handle is running, which leaves everything unchanged.
- * SWATH_STATUS_BUSY also if a fork is open, and then what was written is discarded: finish all
- * forks, and let no other thread use the handle, before this call. SWATH_STATUS_POISONED if a
- * fork was freed before it was finished, or a write failed. SWATH_STATUS_OUTCOME_UNKNOWN if the
- * name was changed but the device did not confirm it.
+ * SWATH_STATUS_BUSY also if a fork is open; the new bytes are then discarded: finish all forks,
+ * and let no other thread use the handle, before this call. SWATH_STATUS_POISONED if a fork was
+ * freed before it was finished, or a write failed. SWATH_STATUS_OUTCOME_UNKNOWN if the name was
+ * changed but the device did not confirm it.
  */
 SWATH_MUST_CHECK
 swath_status swath_append_commit(const swath_append *append,
                                  uint64_t *bytes);
 
 /**
- * Discards what was written; the old file is still there. Free the handle and the forks
- * afterwards; using a fork is SWATH_STATUS_POISONED from now on.
+ * Discards the new bytes; the old file remains. Free the handle and the forks afterwards; any
+ * other use of a fork is then SWATH_STATUS_POISONED.
  */
 SWATH_MUST_CHECK
 swath_status swath_append_abort(const swath_append *append);
 
 /**
- * Frees the handle and discards what was written but not committed; NULL is ignored. Its forks
- * must still be freed; writing to one or finishing it is SWATH_STATUS_POISONED.
+ * Frees the handle and discards bytes that are not committed; NULL is ignored. Its forks must
+ * still be freed; writing to one or finishing it is SWATH_STATUS_POISONED.
  */
 void swath_append_free(swath_append *append);
 
 /**
  * Writes after everything written to this fork before. The bytes are copied, and the call never
  * waits for another strand. SWATH_STATUS_POISONED once the output was aborted or freed, or a
- * write to it or its commit failed: what was written here is then discarded.
+ * write to it or its commit failed: the bytes of this fork are then discarded.
  */
 SWATH_MUST_CHECK
 swath_status swath_fork_write(const swath_fork *fork, const void *data, size_t len);
@@ -2279,8 +2292,8 @@ SWATH_MUST_CHECK
 swath_status swath_fork_fork(const swath_fork *fork, swath_fork **child);
 
 /**
- * Declares that everything is written: the join. Free the handle afterwards; any other use of it
- * is SWATH_STATUS_INVALID_ARGUMENT.
+ * Joins the fork: declares that everything is written. Free the handle afterwards; any other use
+ * of it is SWATH_STATUS_INVALID_ARGUMENT.
  *
  * SWATH_STATUS_BUSY if a fork of this fork is open, which leaves everything unchanged: finish
  * that one and call again. SWATH_STATUS_POISONED if one was freed before it was finished, or the
@@ -2291,7 +2304,7 @@ swath_status swath_fork_finish(const swath_fork *fork);
 
 /**
  * Frees the handle; NULL is ignored. Freeing a fork that was not finished poisons the output:
- * what follows it has no place, so the commit fails.
+ * the bytes after it have no place, so the commit fails.
  */
 void swath_fork_free(swath_fork *fork);
 
@@ -2328,7 +2341,7 @@ swath_status swath_appended_open(const char *path, swath_appended **appended);
 uint64_t swath_appended_len(const swath_appended *appended);
 
 /**
- * Returns how many extents the output consists of; 1 for a plain file, 0 for NULL.
+ * Returns the number of extents in the output; 1 for a plain file, 0 for NULL.
  */
 size_t swath_appended_extents(const swath_appended *appended);
 
@@ -2407,28 +2420,27 @@ SWATH_MUST_CHECK
 swath_status swath_ordered_ticket(const swath_ordered *ordered, swath_ticket **ticket);
 
 /**
- * Writes what is left and gives the file its name. `bytes`, which may be NULL, is set to its
- * length. Free the handle afterwards.
+ * Writes the remaining chunks and gives the file its name. `bytes`, which may be NULL, is set to
+ * its length. Free the handle afterwards.
  *
  * SWATH_STATUS_BUSY if another call on the handle is running, which leaves everything unchanged.
- * SWATH_STATUS_BUSY also if tickets are open, whose bytes would be missing, and then what was
- * written is discarded: finish all tickets, and let no other thread use the handle, before this
- * call.
+ * SWATH_STATUS_BUSY also if tickets are open, whose bytes would be missing; all bytes are then
+ * discarded: finish all tickets, and let no other thread use the handle, before this call.
  */
 SWATH_MUST_CHECK
 swath_status swath_ordered_commit(const swath_ordered *ordered,
                                   uint64_t *bytes);
 
 /**
- * Discards what was written. Free the handle and the tickets afterwards; using a ticket is
- * SWATH_STATUS_POISONED from now on.
+ * Discards all bytes. Free the handle and the tickets afterwards; any other use of a ticket is
+ * then SWATH_STATUS_POISONED.
  */
 SWATH_MUST_CHECK
 swath_status swath_ordered_abort(const swath_ordered *ordered);
 
 /**
- * Frees the handle and discards what was written but not committed; NULL is ignored. Its tickets
- * stay valid and must still be freed.
+ * Frees the handle and discards bytes that are not committed; NULL is ignored. Its tickets stay
+ * valid and must still be freed.
  */
 void swath_ordered_free(swath_ordered *ordered);
 
@@ -2444,8 +2456,7 @@ SWATH_MUST_CHECK
 swath_status swath_ticket_write(const swath_ticket *ticket, const void *data, size_t len);
 
 /**
- * Hands the chunk over to be written; never waits for another ticket. Free the handle
- * afterwards.
+ * Hands the chunk over for writing; never waits for another ticket. Free the handle afterwards.
  *
  * Errors as for `swath_ordered_ticket`.
  */
@@ -2453,8 +2464,8 @@ SWATH_MUST_CHECK
 swath_status swath_ticket_done(const swath_ticket *ticket);
 
 /**
- * Frees the handle; NULL is ignored. Freeing a ticket that was not done poisons the file: what
- * follows it has no place.
+ * Frees the handle; NULL is ignored. Freeing a ticket that was not done poisons the file: the
+ * bytes after it have no place.
  */
 void swath_ticket_free(swath_ticket *ticket);
 
@@ -2484,19 +2495,19 @@ void swath_ticket_free(swath_ticket *ticket);
 typedef struct swath_draft swath_draft;
 
 /**
- * Writes to a draft, in the process that began it or in another. Several threads may use it at
+ * A writer of a draft, in the process that began it or in another. Several threads may use it at
  * once.
  */
 typedef struct swath_draft_writer swath_draft_writer;
 
 /**
- * Begins a file of `len` bytes that replaces `path`, or creates it, when it is committed. Until
- * then it has a hidden name in the same folder, under which only processes of this user can open
- * it. `options` may be NULL for defaults. Free it with `swath_draft_free`, after the commit too.
+ * Begins a file of `len` bytes that replaces or creates `path` when it is committed. Until then it
+ * has a hidden name in the same folder, under which only processes of this user can open it.
+ * `options` may be NULL for defaults. Free it with `swath_draft_free`, after the commit too.
  *
- * SWATH_STATUS_BUSY if another process or thread is writing it; SWATH_STATUS_IO and others if the
- * folder cannot be written, has no space for `len` bytes, or `path` names something that cannot be
- * replaced.
+ * SWATH_STATUS_BUSY if another process or thread is writing the file; SWATH_STATUS_IO and others
+ * if the folder cannot be written, has no space for `len` bytes, or `path` names something that
+ * cannot be replaced.
  */
 SWATH_MUST_CHECK
 swath_status swath_draft_create(const char *path,
@@ -2505,8 +2516,8 @@ swath_status swath_draft_create(const char *path,
                                 swath_draft **draft);
 
 /**
- * Returns what other processes need to open the draft: one line of JSON, which belongs to the
- * handle. NULL if `draft` is NULL.
+ * Returns the token with which other processes open the draft: one line of JSON, which belongs to
+ * the handle. NULL if `draft` is NULL.
  */
 const char *swath_draft_token(const swath_draft *draft);
 
@@ -2515,10 +2526,10 @@ const char *swath_draft_token(const swath_draft *draft);
  * same folder under the same path. `token` is the text of `swath_draft_token`. Free the writer with
  * `swath_draft_writer_free`, after `swath_draft_writer_finish` too.
  *
- * Of `options`, progress and cancellation of this writer have an effect; the others were chosen
- * when the draft was begun. NULL for defaults.
+ * Of `options`, only progress and cancellation have an effect, on this writer; the others were
+ * chosen when the draft was begun. NULL for defaults.
  *
- * SWATH_STATUS_CHANGED if the draft is over: committed, freed, or followed by another;
+ * SWATH_STATUS_CHANGED if the draft has ended: committed, freed, or followed by another;
  * SWATH_STATUS_CORRUPT if `token` is not a token; SWATH_STATUS_PERMISSION_DENIED for another user.
  */
 SWATH_MUST_CHECK
@@ -2528,10 +2539,10 @@ swath_status swath_draft_open(const char *token,
 
 /**
  * Writes `len` bytes at `offset`, straight from the caller's memory. Bytes that are written twice
- * are from one of the writes.
+ * come from one of the writes.
  *
- * SWATH_STATUS_INVALID_ARGUMENT if they extend past the length of the draft; nothing of them is
- * then written. SWATH_STATUS_CHANGED if the draft is over. After an error this writer gives no
+ * SWATH_STATUS_INVALID_ARGUMENT if they extend past the length of the draft; none of them is then
+ * written. SWATH_STATUS_CHANGED if the draft has ended. After an error this writer gives no
  * receipt.
  */
 SWATH_MUST_CHECK
@@ -2541,26 +2552,26 @@ swath_status swath_draft_writer_write(const swath_draft_writer *writer,
                                       uint64_t offset);
 
 /**
- * Declares that everything is written. If `is_durable`, it waits for the device, as the options of the draft
- * say; otherwise one writer of each machine must, and finish last: it waits for what all processes of the
- * machine have written. On the machine of the commit none has to. From then on
- * `swath_draft_writer_receipt` returns what the commit needs.
+ * Declares that everything is written. If `is_durable`, it waits for the device, as the options of
+ * the draft say; otherwise one writer of each machine must do so, and finish last: it waits for
+ * the bytes of all processes of the machine. On the machine of the commit, no writer has to.
+ * Afterwards `swath_draft_writer_receipt` returns the receipt that the commit needs.
  *
  * SWATH_STATUS_BUSY if another thread is using the writer, which leaves everything unchanged;
- * SWATH_STATUS_POISONED after a failed write; SWATH_STATUS_CHANGED if the draft is over.
+ * SWATH_STATUS_POISONED after a failed write; SWATH_STATUS_CHANGED if the draft has ended.
  */
 SWATH_MUST_CHECK
 swath_status swath_draft_writer_finish(const swath_draft_writer *writer,
                                        bool is_durable);
 
 /**
- * Returns what the writer wrote: one line of JSON for the process that commits, which belongs to
- * the handle. NULL before `swath_draft_writer_finish` has succeeded.
+ * Returns the receipt of the written bytes: one line of JSON for the process that commits, which
+ * belongs to the handle. NULL before `swath_draft_writer_finish` has succeeded.
  */
 const char *swath_draft_writer_receipt(const swath_draft_writer *writer);
 
 /**
- * Frees the writer; NULL is ignored. The commit knows nothing of what it wrote without a receipt.
+ * Frees the writer; NULL is ignored. Without a receipt, the commit does not know of its bytes.
  */
 void swath_draft_writer_free(swath_draft_writer *writer);
 
@@ -2572,8 +2583,8 @@ void swath_draft_writer_free(swath_draft_writer *writer);
  *
  * SWATH_STATUS_INVALID_ARGUMENT if a byte is in no receipt, with the first such bytes in
  * `swath_last_error_extent`, or if a receipt is of another draft; SWATH_STATUS_CORRUPT if a text is
- * not a receipt. Otherwise as for `swath_append_commit`. After any failure the old file is still
- * there, unless the status is SWATH_STATUS_OUTCOME_UNKNOWN.
+ * not a receipt. Otherwise as for `swath_append_commit`. After any failure the old file remains,
+ * unless the status is SWATH_STATUS_OUTCOME_UNKNOWN.
  */
 SWATH_MUST_CHECK
 swath_status swath_draft_commit(const swath_draft *draft,
@@ -2582,8 +2593,8 @@ swath_status swath_draft_commit(const swath_draft *draft,
                                 bool has_gaps);
 
 /**
- * Frees the draft and discards what was written but not committed; NULL is ignored. Its writers
- * must still be freed; writing with one is SWATH_STATUS_CHANGED.
+ * Frees the draft and discards bytes that are not committed; NULL is ignored. Its writers must
+ * still be freed; writing with one is SWATH_STATUS_CHANGED.
  */
 void swath_draft_free(swath_draft *draft);
 
@@ -2614,18 +2625,20 @@ enum swath_division
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * At any byte, and a part has the records that begin in its pieces; each input is taken alone.
-     * Read them with the option `starting_in` of `swath_records`. Only their reader knows where they end, so
-     * all parts must be done with the same reader. The command `swath job` does none of them.
+     * At any byte; a part has the records that begin in its pieces, and each input stands alone.
+     * Read them with the option `starting_in` of `swath_records`. Only a reader knows where
+     * records end, so all parts must be done with the same one. The command `swath job` cannot do
+     * such parts.
      */
     SWATH_DIVISION_RECORDS = 0,
     /**
-     * At any byte, and a part has exactly the bytes of its pieces.
+     * At any byte; a part has exactly the bytes of its pieces.
      */
     SWATH_DIVISION_BYTES = 1,
     /**
-     * Where a line begins: a part has exactly the bytes of its pieces, which are whole lines. The inputs
-     * are seen as one text: where one does not end with a newline, its last line goes on in the next.
+     * Where a line begins: a part has exactly the bytes of its pieces, which are whole lines. The
+     * inputs are one text: if one does not end with a newline, its last line continues in the
+     * next.
      */
     SWATH_DIVISION_LINES = 2,
     /**
@@ -2638,7 +2651,7 @@ enum swath_division
      */
     SWATH_DIVISION_INPUTS = 4,
     /**
-     * Between inputs only, and a part may have several.
+     * Between inputs only; a part may have several.
      */
     SWATH_DIVISION_GROUPS = 5,
 };
@@ -2652,7 +2665,7 @@ typedef uint32_t swath_division;
 
 /**
  * A job: its inputs, its parts, and where the output goes. Plain data: handles for it in several
- * processes are the same job. Freeing one changes nothing on the disk.
+ * processes mean the same job. Freeing a handle changes nothing on the disk.
  */
 typedef struct swath_job swath_job;
 
@@ -2662,10 +2675,9 @@ typedef struct swath_job swath_job;
 typedef struct swath_part swath_part;
 
 /**
- * An extent of an input. What of it the part has, `swath_part_division` says: with
- * SWATH_DIVISION_RECORDS the records that begin in it, see the option `starting_in`;
- * otherwise exactly these bytes, see the options `offset` and `len`. Fields may be
- * added at the end.
+ * An extent of an input. If `swath_part_division` returns SWATH_DIVISION_RECORDS, the part has the
+ * records that begin in it: see the option `starting_in`. Otherwise it has exactly these bytes:
+ * see the options `offset` and `len`. Fields may be added at the end.
  */
 typedef struct {
     /**
@@ -2688,10 +2700,10 @@ typedef struct {
 typedef struct swath_segment swath_segment;
 
 /**
- * Plans a job: looks at the `count` inputs, divides them into parts, and makes the folder of the
- * job. Only inputs of length 0 are opened and, with the division `lines`, those that are cut; nothing
- * is made at the target. A job may have no inputs. `options` may be NULL for defaults. Free it with
- * `swath_job_free`.
+ * Plans a job: looks at the `count` inputs, divides them into parts, and creates the folder of the
+ * job. Only inputs of length 0 are opened and, with the division `lines`, those that are divided;
+ * nothing is created at the target. A job may have no inputs. `options` may be NULL for defaults.
+ * Free it with `swath_job_free`.
  *
  * SWATH_STATUS_INVALID_ARGUMENT if an input is not a regular file; SWATH_STATUS_IO and others if
  * the target is not a file that may be replaced, or its folder does not exist.
@@ -2704,16 +2716,14 @@ swath_status swath_job_plan(const char *const *inputs,
                             swath_job **job);
 
 /**
- * Opens the plan of a job that another process has begun. `options` are those of a commit, NULL for
- * defaults: durability and what may be replaced stay as they were planned.
+ * Opens the plan of a job that another process has begun. `options` are those of a commit, NULL
+ * for defaults: durability and the treatment of an existing target stay as planned.
  *
- * SWATH_STATUS_NOT_FOUND if the folder is not there, or not that of a job; SWATH_STATUS_CORRUPT if
- * the plan is damaged.
+ * SWATH_STATUS_NOT_FOUND if the folder does not exist, or is not that of a job;
+ * SWATH_STATUS_CORRUPT if the plan is damaged.
  */
 SWATH_MUST_CHECK
-swath_status swath_job_open(const char *folder,
-                            const swath_options *options,
-                            swath_job **job);
+swath_status swath_job_open(const char *folder, const swath_options *options, swath_job **job);
 
 /**
  * Makes a handle from the text of `swath_job_json`, in another process. Reads no file.
@@ -2729,7 +2739,7 @@ swath_status swath_job_from_json(const char *text, swath_job **job);
 const char *swath_job_json(const swath_job *job);
 
 /**
- * Returns the folder for what parts write, as an absolute path, which belongs to the handle. NULL
+ * Returns the folder to which parts write, as an absolute path, which belongs to the handle. NULL
  * if `job` is NULL.
  */
 const char *swath_job_folder(const swath_job *job);
@@ -2754,19 +2764,18 @@ SWATH_MUST_CHECK
 swath_status swath_job_part(const swath_job *job, size_t index, swath_part **part);
 
 /**
- * Makes the output of the parts, in order, and makes it visible in one step. `receipts` are the
- * `count` texts of `swath_segment_receipt`, in any order; NULL takes those that the folder has. If
- * a part has several, the first counts. Attempts that ended after a commit that failed count in the
- * next one. `bytes`, which may be NULL, is set to the length of the
- * output.
+ * Assembles the output from the parts, in order, and makes it visible in one step. `receipts` are
+ * the `count` texts of `swath_segment_receipt`, in any order; NULL takes those in the folder. If a
+ * part has several, the first counts. Attempts that ended after a failed commit count in the next
+ * one. `bytes`, which may be NULL, is set to the length of the output.
  *
- * It may be called again after a failure or a kill, by another process too, and has the same result
- * if the job is committed. `swath_job_remove` removes the folder afterwards.
+ * It may be called again after a failure or a kill, also by another process, and has the same
+ * result if the job is committed. `swath_job_remove` removes the folder afterwards.
  *
  * SWATH_STATUS_INVALID_ARGUMENT if a part is missing; SWATH_STATUS_CHANGED if an input has changed
  * since the job was planned, or if the job is committed and its output is gone or has another length; SWATH_STATUS_BUSY if another process commits the job, or writes the
  * target; SWATH_STATUS_CORRUPT if the bytes of a part are not those of its receipt: do the part
- * again. After these the target is unchanged.
+ * again. After any of these, the target is unchanged.
  */
 SWATH_MUST_CHECK
 swath_status swath_job_commit(const swath_job *job,
@@ -2792,7 +2801,7 @@ SWATH_MUST_CHECK
 swath_status swath_job_remove(const swath_job *job);
 
 /**
- * Frees the handle; NULL is ignored. The job goes on.
+ * Frees the handle; NULL is ignored. The job continues.
  */
 void swath_job_free(swath_job *job);
 
@@ -2837,8 +2846,8 @@ SWATH_MUST_CHECK
 swath_status swath_segment_write(const swath_segment *segment, const void *data, size_t len);
 
 /**
- * Ends the attempt. What it wrote is then complete, and `swath_segment_receipt` returns what the
- * commit needs.
+ * Ends the attempt. Its bytes are then complete, and `swath_segment_receipt` returns the receipt
+ * that the commit needs.
  *
  * SWATH_STATUS_CHANGED if an input of the part has changed since the job was planned;
  * SWATH_STATUS_NOT_FOUND if the job is over; SWATH_STATUS_POISONED after a failed write.
@@ -2847,8 +2856,8 @@ SWATH_MUST_CHECK
 swath_status swath_segment_finish(const swath_segment *segment);
 
 /**
- * Returns what the attempt wrote: one line of JSON for the process that commits, which belongs to
- * the handle. NULL before `swath_segment_finish` has succeeded.
+ * Returns the receipt of the attempt's bytes: one line of JSON for the process that commits, which
+ * belongs to the handle. NULL before `swath_segment_finish` has succeeded.
  */
 const char *swath_segment_receipt(const swath_segment *segment);
 

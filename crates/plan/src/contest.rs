@@ -12,14 +12,15 @@
 //!
 //! A [`Contest`] has no clock and no threads: it returns the next [`Heat`], and is passed its cost.
 //! Any number of threads may run heats at once, in any order. Medians over parts of 256 KiB are
-//! compared, so that an interrupted thread counts once. The contest is repeated in each GiB.
+//! compared, so that an interrupted thread counts once. The contest is repeated in each GiB. Below
+//! 256 MiB the last pair of windows is left out: it would cost more than 3 %.
 //!
 //! ```
 //! use swath_plan::contest::{Contest, HeatCost, Contender};
 //! use swath_plan::extent::Extent;
 //!
-//! let mut contest = Contest::new(0);
 //! let mut rest = Extent::between(0, 64 << 20);
+//! let mut contest = Contest::new(rest);
 //! while !rest.is_empty() {
 //!     let heat = contest.next(rest);
 //!     let wall = match heat.side {
@@ -45,10 +46,8 @@ const AGAIN: u64 = 1 << 30;
 const HEAT: u64 = 256 << 10;
 /// Windows of each side, each twice as long as the one before; the first does not count.
 const WINDOWS: u32 = 4;
-/// Bytes of all windows of both sides.
-const ALL_WINDOWS: u64 = 2 * HEAT * ((1 << WINDOWS) - 1);
-/// Heats of each side that count.
-const COUNTED: usize = (1 << WINDOWS) - 2;
+/// The length from which there are this many; below it, there is one fewer.
+const LONG: u64 = 256 << 20;
 /// Wall time decides if one side takes at least this percentage of the other's.
 const CLEAR_WALL: u64 = 110;
 /// Otherwise CPU time decides, if one side takes at least this percentage of the other's.
@@ -103,6 +102,8 @@ impl HeatCost {
 #[derive(Clone, Debug)]
 pub struct Contest {
     start: u64,
+    /// Windows of each side.
+    windows: u32,
     choice: Contender,
     /// The GiB that the costs belong to.
     round: u64,
@@ -115,10 +116,20 @@ pub struct Contest {
 }
 
 impl Contest {
-    /// Starts a contest over an extent that begins at `start`.
-    pub fn new(start: u64) -> Self {
+    /// Starts a contest over an extent.
+    pub fn new(extent: Extent) -> Self {
         let (costs, clearing) = Default::default();
-        Self { start, choice: Contender::Usual, round: 0, costs, clearing, medians: None }
+        let windows = if extent.len() < LONG { WINDOWS - 1 } else { WINDOWS };
+        let start = extent.offset();
+        Self {
+            start,
+            windows,
+            choice: Contender::Usual,
+            round: 0,
+            costs,
+            clearing,
+            medians: None,
+        }
     }
 
     /// Returns the first heat of `extent`, which must be nonempty and within the contest's extent.
@@ -129,7 +140,7 @@ impl Contest {
             let end = round.saturating_add(end).min(extent.end());
             Extent::between(extent.offset(), end)
         };
-        match window(in_round) {
+        match window(in_round, self.windows) {
             None => Heat { side: self.choice, extent: until(AGAIN), counts: false, over: None },
             Some((side, [start, end])) => {
                 let extent = until(end.min(in_round + HEAT));
@@ -169,7 +180,9 @@ impl Contest {
     }
 
     fn decide(&mut self) {
-        if self.costs.iter().any(|costs| costs.len() < COUNTED) {
+        // All but the first window.
+        let counted = (1 << self.windows) - 2;
+        if self.costs.iter().any(|costs| costs.len() < counted) {
             return;
         }
         let [usual, other] = [0, 1].map(|side| {
@@ -193,10 +206,15 @@ impl Contest {
     }
 }
 
+/// Bytes of all windows of both sides.
+const fn all_windows(windows: u32) -> u64 {
+    2 * HEAT * ((1 << windows) - 1)
+}
+
 /// Returns the side of the window at `at` in a round, its start and its end; `None` after the
 /// windows.
-fn window(at: u64) -> Option<(Contender, [u64; 2])> {
-    if at >= ALL_WINDOWS {
+fn window(at: u64, windows: u32) -> Option<(Contender, [u64; 2])> {
+    if at >= all_windows(windows) {
         return None;
     }
     // The pair of windows `n` begins at 2 × HEAT × (2^n − 1).
@@ -246,7 +264,7 @@ mod tests {
         workers: usize,
         cost: &dyn Fn(Contender, u64) -> HeatCost,
     ) -> (Contest, [u64; 2]) {
-        let mut contest = Contest::new(start);
+        let mut contest = Contest::new(Extent::between(start, start + len));
         let mut done = [0; 2];
         let mut covered = Vec::new();
         let mut next = start;
@@ -322,7 +340,10 @@ mod tests {
                 assert_eq!(contest.choice(), expected, "{what}, {workers} workers");
                 let slower = done[usize::from(expected == Contender::Usual)];
                 // Up to four workers stay within the windows until the decision.
-                assert!(workers > 4 || slower <= ALL_WINDOWS, "{what}, {workers}: {slower}");
+                assert!(
+                    workers > 4 || slower <= all_windows(WINDOWS),
+                    "{what}, {workers}: {slower}"
+                );
             }
         }
     }
@@ -336,7 +357,7 @@ mod tests {
                 let wall = if slow.contains(&at) { 100 * wall } else { wall };
                 HeatCost { wall, cpu: wall }
             };
-            let (contest, _) = run(0, 64 * MIB, workers, &cost);
+            let (contest, _) = run(0, LONG, workers, &cost);
             assert_eq!(
                 contest.choice(),
                 Contender::Other,
@@ -354,7 +375,10 @@ mod tests {
         };
         let (contest, done) = run(0, 2 * AGAIN, 2, &cost);
         assert_eq!(contest.choice(), Contender::Usual);
-        assert!(done.iter().all(|&done| done.abs_diff(AGAIN) < 2 * ALL_WINDOWS), "{done:?}");
+        assert!(
+            done.iter().all(|&done| done.abs_diff(AGAIN) < 2 * all_windows(WINDOWS)),
+            "{done:?}"
+        );
         assert_eq!(
             contest.medians().map(|[usual, other]| [usual.wall, other.wall]),
             Some([60_000, 90_000])
@@ -363,7 +387,7 @@ mod tests {
 
     #[test]
     fn a_short_extent_is_done_whole_without_a_verdict() {
-        for len in [1, HEAT - 1, HEAT + 1, 3 * MIB, ALL_WINDOWS - HEAT] {
+        for len in [1, HEAT - 1, HEAT + 1, 3 * MIB, all_windows(WINDOWS - 1) - HEAT] {
             let (contest, _) = run(17, len, 2, &both((9, 9), (1, 1)));
             assert_eq!(
                 (contest.choice(), contest.medians()),

@@ -212,7 +212,9 @@ impl Reader {
     /// Returns the next block from the workers; reads it here if no worker can be started.
     fn read_ahead(&mut self, rest: Extent, used: Buffer) -> Result<Buffer> {
         if self.ahead.is_none() {
-            self.ahead = Ahead::start(&self.source, rest, &self.options, &self.observer);
+            let is_after_seek = rest.offset() > self.base + FIRST;
+            let (options, observer) = (&self.options, &self.observer);
+            self.ahead = Ahead::start(&self.source, rest, options, observer, is_after_seek);
         }
         let Some(ahead) = &self.ahead else {
             let len = rest.len().min(BLOCK_SIZE);

@@ -16,6 +16,7 @@ import swath
 from swath import job
 from swath._compressed import HEAD, refuse
 from swath._errors import build
+from swath._sources import only_file_of
 
 if TYPE_CHECKING:
     from swath._swath import Buffer
@@ -64,9 +65,11 @@ def _matching(path: str) -> list[str]:
         raise ValueError(
             f"{path}: only files of a file system can be read; try: copy it to one, or use Dask's own reader"
         )
-    if not glob.has_magic(path) or os.path.exists(path):
+    if not glob.has_magic(path):
         return [path]
     found = sorted(glob.glob(path), key=imported("dask.utils").natural_sort_key)
+    if os.path.lexists(path):
+        return only_file_of(path, found)
     if not found:
         hint = "check the pattern, and the folder it starts from"
         text = f"cannot read {path}: no file matches this pattern; try: {hint}"

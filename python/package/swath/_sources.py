@@ -91,16 +91,22 @@ def _of_path(path: Any) -> list[Any]:
         return [path]
     found = sorted(glob.glob(name, recursive=True), key=_natural)
     if os.path.lexists(name):
-        others = sum(one != name for one in found)
-        if others:
-            hint = "write `[*]` for the star in the file's name, or pass the paths of the files"
-            what = f"it is a file, and a pattern that matches {others} others"
-            raise build("Invalid", errno.EINVAL, f"cannot read {name}: {what}; try: {hint}", name, None, hint)
-        return [path]
+        return only_file_of(path, found)
     if not found:
         hint = "check the pattern, and the folder it starts from"
         raise _missing(name, "no file matches this pattern", hint)
     return _files_among(name, found)
+
+
+def only_file_of(path: Any, found: list[str]) -> list[Any]:
+    """The file whose name is a pattern; an error if that matches other files, which the file would hide."""
+    name = os.fsdecode(path)
+    others = sum(one != name for one in found)
+    if "*" in name and others:
+        hint = "write `[*]` for the star in the file's name, or pass the paths of the files"
+        what = f"it is a file, and a pattern that matches {others} others"
+        raise build("Invalid", errno.EINVAL, f"cannot read {name}: {what}; try: {hint}", name, None, hint)
+    return [path]
 
 
 def _files_among(name: str, found: list[str]) -> list[Any]:

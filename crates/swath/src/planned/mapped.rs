@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use swath_os::map::{Map, MapAdvice, MapFlags, Permit};
 use swath_plan::extent::Extent;
-use swath_plan::policy::{Engine, Facts};
+use swath_plan::policy::{Engine, Facts, PageCache};
 
 use super::facts::{WINDOWS, facts};
 use crate::error::{Error, Operation, Reason, Result};
@@ -37,8 +37,11 @@ impl ReadOptions {
         let is_to_be = match self.wishes.engine {
             Engine::Map => true,
             Engine::Auto => {
-                let may_be = facts.direct.is_none() && facts.is_resident();
-                may_be && is_welcome(extent, &source)
+                // A map of cached bytes brings none into the page cache, so a file that is too large to be kept
+                // may be mapped too, unless the caller wants it kept out.
+                let is_kept =
+                    facts.direct.is_none() || self.wishes.page_cache == PageCache::Auto;
+                is_kept && facts.is_resident() && is_welcome(extent, &source)
             }
             _ => false,
         };

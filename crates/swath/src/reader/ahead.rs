@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::locks::{Condvar, Mutex};
 use crate::observe::Observer;
 use crate::options::ReadOptions;
-use crate::planned::{Planned, facts};
+use crate::planned::{Planned, WINDOWS, facts};
 use crate::source::OpenSource;
 use crate::threads;
 
@@ -26,8 +26,9 @@ const AHEAD: u64 = 3;
 /// Bytes of a block of a cached file: all blocks stay in the cache that the cores share. With 1 MiB, the XXH3 of 64 MiB
 /// takes 1.3 times as long.
 const CACHED_BLOCK: u64 = 256 << 10;
-/// Windows inspected before reading ahead, at every seek.
-const WINDOWS: usize = 128;
+/// Windows inspected after a seek, which may be one of many. Others are read past the page cache, even if they are
+/// cached, where the file is too large to be kept.
+const AFTER_SEEK: usize = 128;
 
 /// Workers that read ahead of one position.
 pub(super) struct Ahead {
@@ -59,8 +60,10 @@ impl Ahead {
         rest: Extent,
         options: &ReadOptions,
         observer: &Observer,
+        is_after_seek: bool,
     ) -> Option<Self> {
-        let facts = facts(source, rest, options, WINDOWS);
+        let windows = if is_after_seek { AFTER_SEEK } else { WINDOWS };
+        let facts = facts(source, rest, options, windows);
         let decision = decision(&facts, options);
         // A reader has no report that could list a fallback.
         let planned = Planned::decided(source, facts, options, decision);

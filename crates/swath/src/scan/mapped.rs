@@ -16,7 +16,7 @@ use crate::engine::{LeaseTrouble, Visit, worker};
 use crate::error::{Error, Operation, Result};
 use crate::locks::Mutex;
 use crate::options::{Advice, ReadOptions};
-use crate::planned::{Clock, FOLD_SIZE, Mapping, Planned, Shares, decide_to_consume};
+use crate::planned::{Clock, Mapping, Planned, Shares, decide_to_consume};
 use crate::report::Scanned;
 use crate::scan::trial::{MapTrial, settle};
 use crate::source::Source;
@@ -195,8 +195,7 @@ impl<'v> Visit for &'v MapKernel<'v> {
     type Scratch = KernelRoom<'v>;
 
     fn scratch(&self) -> Result<KernelRoom<'v>> {
-        let room =
-            self.contest.as_ref().map(|_| self.options.pool.take(to_usize(FOLD_SIZE.get())));
+        let room = self.contest.as_ref().map(|_| self.options.pool.take(ROOM));
         let failed = |error| Error::io(Operation::Allocate, self.name, error);
         Ok(KernelRoom { visit: self, room: room.transpose().map_err(failed)? })
     }
@@ -235,5 +234,7 @@ fn to_usize(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
+/// Bytes that a worker reads at a time: a heat of the contest. Each page more would be a fault in a short read.
+const ROOM: usize = 256 << 10;
 /// Bytes ahead of a worker for which it gives the advice will-need.
 const MAP_AHEAD: usize = 16 << 20;

@@ -51,7 +51,7 @@ impl MapTrial {
     }
 
     pub(super) fn contest(self, extent: Extent) -> Option<Contest> {
-        (self == Self::Both).then(|| Contest::new(extent.offset()))
+        (self == Self::Both).then(|| Contest::new(extent))
     }
 }
 

@@ -355,7 +355,7 @@ impl OpenSource {
             OpenForm::File { file, before, is_ours, .. } => {
                 file::check_connected(file, before.device, *is_ours).map_err(|error| {
                     Error::io(Operation::Read, &self.name, error)
-                        .hint("read it again: its file system lost its connection meanwhile")
+                        .hint("read it again: its file system lost its connection during the read")
                 })?;
                 let after = file::identity(file).map_err(inspect)?;
                 (before.is_kept(&after, &**file), (Some(before.len), Some(after.len)))
