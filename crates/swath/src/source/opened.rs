@@ -354,8 +354,9 @@ impl OpenSource {
         let (same, lengths) = match &self.input {
             OpenForm::File { file, before, is_ours, .. } => {
                 file::check_connected(file, before.device, *is_ours).map_err(|error| {
-                    Error::io(Operation::Read, &self.name, error)
-                        .hint("read it again: its file system lost its connection during the read")
+                    Error::io(Operation::Read, &self.name, error).hint(
+                        "read it again: its file system lost its connection during the read",
+                    )
                 })?;
                 let after = file::identity(file).map_err(inspect)?;
                 (before.is_kept(&after, &**file), (Some(before.len), Some(after.len)))
