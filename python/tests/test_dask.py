@@ -644,3 +644,17 @@ def test_line_ends_in_quotes_are_text_for_every_choice_of_columns(tmp_path: Path
     for columns in (None, ["i"], ["i", "n"]):
         frame = READ.read_csv(path, parts=2, columns=columns, dtypes={"i": "text"})
         assert frame["i"].compute().tolist() == ["1", "2"]
+
+
+def test_a_file_named_as_a_pattern_hides_no_other(tmp_path: Path) -> None:
+    for name in ("d1.csv", "d2.csv", "d?.csv", "*.csv"):
+        (tmp_path / name).write_text("a\n1\n")
+    text = "a pattern that matches [23] others"
+    for pattern in ("d?.csv", "*.csv"):
+        with pytest.raises(ValueError, match=text):
+            swath.dask.read_text(str(tmp_path / pattern))
+    with pytest.raises(ValueError, match=text):
+        swath.read_csv(str(tmp_path / "*.csv"))
+    (tmp_path / "d2.csv").unlink()
+    (tmp_path / "d1.csv").unlink()
+    assert swath.dask.read_text(str(tmp_path / "d?.csv")).count().compute() == 2

@@ -27,7 +27,7 @@ use copies::Closed;
 pub use file::FileTimes;
 pub(crate) use file::Identity;
 pub(crate) use file::SourceLength;
-pub(crate) use file::{check_connected, settled, stat_of};
+pub(crate) use file::{check_connected, is_lost, settled, stat_of};
 pub use input::Input;
 pub use mirrored::{Hedging, Mirrored, Verify};
 pub use opened::Growth;

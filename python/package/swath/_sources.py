@@ -102,8 +102,8 @@ def only_file_of(path: Any, found: list[str]) -> list[Any]:
     """The file whose name is a pattern; an error if that matches other files, which the file would hide."""
     name = os.fsdecode(path)
     others = sum(one != name for one in found)
-    if "*" in name and others:
-        hint = "write `[*]` for the star in the file's name, or pass the paths of the files"
+    if others:
+        hint = "write `[*]` for a star in the file's name, or pass the paths of the files"
         what = f"it is a file, and a pattern that matches {others} others"
         raise build("Invalid", errno.EINVAL, f"cannot read {name}: {what}; try: {hint}", name, None, hint)
     return [path]

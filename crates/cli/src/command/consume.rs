@@ -65,10 +65,11 @@ pub(super) fn consume(
         !facts.is_dir()
             && (input.path().is_none() || !has_program(facts, file) || engine == Engine::Map)
     };
-    let Some((facts, file)) = opened.ok().filter(is_plain) else {
+    let opened = opened.ok();
+    let _turn = opened.as_ref().and_then(|(facts, _)| long.turn(facts.len()));
+    let Some((facts, file)) = opened.filter(is_plain) else {
         return Ok(kernel.of_source(options, input.source()?)?);
     };
-    let _turn = long.turn(facts.len());
     let may_map = facts.is_file() && facts.len() > SHORT;
     if may_map || engine == Engine::Map {
         let guard = Guard::install(&file, input.name())?;

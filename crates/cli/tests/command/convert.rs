@@ -586,6 +586,10 @@ fn neither_a_file_named_as_a_pattern_nor_a_manifest_hides_the_tables_of_a_folder
     let output = run_on(&pattern, "none.csv");
     assert_eq!(code(&output), 2, "{output:?}");
     assert!(stderr(&output).contains("a pattern that matches 2 others; try: "), "{output:?}");
+    let one = folder.join("d?.csv");
+    fs::write(&one, "a\n666\n").expect("room");
+    assert_eq!(code(&run_on(&one, "none.csv")), 2);
+    fs::remove_file(&one).expect("mine");
     // The star itself, by a pattern, and a pattern that matches nothing else.
     assert_eq!(code(&run_on(&folder.join("[*].csv"), "star.csv")), 0);
     fs::rename(&pattern, folder.join("*.tsv")).expect("mine");

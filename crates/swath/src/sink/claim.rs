@@ -197,8 +197,8 @@ impl Claim {
         let found = shown().map(|usual| {
             let can_change = file.set_mode(usual ^ 0o100).is_ok();
             let are_shown = !can_change || shown().is_ok_and(|mode| mode != usual);
-            let given = FOR_ALL & !umask().unwrap_or(0o077);
-            ModesHere { usual: if are_shown { usual } else { given }, can_change, are_shown }
+            let given = || FOR_ALL & !umask().unwrap_or(0o077);
+            ModesHere { usual: if are_shown { usual } else { given() }, can_change, are_shown }
         });
         self.folder.remove(&name)?;
         found

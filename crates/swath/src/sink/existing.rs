@@ -308,13 +308,6 @@ pub(crate) fn is_no_length(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported)
 }
 
-/// Whether the reply to a call may have been lost, while the call was executed.
-pub(crate) fn is_lost(error: &io::Error) -> bool {
-    let lost =
-        [Errno::IO, Errno::NOTCONN, Errno::CONNRESET, Errno::CONNABORTED, Errno::TIMEDOUT];
-    lost.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
-}
-
 /// Whether the file system has no hard links; it may report this in two ways.
 pub(crate) fn cannot_link(error: &io::Error) -> bool {
     [io::ErrorKind::Unsupported, io::ErrorKind::PermissionDenied].contains(&error.kind())

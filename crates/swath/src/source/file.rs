@@ -135,18 +135,16 @@ pub(crate) fn check_connected(file: impl AsFd, device: u64, is_ours: bool) -> io
     if !is_on_fuse(&file, device) {
         return Ok(());
     }
-    let asked = if is_ours { flush(file) } else { Ok(rustix::fs::fsync(file)?) };
+    let asked = if is_ours { flush(file) } else { rustix::fs::fsync(file).map_err(Into::into) };
+    // Another error is that of a program without an answer.
+    asked.or_else(|error| if is_lost(&error) { Err(error) } else { Ok(()) })
+}
+
+/// Whether the reply to a call may have been lost, while the call was executed.
+pub(crate) fn is_lost(error: &io::Error) -> bool {
     let lost =
         [Errno::IO, Errno::NOTCONN, Errno::CONNRESET, Errno::CONNABORTED, Errno::TIMEDOUT];
-    match asked {
-        Err(error)
-            if lost.map(Errno::raw_os_error).map(Some).contains(&error.raw_os_error()) =>
-        {
-            Err(error)
-        }
-        // A program without an answer.
-        Ok(()) | Err(_) => Ok(()),
-    }
+    lost.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
 /// Returns how to read this file.

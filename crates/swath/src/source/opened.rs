@@ -109,14 +109,10 @@ impl OpenSource {
     fn of_path(file: File, name: PathBuf) -> Result<Self> {
         let (file, stat) = file::settled(file, || File::open(&name))
             .map_err(|error| Error::io(Operation::Open, &name, error))?;
-        let mut opened = Self::of_file(Arc::new(file), name, Some(stat))?;
-        if let OpenForm::File { is_ours, .. } = &mut opened.input {
-            *is_ours = true;
-        }
-        Ok(opened)
+        Self::of_file(Arc::new(file), name, Some(stat))
     }
 
-    /// Takes an open file, with its attributes if they are known.
+    /// Takes an open file, with its attributes if it was opened here.
     fn of_file(file: Arc<File>, name: PathBuf, known: Option<Stat>) -> Result<Self> {
         let inspect = |error| Error::io(Operation::Inspect, &name, error);
         let stat = known.map_or_else(|| file::stat_of(&file), Ok).map_err(inspect)?;
@@ -149,7 +145,8 @@ impl OpenSource {
         if matches!(kind, SourceLength::Sized(1..=4096)) && file::is_pseudo(&file) {
             kind = SourceLength::Made;
         }
-        let input = OpenForm::File { file, before, direct: OnceLock::new(), is_ours: false };
+        let input =
+            OpenForm::File { file, before, direct: OnceLock::new(), is_ours: known.is_some() };
         Ok(Self { name, kind, input })
     }
 

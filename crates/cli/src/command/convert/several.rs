@@ -67,15 +67,14 @@ fn pattern(path: &Path) -> Result<Option<&str>> {
     if path.symlink_metadata().is_err() {
         return Ok(Some(text));
     }
-    let matches = if text.contains('*') { Files::glob(text).found()? } else { Vec::new() };
-    let others = matches.iter().filter(|it| *it != path).count();
+    let others = Files::glob(text).found()?.iter().filter(|it| *it != path).count();
     let what = format!(
         "cannot read {}: it is a file, and a pattern that matches {others} others",
         path.shown()
     );
     ensure!(
         others == 0,
-        Refused::new(what, "write `[*]` for the star in the file's name, or name the files")
+        Refused::new(what, "write `[*]` for a star in the file's name, or name the files")
     );
     Ok(None)
 }

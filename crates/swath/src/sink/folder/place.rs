@@ -14,11 +14,12 @@ use swath_os::access::Access;
 use super::SWAPPED;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
-use crate::sink::existing::{DraftOptions, Replace, is_lost, refuse_planted};
+use crate::sink::existing::{DraftOptions, Replace, refuse_planted};
 use crate::sink::fs::{CLOSED, Facts, FileKind, FsFile, FsFolder, Located};
 use crate::sink::names::{MANIFEST, is_of_a_folder};
 use crate::sink::permissions::{close_to, mode_in, mode_of_folder, refuse_beyond};
 use crate::sink::place::read_whole;
+use crate::source::is_lost;
 use crate::together::threads;
 
 /// A manifest of a million segments and extents is shorter; anything longer is not a manifest.

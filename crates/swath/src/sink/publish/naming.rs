@@ -9,10 +9,10 @@ use super::{Candidate, other_len};
 use crate::error::{Error, Operation, Result};
 use crate::sink::claim::Claim;
 use crate::sink::existing::{
-    KEPT, Replace, cannot_link, explained, is_kept_by_its_owner, is_lost, is_unsupported,
-    mounted, taken,
+    KEPT, Replace, cannot_link, explained, is_kept_by_its_owner, is_unsupported, mounted, taken,
 };
 use crate::sink::fs::Facts;
+use crate::source::is_lost;
 
 impl Candidate {
     /// Whether nothing has happened because the file system gives a file no second name. Some programs of FUSE answer
