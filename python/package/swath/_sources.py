@@ -103,7 +103,7 @@ def only_file_of(path: Any, found: list[str]) -> list[Any]:
     name = os.fsdecode(path)
     others = sum(one != name for one in found)
     if others:
-        hint = "write `[*]` for a star in the file's name, or pass the paths of the files"
+        hint = "put each of `*?[` in the file's name into brackets, as `[*]`, or pass the paths of the files"
         what = f"it is a file, and a pattern that matches {others} others"
         raise build("Invalid", errno.EINVAL, f"cannot read {name}: {what}; try: {hint}", name, None, hint)
     return [path]

@@ -590,6 +590,12 @@ fn neither_a_file_named_as_a_pattern_nor_a_manifest_hides_the_tables_of_a_folder
     fs::write(&one, "a\n666\n").expect("room");
     assert_eq!(code(&run_on(&one, "none.csv")), 2);
     fs::remove_file(&one).expect("mine");
+    // A name that is no pattern, and the brackets of the advice.
+    let open = folder.join("d[1.csv");
+    fs::write(&open, "a\n666\n").expect("room");
+    assert_eq!(code(&run_on(&open, "open.csv")), 0);
+    assert_eq!(code(&run_on(&folder.join("d[[]1.csv"), "brackets.csv")), 0);
+    fs::remove_file(&open).expect("mine");
     // The star itself, by a pattern, and a pattern that matches nothing else.
     assert_eq!(code(&run_on(&folder.join("[*].csv"), "star.csv")), 0);
     fs::rename(&pattern, folder.join("*.tsv")).expect("mine");

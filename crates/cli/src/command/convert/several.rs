@@ -67,14 +67,16 @@ fn pattern(path: &Path) -> Result<Option<&str>> {
     if path.symlink_metadata().is_err() {
         return Ok(Some(text));
     }
-    let others = Files::glob(text).found()?.iter().filter(|it| *it != path).count();
+    // A name that is no pattern, and one in a folder that may not be listed, means the file alone.
+    let found = Files::glob(text).found().unwrap_or_default();
+    let others = found.iter().filter(|it| *it != path).count();
     let what = format!(
         "cannot read {}: it is a file, and a pattern that matches {others} others",
         path.shown()
     );
     ensure!(
         others == 0,
-        Refused::new(what, "write `[*]` for a star in the file's name, or name the files")
+        Refused::new(what, "put each of `*?[{` in the file's name into brackets, as `[*]`")
     );
     Ok(None)
 }
