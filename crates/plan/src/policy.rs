@@ -294,7 +294,13 @@ fn fixed(
     page_cache: PageCache,
     mut fallbacks: Vec<Fallback>,
 ) -> Decision {
-    let way = if page_cache == PageCache::Bypass { Way::Direct } else { Way::Buffered };
+    let is_inspected = wishes.page_cache == PageCache::Auto;
+    let from_cache = is_inspected && facts.is_resident();
+    let way = match page_cache {
+        PageCache::Bypass if !from_cache => Way::Direct,
+        _ => Way::Buffered,
+    };
+    let way_of = |known| if is_inspected { auto::way_of(known, way) } else { way };
     let wish = [wishes.chunk_size, facts.hints.request_size].into_iter().find(|&size| size > 0);
     let chunk_size = chunk_size(facts, wish.unwrap_or(0), way, &mut fallbacks);
     let count = match engine {
@@ -309,10 +315,10 @@ fn fixed(
     let count = count.min(chunks.count().max(1));
     let shared = wishes.schedule == Schedule::Dynamic || count <= 1;
     let (queues, workers): (Vec<Vec<Run>>, Vec<Vec<usize>>) = if shared {
-        let runs = runs(facts, facts.extent, way, |_| way);
+        let runs = runs(facts, facts.extent, way, way_of);
         (vec![runs], (0..count).map(|_| vec![0]).collect())
     } else {
-        let shares = chunks.shares(count).map(|extent| runs(facts, extent, way, |_| way));
+        let shares = chunks.shares(count).map(|extent| runs(facts, extent, way, way_of));
         (shares.collect(), (0..).take(to_usize(count)).map(|queue| vec![queue]).collect())
     };
     if engine == Engine::Ring && (wishes.workers > 0 || wishes.schedule == Schedule::Static) {

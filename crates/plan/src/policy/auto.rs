@@ -84,7 +84,7 @@ pub(super) fn auto(
     }
 }
 
-fn way_of(residency: Residency, missing: Way) -> Way {
+pub(super) fn way_of(residency: Residency, missing: Way) -> Way {
     match residency {
         Residency::Resident => Way::Buffered,
         Residency::Partial | Residency::Absent | Residency::Unknown => missing,

@@ -154,6 +154,27 @@ fn bypassing_a_resident_file_takes_it_from_the_page_cache() {
 }
 
 #[test]
+fn a_requested_engine_too_takes_from_the_page_cache_what_is_there() {
+    let mut tight = facts(BIG);
+    tight.memory = BIG;
+    for engine in [Engine::Pool, Engine::Serial, Engine::Ring] {
+        for schedule in [Schedule::Dynamic, Schedule::Static] {
+            let wishes = Wishes { engine, schedule, ..Wishes::default() };
+            let decision = decide(&tight, &wishes);
+            assert_eq!(ways(&decision), (BIG, 0), "{engine} {schedule}");
+            assert!(decision.workers.len() <= 2, "{engine} {schedule}");
+            let mut half = tight.clone();
+            half.residency[..32].fill(Residency::Absent);
+            assert_eq!(
+                ways(&decide(&half, &wishes)),
+                (BIG / 2, BIG / 2),
+                "{engine} {schedule}"
+            );
+        }
+    }
+}
+
+#[test]
 fn spinning_disks_and_networks_get_few_large_ordered_requests() {
     for storage in [Storage::Rotational, Storage::Network] {
         let facts = Facts { storage, ..cold(BIG) };

@@ -45,7 +45,9 @@ pub(crate) fn facts(
         (false, false) => machine::usable_cpus_at_start(),
     } as u64;
     let may_bypass = wishes.may_bypass(extent.len(), memory);
-    let asks = wishes.engine == Engine::Auto || wishes.page_cache == PageCache::Drop;
+    let asks = wishes.engine == Engine::Auto
+        || wishes.page_cache == PageCache::Drop
+        || may_bypass && wishes.page_cache == PageCache::Auto;
     let residency = if asks && extent.len() > SMALL {
         look(source, extent, most_windows)
     } else {
