@@ -18,8 +18,8 @@ use rustix::fs::OFlags;
 use crate::file_system::is_remote;
 use crate::names::open_to_read;
 
-/// A file in each hidden folder, of the same owner, with the folder's name in it. Another user
-/// cannot put such a file into another folder: only its owner can look into the folder that has it.
+/// A file in each hidden folder, of the same owner, with the folder's name in it. Another user cannot put such a file into
+/// another folder that only its owner may use; one that others may use is not taken for a hidden one.
 const MARK: &str = ".made-by-swath";
 /// The end of the name of a folder that is being removed.
 const GONE: &str = "-gone";
@@ -275,7 +275,8 @@ fn mark(folder: &File, inside: &Path, path: &Path) -> io::Result<bool> {
 fn is_marked(folder: &File, path: &Path) -> bool {
     let file = open_to_read(folder, OsStr::new(MARK));
     let (Ok(file), Ok(folder)) = (file, folder.metadata()) else { return false };
-    let is_its_owner = |it: Metadata| it.is_file() && it.uid() == folder.uid();
+    let is_closed = folder.mode() & 0o077 == 0;
+    let is_its_owner = |it: Metadata| is_closed && it.is_file() && it.uid() == folder.uid();
     let mut name = Vec::new();
     let read = (&file).take(name_of(path).len() as u64 + 1).read_to_end(&mut name);
     file.metadata().is_ok_and(is_its_owner) && read.is_ok() && name == name_of(path)
@@ -455,10 +456,20 @@ mod tests {
         let parent = tempfile::tempdir().expect("a folder");
         let at = |name: &str| parent.path().join(name);
         let left = [".ours-1", ".ours-Ab3xYz"];
-        let others =
-            [".ours-", ".oursx1", ".other-1", "ours-1", ".ours-unmarked", ".ours-moved"];
+        let others = [
+            ".ours-",
+            ".oursx1",
+            ".other-1",
+            "ours-1",
+            ".ours-unmarked",
+            ".ours-moved",
+            ".ours-open",
+        ];
         for name in left.into_iter().chain(others) {
             fs::create_dir(at(name)).expect("made");
+            // Whoever may write to one that is open can mark it.
+            let mode = if name == ".ours-open" { 0o770 } else { 0o700 };
+            fs::set_permissions(at(name), Permissions::from_mode(mode)).expect("mine");
             fs::write(at(name).join("file"), "bytes").expect("written");
             if name != ".ours-unmarked" {
                 // A folder that was moved here has the mark of another name.

@@ -46,6 +46,8 @@ pub struct Located {
     pub name: OsString,
     /// The path that led to the folder.
     pub path: PathBuf,
+    /// Whether a link of another user, who may have put it there, was followed.
+    pub is_by_stranger: bool,
 }
 
 /// Opens the file at `path`, whose links the kernel follows. It may be longer than the 4,095 bytes
@@ -100,7 +102,7 @@ pub fn locate(path: &Path) -> io::Result<Located> {
         let mut strangers = Strangers::default();
         if let Some(located) = follow(path, &mut strangers)? {
             strangers.check(&located)?;
-            return Ok(located);
+            return Ok(Located { is_by_stranger: !strangers.0.is_empty(), ..located });
         }
     }
     Err(Errno::STALE.into())
@@ -232,7 +234,7 @@ fn open(
     let here = if above.as_os_str().is_empty() { Path::new(".") } else { above };
     let folder = way::open(from, here, strangers)?;
     let (folder, path) = (File::from(folder), base.join(above));
-    Ok(Located { folder, name: name.to_owned(), path })
+    Ok(Located { folder, name: name.to_owned(), path, is_by_stranger: false })
 }
 
 /// The text of the link that is there; `None` if it is not a link.

@@ -590,7 +590,7 @@ fn neither_a_file_named_as_a_pattern_nor_a_manifest_hides_the_tables_of_a_folder
     fs::write(&one, "a\n666\n").expect("room");
     assert_eq!(code(&run_on(&one, "none.csv")), 2);
     fs::remove_file(&one).expect("mine");
-    // A name that is no pattern, and the brackets of the advice.
+    // A name that is not a pattern, and the brackets of the advice.
     let open = folder.join("d[1.csv");
     fs::write(&open, "a\n666\n").expect("room");
     assert_eq!(code(&run_on(&open, "open.csv")), 0);

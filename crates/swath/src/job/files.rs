@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 use rustix::process::geteuid;
+use serde::{Deserialize, Serialize};
 use swath_os::umask::umask;
 
 use crate::error::{Error, Operation, Reason, Result};
@@ -49,29 +50,60 @@ pub(super) fn folder_next_to(target: &Path, id: &str) -> PathBuf {
     target.with_file_name(name)
 }
 
-/// Refuses a job's folder in another place than `planned`, if other users can move it there and another job's folder
-/// away.
-pub(super) fn check_place(fs: &dyn Fs, path: &Path, planned: &Path) -> Result<()> {
+/// A job's folder as it was created: a copy is another one, whoever wrote what is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FolderOrigin {
+    inode: u64,
+    /// Nanoseconds since 1970.
+    created: u64,
+}
+
+impl FolderOrigin {
+    /// Returns `None` where the file system keeps no time of creation, as most of FUSE.
+    pub(super) fn of(folder: &dyn FsFolder) -> Option<Self> {
+        let inode = folder.own_facts().ok()?.identity.1;
+        Some(Self { inode, created: folder.created()? })
+    }
+}
+
+/// Refuses a job's folder in another place than it was planned for, or one that was not created for it, if other users
+/// can move it there and another job's folder away.
+pub(super) fn check_place(
+    fs: &dyn Fs,
+    folder: &dyn FsFolder,
+    path: &Path,
+    (planned, origin): (&Path, Option<FolderOrigin>),
+) -> Result<()> {
     let at = |path: &Path| {
         let at = fs.locate(path)?;
-        Ok((at.folder.own_facts()?.identity, at.name))
+        Ok((at.folder.own_facts()?.identity, at.name, at.folder.is_by_stranger()))
     };
     let here = at(path).map_err(|error| Error::io(Operation::Inspect, path, error))?;
     let there: io::Result<_> = at(planned);
-    if there.as_ref().is_ok_and(|there| *there == here) || !can_be_moved(fs, path) {
+    let now = FolderOrigin::of(folder);
+    let is_original = now.is_none() || now == origin;
+    let is_ours = is_original && !here.2;
+    let is_there =
+        there.as_ref().is_ok_and(|there| (there.0, &there.1) == (here.0, &here.1));
+    if (is_ours && is_there) || !can_be_moved(fs, path) {
         return Ok(());
     }
     // On another machine, the planned path may never have existed.
     let is_its_name = planned.file_name() == Some(&here.1);
-    if is_its_name && there.is_err() && !can_be_moved(fs, planned) {
+    if is_ours && is_its_name && there.is_err() && !can_be_moved(fs, planned) {
         return Ok(());
     }
-    Err(Error::new(Operation::Open, Reason::Invalid, path)
-        .detail(format!(
+    let refused = Error::new(Operation::Open, Reason::Invalid, path);
+    let why = match is_original {
+        true => format!(
             "it was planned as {}, and other users can move folders here, other jobs' too",
             planned.display()
-        ))
-        .hint("move it back, or into a folder that only you can write to"))
+        ),
+        false => String::from(
+            "it is a copy of a job's folder, and other users can move here what they made",
+        ),
+    };
+    Err(refused.detail(why).hint("move it back, or into a folder that only you can write to"))
 }
 
 /// Whether users other than this one and root can move the file at `path`, or a folder above it.
@@ -118,11 +150,7 @@ pub(super) fn open_folder(fs: &dyn Fs, path: &Path) -> Result<Arc<dyn FsFolder>>
     })?;
     let facts = folder.own_facts();
     let facts = facts.map_err(|error| Error::io(Operation::Inspect, path, error))?;
-    match folder.facts(COMMITTED.as_ref()) {
-        // A complete output may be open to a group.
-        Ok(Some(_)) => check_keeper(&*folder, path, &Facts { mode: 0o700, ..facts })?,
-        _ => check_keeper(&*folder, path, &facts)?,
-    }
+    check_keeper(&*folder, path, &facts)?;
     Ok(folder)
 }
 

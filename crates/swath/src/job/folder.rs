@@ -17,7 +17,7 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use super::data::Form;
-use super::files::{self, FolderLock, PLAN};
+use super::files::{self, FolderLock, FolderOrigin, PLAN};
 use super::plan::Plan;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::EndDelay;
@@ -28,11 +28,12 @@ use crate::sink::permissions::mode_of_folder;
 /// How often running attempts may add a file to a folder that is being removed.
 const ATTEMPTS: usize = 16;
 
-/// Creates the folder `path` with a plan in it; of several processes, exactly one succeeds.
-pub(super) fn make(plan: &Plan) -> Result<()> {
-    let (fs, path) = (&*plan.output.draft.fs, &*plan.folder);
-    let failed = |error| Error::io(Operation::Create, path, error);
-    let Located { folder: parent, name } = locate(Operation::Create, path, fs)?;
+/// Creates the plan's folder with the plan in it, and returns that; of several processes, exactly one succeeds.
+pub(super) fn make(plan: Plan) -> Result<Plan> {
+    let path = plan.folder.clone();
+    let failed = |error| Error::io(Operation::Create, &path, error);
+    let Located { folder: parent, name } =
+        locate(Operation::Create, &path, &*plan.output.draft.fs)?;
     let hidden = files::hidden_folder(&name);
     let made = match parent.facts(&name) {
         Ok(None) => make_hidden(&*parent, [&hidden, &name], plan),
@@ -50,10 +51,11 @@ pub(super) fn make(plan: &Plan) -> Result<()> {
 fn make_hidden(
     parent: &dyn FsFolder,
     [hidden, name]: [&OsString; 2],
-    plan: &Plan,
-) -> io::Result<()> {
+    plan: Plan,
+) -> io::Result<Plan> {
     let _whole = EndDelay::begin();
     let folder = parent.create_folder(hidden)?;
+    let plan = Plan { origin: FolderOrigin::of(&*folder), ..plan }.sealed();
     let is_durable = plan.is_durable;
     // Locked, so that a sweep of folders of any age does not take it for a stray.
     let lock = files::lock_new(&*folder);
@@ -89,7 +91,8 @@ fn make_hidden(
         if parent.rename(name, hidden).is_ok() && synced() {
             discard(parent, &*folder, hidden);
         }
-    })
+    })?;
+    Ok(plan)
 }
 
 /// Returns the names in the folder that jobs use.

@@ -148,8 +148,7 @@ impl JobOptions {
     ) -> Result<Plan> {
         let plan = self.plan_of(look_at_inputs(inputs)?, target.as_ref())?;
         planned();
-        folder::make(&plan)?;
-        Ok(plan)
+        folder::make(plan)
     }
 
     /// Divides inputs into the same parts as [`plan`](Self::plan), without a job: for programs that
@@ -207,6 +206,7 @@ impl JobOptions {
             id,
             folder,
             at: Some(TargetPlace::of(&absolute, &*self.output.draft.fs)?),
+            origin: None,
             target: absolute,
             form: self.form,
             is_durable: self.output.draft.durability == Durability::Full,

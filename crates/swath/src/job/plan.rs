@@ -12,7 +12,7 @@ use swath_os::access::Access;
 use swath_plan::parts::Division;
 
 use super::data::{DivisionText, Done, Form, Part, PartPiece, PlanPiece, is_number};
-use super::files::{self, VERSION};
+use super::files::{self, FolderOrigin, VERSION};
 use super::input::JobInput;
 use super::layout;
 use super::target::TargetPlace;
@@ -36,6 +36,9 @@ pub struct Plan {
     /// Where the path led at planning; absent in plans of earlier versions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) at: Option<TargetPlace>,
+    /// Of the folder; absent where the file system keeps no time of creation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) origin: Option<FolderOrigin>,
     pub(super) form: Form,
     #[serde(rename = "durable")]
     pub(super) is_durable: bool,
@@ -62,6 +65,8 @@ struct Unchecked {
     target: PathBuf,
     #[serde(default)]
     at: Option<TargetPlace>,
+    #[serde(default)]
+    origin: Option<FolderOrigin>,
     form: Form,
     durable: bool,
     replace: bool,
@@ -97,6 +102,7 @@ impl TryFrom<Unchecked> for Plan {
             folder: it.folder,
             target: it.target,
             at: it.at,
+            origin: it.origin,
             form: it.form,
             is_durable: it.durable,
             may_replace: it.replace,
@@ -182,7 +188,8 @@ impl Plan {
         // The folder may have been moved, or have another path here.
         let absolute = std::path::absolute(folder)
             .map_err(|error| Error::io(Operation::Open, folder, error))?;
-        files::check_place(&*output.draft.fs, &absolute, &plan.folder)?;
+        let planned = (&*plan.folder, plan.origin);
+        files::check_place(&*output.draft.fs, &*opened, &absolute, planned)?;
         if plan.form == Form::Segments {
             plan.target.clone_from(&absolute);
         }

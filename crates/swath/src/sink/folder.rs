@@ -229,9 +229,10 @@ impl Folder {
             return Err(error);
         }
         if let Some(hidden) = self.hidden.clone() {
-            self.name_folder(&hidden, &*file)?;
+            let readers = file.access().ok();
+            self.name_folder(&hidden, file)?;
             // Later files are in a folder that other users may list.
-            (self.readers, self.unread) = (file.access().ok(), CLOSED);
+            (self.readers, self.unread) = (readers, CLOSED);
         }
         let is_whole = self.check_segments(&named).and_then(|()| self.check_folder());
         is_whole.map_err(|error| match error.reason() {
@@ -393,12 +394,14 @@ impl Folder {
     }
 
     /// Opens a new folder to the readers of its manifest, and gives it its name.
-    fn name_folder(&mut self, hidden: &OsStr, manifest: &dyn FsFile) -> Result<()> {
+    fn name_folder(&mut self, hidden: &OsStr, manifest: Arc<dyn FsFile>) -> Result<()> {
         let parent = Arc::clone(&self.claim.folder);
         let (target, is_remote) = (self.claim.name.clone(), manifest.is_remote());
         let opened =
             manifest.facts().and_then(|it| self.inside.set_mode(mode_of_folder(it.mode)));
         opened.map_err(|error| self.claim.error(Operation::Commit, error))?;
+        // sshfs with several connections loses the mount if a folder with an open file is renamed.
+        drop(manifest);
         let mut named = parent.rename_new(hidden, &target);
         if named.as_ref().is_err_and(|error| error.kind() == ErrorKind::Unsupported) {
             // A rename replaces only empty folders: nothing is lost.

@@ -300,6 +300,16 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
         Ok(Access::of_unknown_group(self.own_facts()?.mode))
     }
 
+    /// Returns the time at which the folder was created, in nanoseconds since 1970, if the file system keeps it.
+    fn created(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether the path that led here went through a link of another user, who may have put it there.
+    fn is_by_stranger(&self) -> bool {
+        false
+    }
+
     /// Whether the original path still leads here.
     ///
     /// # Errors

@@ -237,8 +237,8 @@ impl Fs for LocalFs {
             }
             absolute => absolute?,
         };
-        let links::Located { folder, name, path } = links::locate(&absolute)?;
-        Ok(Located { folder: Arc::new(LocalFolder::new(folder, path)), name })
+        let links::Located { folder, name, path, is_by_stranger } = links::locate(&absolute)?;
+        Ok(Located { folder: Arc::new(LocalFolder::new(folder, path, is_by_stranger)), name })
     }
 }
 

@@ -67,7 +67,7 @@ fn pattern(path: &Path) -> Result<Option<&str>> {
     if path.symlink_metadata().is_err() {
         return Ok(Some(text));
     }
-    // A name that is no pattern, and one in a folder that may not be listed, means the file alone.
+    // A name that is not a pattern, and one in a folder that may not be listed, means the file alone.
     let found = Files::glob(text).found().unwrap_or_default();
     let others = found.iter().filter(|it| *it != path).count();
     let what = format!(

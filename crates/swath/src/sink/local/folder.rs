@@ -7,6 +7,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
 use rustix::fs::{OFlags, fstat};
 use swath_os::access::Access;
@@ -26,11 +27,12 @@ pub(super) struct LocalFolder {
     file: Arc<File>,
     /// The path through which it was opened.
     path: PathBuf,
+    is_by_stranger: bool,
 }
 
 impl LocalFolder {
-    pub(super) fn new(file: File, path: PathBuf) -> Self {
-        Self { file: Arc::new(file), path }
+    pub(super) fn new(file: File, path: PathBuf, is_by_stranger: bool) -> Self {
+        Self { file: Arc::new(file), path, is_by_stranger }
     }
 
     /// Opens the file `name`, if it is the file of `seen`.
@@ -67,6 +69,15 @@ impl FsFolder for LocalFolder {
 
     fn access(&self) -> io::Result<Access> {
         Access::of(&self.file)
+    }
+
+    fn created(&self) -> Option<u64> {
+        let since = self.file.metadata().ok()?.created().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        u64::try_from(since.as_nanos()).ok()
+    }
+
+    fn is_by_stranger(&self) -> bool {
+        self.is_by_stranger
     }
 
     fn is_in_place(&self) -> io::Result<bool> {
@@ -165,7 +176,7 @@ impl FsFolder for LocalFolder {
 
     fn open_folder(&self, name: &OsStr) -> io::Result<Arc<dyn FsFolder>> {
         let folder = names::open_folder(&self.file, name)?;
-        Ok(Arc::new(Self::new(folder, self.path.join(name))))
+        Ok(Arc::new(Self::new(folder, self.path.join(name), self.is_by_stranger)))
     }
 
     fn remove_folder(&self, name: &OsStr) -> io::Result<()> {

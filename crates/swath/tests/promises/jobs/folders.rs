@@ -80,6 +80,10 @@ fn what_another_user_has_put_there_or_may_change_is_not_obeyed() {
         for others in [0o020, 0o002] {
             set_mode(&path, mode | others);
             refused("chmod go-w");
+            // Whoever may write to it can say so.
+            fs::write(plan.folder().join("COMMITTED"), "").expect("room");
+            refused("chmod go-w");
+            fs::remove_file(plan.folder().join("COMMITTED")).expect("mine");
             set_mode(&path, mode);
         }
     }
@@ -114,6 +118,52 @@ fn two_jobs_whose_closed_folders_were_exchanged_are_not_obeyed() {
     }
     set_mode(&shared, 0o755);
     job::open(shared.join("first/job")).expect("only its owner can have moved it");
+}
+
+/// Whoever copies a neighbour's folder owns a plan that the neighbour has written.
+#[test]
+fn where_others_can_move_folders_neither_a_copy_nor_a_strangers_link_is_obeyed() {
+    let bench = Bench::new(&lines(10));
+    let shared = bench.path("shared");
+    fs::create_dir(&shared).expect("made");
+    let set_mode = |mode| {
+        fs::set_permissions(&shared, fs::Permissions::from_mode(mode)).expect("set");
+    };
+    let plans = ["first", "second"].map(|name| {
+        let options = JobOptions::new().with_folder(shared.join(name));
+        options.plan([bench.input()], bench.path(name)).expect("planned")
+    });
+    let (first, aside) = (plans[0].folder(), shared.join("aside"));
+    let refused = |says: &str| {
+        for (mode, is_obeyed) in [(0o755, true), (0o777, false), (0o775, false)] {
+            set_mode(mode);
+            let opened = job::open(first);
+            assert_eq!(opened.is_ok(), is_obeyed, "{says} {mode:o}");
+            if let Err(error) = opened {
+                assert_eq!(error.reason(), Reason::Invalid, "{error}");
+                assert!(error.to_string().contains(says), "{error}");
+            }
+        }
+    };
+    fs::rename(first, &aside).expect("moved");
+    // Where the file system keeps the times of creation.
+    if fs::metadata(&aside).is_ok_and(|facts| facts.created().is_ok()) {
+        fs::create_dir(first).expect("made");
+        fs::set_permissions(first, fs::Permissions::from_mode(0o700)).expect("set");
+        fs::copy(aside.join("JOB"), first.join("JOB")).expect("copied");
+        refused("it is a copy");
+        fs::remove_dir_all(first).expect("removed");
+    }
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::symlink("second", first).expect("linked");
+        set_mode(0o777);
+        job::open(first).expect("a link of one's own");
+        std::os::unix::fs::lchown(first, Some(12), None).expect("as root");
+        refused("it was planned as");
+        fs::remove_file(first).expect("removed");
+    }
+    fs::rename(&aside, first).expect("moved");
+    job::open(first).expect("in its place");
 }
 
 #[test]
