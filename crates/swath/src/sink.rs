@@ -50,7 +50,7 @@ pub use existing::{Durability, HardLinks, Replace};
 pub(crate) use folder::{Folder, read_manifest};
 pub use fs::{Facts, FileKind, Fs, FsFile, FsFolder, Located, Lock};
 pub use local::{EndDelay, LocalFs, Locks, NoLocks};
-pub(crate) use names::{MANIFEST, stem, unique_number};
+pub(crate) use names::{MANIFEST, number_in_order, stem, unique_number};
 pub use options::OutputOptions;
 pub(crate) use place::{
     Moved, Preallocation, move_range, read_exact_at, read_whole, share_range, write_all_at,

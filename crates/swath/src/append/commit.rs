@@ -110,10 +110,12 @@ pub(super) fn commit(output: &AppendOutput, root: &mut Root) -> Result<Committed
         Some(AppendTarget::Folder(mut folder)) => {
             root.entries.push(output, taken.pieces)?;
             let manifest = root.entries.manifest(output)?;
-            name_manifest(output, &mut folder, &manifest)
-                .inspect_err(|_| output.release_logs())?;
+            let report = report(output, manifest.len(), manifest.extents().len());
+            // Only the folder has them then, and closes each once it is stored.
+            output.forget_logs();
+            name_manifest(output, &mut folder, &manifest)?;
             folder.finish();
-            Ok(report(output, manifest.len(), manifest.extents().len()))
+            Ok(report)
         }
         None => Err(Error::new(Operation::Commit, Reason::Invalid, &output.path)),
     }

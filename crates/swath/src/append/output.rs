@@ -461,6 +461,11 @@ impl AppendOutput {
         }
     }
 
+    /// Drops the logs that the target has too.
+    pub(super) fn forget_logs(&self) {
+        drop(mem::take(&mut *self.logs.lock()));
+    }
+
     /// Locks the target, for the commit; strands do not use it.
     pub(super) fn target(&self) -> MutexGuard<'_, Option<AppendTarget>> {
         self.target.lock()

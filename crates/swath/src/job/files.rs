@@ -83,8 +83,7 @@ pub(super) fn check_place(
     let now = FolderOrigin::of(folder);
     let is_original = now.is_none() || now == origin;
     let is_ours = is_original && !here.2;
-    let is_there =
-        there.as_ref().is_ok_and(|there| (there.0, &there.1) == (here.0, &here.1));
+    let is_there = there.as_ref().is_ok_and(|there| (there.0, &there.1) == (here.0, &here.1));
     if (is_ours && is_there) || !can_be_moved(fs, path) {
         return Ok(());
     }
@@ -238,6 +237,15 @@ pub(super) fn at_once<T: Send, E: Send>(
     threads(count.div_ceil(GROUP), THREADS, || (), work)?;
     let found = found.into_inner();
     Ok(found.into_values().flatten().collect())
+}
+
+/// Has the next list of names ask the server: sshfs keeps one for seconds, without names from other machines, until a name
+/// is added here.
+pub(super) fn refresh(folder: &dyn FsFolder) {
+    let name = OsString::from(format!(".fresh.{:016x}{HIDDEN}", unique_number()));
+    if folder.is_remote() && folder.create_new(&name, CLOSED).is_ok() {
+        let _ = folder.remove(&name);
+    }
 }
 
 /// Returns the entries of a folder: names, and the facts about each.

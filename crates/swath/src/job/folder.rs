@@ -75,6 +75,7 @@ fn make_hidden(
         if !files::create(&folder, PLAN, plan.to_json().as_bytes(), is_durable)? {
             return Err(Errno::EXIST.into());
         }
+        let lock = lock.filter(|_| can_stay_open(&*folder));
         give_name(parent, &*folder, [hidden, name]).map(|()| lock)
     });
     let _lock = named.inspect_err(|_| {
@@ -93,6 +94,12 @@ fn make_hidden(
         }
     })?;
     Ok(plan)
+}
+
+/// Whether a file in the folder may be open while the folder gets another name: sshfs with several connections loses its
+/// mount by that.
+fn can_stay_open(folder: &dyn FsFolder) -> bool {
+    !folder.is_remote()
 }
 
 /// Returns the names in the folder that jobs use.
@@ -163,6 +170,7 @@ impl<'p> FolderPlace<'p> {
         self.check_ours(folder)?;
         let _whole = EndDelay::begin();
         let hidden = files::hidden_folder(&self.name);
+        let lock = lock.filter(|_| can_stay_open(folder));
         self.hide(folder, &hidden)?;
         // The name goes first, also on the device: a folder without some of its files would look
         // like a job with missing parts.

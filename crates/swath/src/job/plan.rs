@@ -320,6 +320,7 @@ impl Plan {
     /// The errors of listing the folder.
     pub fn done(&self) -> Result<Vec<Done>> {
         let folder = self.open_folder()?;
+        files::refresh(&*folder);
         let entries = files::entries(&*folder);
         let entries =
             entries.map_err(|error| Error::io(Operation::Inspect, &self.folder, error))?;

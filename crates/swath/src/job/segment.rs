@@ -13,7 +13,7 @@ use super::data::{Done, Part};
 use super::files::{self, NewFile};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::fs::{Fs, FsFolder, write_all_at};
-use crate::sink::{LocalFs, MANIFEST, unique_number};
+use crate::sink::{LocalFs, MANIFEST, number_in_order};
 
 /// Bytes that are collected before a write.
 const BUFFER: usize = 1 << 20;
@@ -73,7 +73,7 @@ impl Part {
         let new = NewFile::begin(&folder, &format!("part-{:06}", self.index));
         let mut writer = SegmentWriter {
             part: self.clone(),
-            attempt: format!("{:016x}", unique_number()),
+            attempt: format!("{:016x}", number_in_order()),
             new: new.map_err(failed)?,
             folder: Arc::clone(&folder),
             buffer: Vec::new(),

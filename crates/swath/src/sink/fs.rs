@@ -310,6 +310,11 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
         false
     }
 
+    /// Whether another machine or a FUSE program stores the folder.
+    fn is_remote(&self) -> bool {
+        false
+    }
+
     /// Whether the original path still leads here.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher, Hasher};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::error::{Error, Operation, Reason, Result};
 
@@ -50,6 +51,15 @@ pub(crate) fn unique_number() -> u64 {
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_u32(std::process::id());
     hasher.finish()
+}
+
+/// Returns a number that is greater than those of earlier microseconds: by 2112 they are too long.
+pub(crate) fn number_in_order() -> u64 {
+    /// Distinguish the numbers of one microsecond.
+    const RANDOM: u32 = 12;
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let time = u64::try_from(since.as_micros()).unwrap_or_default();
+    time << RANDOM | unique_number() >> (u64::BITS - RANDOM)
 }
 
 /// The names used for one target while it is written.

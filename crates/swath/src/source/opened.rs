@@ -348,13 +348,9 @@ impl OpenSource {
             }
             _ => Error::io(Operation::Inspect, &self.name, error),
         };
+        self.check_connected()?;
         let (same, lengths) = match &self.input {
-            OpenForm::File { file, before, is_ours, .. } => {
-                file::check_connected(file, before.device, *is_ours).map_err(|error| {
-                    Error::io(Operation::Read, &self.name, error).hint(
-                        "read it again: its file system lost its connection during the read",
-                    )
-                })?;
+            OpenForm::File { file, before, .. } => {
                 let after = file::identity(file).map_err(inspect)?;
                 (before.is_kept(&after, &**file), (Some(before.len), Some(after.len)))
             }
@@ -377,6 +373,14 @@ impl OpenSource {
             _ => error
                 .detail("it was written to or replaced while it was read")
                 .hint("read it again once its writer is done"),
+        })
+    }
+
+    fn check_connected(&self) -> Result<()> {
+        let OpenForm::File { file, before, is_ours, .. } = &self.input else { return Ok(()) };
+        file::check_connected(file, before.device, *is_ours).map_err(|error| {
+            Error::io(Operation::Read, &self.name, error)
+                .hint("read it again: its file system lost its connection during the read")
         })
     }
 
@@ -427,6 +431,9 @@ impl OpenSource {
 
     /// Returns the error for a source that ends at `end`, inside `extent`.
     pub(crate) fn truncated(&self, extent: Extent, end: u64) -> Error {
+        if let Err(lost) = self.check_connected() {
+            return lost.at(extent);
+        }
         // The reader's position, unless the file has become shorter than that.
         let now = self.file().filter(|_| matches!(self.kind, SourceLength::Sized(_)));
         let now = now.and_then(|file| file.metadata().ok()).filter(Metadata::is_file);

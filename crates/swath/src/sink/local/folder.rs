@@ -11,6 +11,7 @@ use std::time::UNIX_EPOCH;
 
 use rustix::fs::{OFlags, fstat};
 use swath_os::access::Access;
+use swath_os::file_system::is_remote;
 use swath_os::{links, nameless, names};
 
 use super::lock::LocalLock;
@@ -72,8 +73,13 @@ impl FsFolder for LocalFolder {
     }
 
     fn created(&self) -> Option<u64> {
-        let since = self.file.metadata().ok()?.created().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        let since =
+            self.file.metadata().ok()?.created().ok()?.duration_since(UNIX_EPOCH).ok()?;
         u64::try_from(since.as_nanos()).ok()
+    }
+
+    fn is_remote(&self) -> bool {
+        is_remote(&self.file)
     }
 
     fn is_by_stranger(&self) -> bool {

@@ -122,12 +122,14 @@ impl Candidate {
             (None, Some(_), _) if !self.are_modes_shown => {
                 return Ok(Some(Fallback::ModeNotShown));
             }
-            _ if !self.are_modes_shown => return Ok(None),
             (Some(model), ..) => model.facts().map_err(failed)?.mode & 0o777,
             (None, None, Some(mode)) => mode,
             (None, ..) => return Ok(None),
         };
-        let wider = beyond(self.file.facts().map_err(failed)?.mode, given);
+        let shown = self.file.facts().map_err(failed)?.mode;
+        // A mount that gives all files one mode lets their readers and writers in, and makes programs of them.
+        let all = if self.are_modes_shown { shown } else { shown & 0o666 };
+        let wider = beyond(all, given);
         Ok((wider != 0).then_some(Fallback::ModeNotKept { given, wider }))
     }
 }

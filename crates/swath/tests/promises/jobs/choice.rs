@@ -156,6 +156,25 @@ fn another_file_of_the_same_length_and_checksum_is_not_what_was_committed() {
     assert_eq!(plan.commit(&done).expect("found").bytes, right.len() as u64);
 }
 
+/// As on sshfs, where times are whole seconds.
+#[test]
+fn of_attempts_with_the_same_time_the_later_counts() {
+    for _ in 0..20 {
+        let bench = Bench::new("a\nb\n");
+        let plan = bench.plan(&JobOptions::new().with_parts(1));
+        for text in ["old\n", "new\n"] {
+            std::thread::sleep(std::time::Duration::from_micros(10));
+            other(&plan, 0, text);
+        }
+        for entry in fs::read_dir(plan.folder()).expect("a folder") {
+            let file = fs::File::open(entry.expect("listed").path()).expect("mine");
+            file.set_modified(std::time::UNIX_EPOCH).expect("mine");
+        }
+        plan.commit(&plan.done().expect("listed")).expect("committed");
+        assert_eq!(fs::read(bench.output()).expect("read"), b"new\n");
+    }
+}
+
 /// It could be given other bytes after it was looked at.
 #[test]
 fn a_neighbours_file_with_the_bytes_of_a_commit_that_was_killed_is_not_its_output() {
