@@ -442,3 +442,36 @@ def test_singles_are_the_shortest_text_that_reads_back(tmp_path: Path) -> None:
         one = np.array([0.1], kind)
         swath.write_mtx(tmp_path / "t.mtx", swath.Coo((1, 1), at, at, one))
         assert (tmp_path / "t.mtx").read_text().split()[-1] == str(one[0].astype("f4"))
+
+
+def test_metadata_of_a_table_is_written(tmp_path: Path) -> None:
+    told = {b"swath.rows": b"9", b"other": b"kept"}
+    table = pa.table({"row": [0], "column": [1], "value": [5.0]}).replace_schema_metadata(told)
+    for name in ("a.arrow", "a.arrows"):
+        for given in (table, table.to_batches()[0], table.to_reader()):
+            swath.write_arrow(tmp_path / name, given)
+            assert swath.read_arrow(tmp_path / name).num_rows == 1
+            reader = pa.ipc.open_file if name == "a.arrow" else pa.ipc.open_stream
+            assert reader(tmp_path / name).schema.metadata == told
+    frame = pd.DataFrame({"v": [1, 2]}, index=pd.Index(["a", "b"], name="id"))
+    swath.write_arrow(tmp_path / "b.arrow", pa.Table.from_pandas(frame))
+    assert pa.ipc.open_file(tmp_path / "b.arrow").read_pandas().equals(frame)
+
+
+def test_a_lone_column_with_an_empty_name_is_not_one_without_a_name(tmp_path: Path) -> None:
+    given: list[Any] = [pa.table([["Oslo"]], names=[""]), {"": ["Oslo"]}]
+    for one in given:
+        with pytest.raises(swath.InvalidError, match="name"):
+            swath.write_csv(tmp_path / "a.csv", one)
+    for array in (pa.array(["Oslo"]), pa.chunked_array([["Oslo"]])):
+        swath.write_csv(tmp_path / "a.csv", array)
+        assert (tmp_path / "a.csv").read_bytes() == b"Oslo\n"
+
+
+def test_moments_that_another_unit_cannot_express_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("at\n2020-01-01 10:00:00\n9999-01-01 00:00:00\n")
+    table = swath.read_csv(tmp_path / "a.csv")
+    for unit in ("ns", "D"):
+        with pytest.raises(ValueError, match="cannot express exactly"):
+            np.asarray(table, f"M8[{unit}]")
+    assert np.asarray(table, "M8[s]")[1, 0] == np.datetime64("9999-01-01")

@@ -135,9 +135,11 @@ def _as(what: str, column: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> Any:
 
 
 def _lost(column: np.ndarray[Any, Any], made: np.ndarray[Any, Any]) -> Any:
-    """Returns the places at which a conversion between integers and doubles changed the value."""
+    """Returns the places at which a conversion between integers and doubles, or between moments, changed the value."""
     from swath._numpy import np
 
+    if column.dtype.kind == "M" and made.dtype.kind == "M":
+        return np.flatnonzero((made.astype(column.dtype) != column) & ~np.isnat(column))
     if column.dtype.kind in "bM":
         return []
     if made.dtype.kind in "iu":

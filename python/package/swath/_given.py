@@ -218,6 +218,7 @@ def _check_moments(name: str, series: Any) -> None:
 
 
 def _of_arrow(data: Any) -> Tables:
+    is_table = hasattr(data, "schema") or hasattr(data, "columns")
     if hasattr(type(data), "to_frame"):
         data = data.to_frame("" if data.name is None else str(data.name))
     if _is_pandas(data):
@@ -225,7 +226,7 @@ def _of_arrow(data: Any) -> Tables:
         for at, name in enumerate(data.columns):
             _check_moments(str(name), data.iloc[:, at])
     given = _taken(data)
-    return Tables(given, None if given.names == [""] else given.names)
+    return Tables(given, None if given.names == [""] and not is_table else given.names)
 
 
 def _with_types(data: Any) -> Any:

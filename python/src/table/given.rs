@@ -138,7 +138,9 @@ fn is_released(schema: NonNull<FFI_ArrowSchema>) -> bool {
 /// Returns the columns: those of a table, otherwise one.
 fn schema_of(field: &Field, name: Option<&str>) -> SchemaRef {
     Arc::new(match (field.data_type(), name) {
-        (DataType::Struct(fields), None) => Schema::new(fields.clone()),
+        (DataType::Struct(fields), None) => {
+            Schema::new(fields.clone()).with_metadata(field.metadata().clone())
+        }
         (_, Some(name)) => Schema::new(vec![field.clone().with_name(name).with_nullable(true)]),
         (_, None) => Schema::new(vec![field.clone().with_nullable(true)]),
     })

@@ -95,6 +95,41 @@ fn a_matrix_goes_through_every_format_and_comes_back() {
     assert_eq!(text(&setting.path("b.csv")).lines().next(), Some("row,column,value"));
 }
 
+/// JSON objects have no order, and libraries move columns.
+#[test]
+fn a_list_of_entries_is_one_whatever_the_order_of_its_columns() {
+    let setting = Setting::new();
+    let real = "%%MatrixMarket matrix coordinate real general\n4 5 2\n1 2 0.5\n4 5 -7.0\n";
+    let complex =
+        "%%MatrixMarket matrix coordinate complex general\n4 5 2\n1 2 0.5 1.0\n4 5 2.0 -7.0\n";
+    for (name, matrix, orders) in [
+        ("real", real, &[[2, 0, 1, 3], [0, 2, 1, 3], [1, 0, 2, 3], [2, 1, 0, 3]][..]),
+        ("complex", complex, &[[3, 2, 1, 0], [2, 0, 3, 1], [0, 1, 3, 2]]),
+    ] {
+        let source = setting.file(&format!("{name}.mtx"), matrix);
+        let table = text(&setting.convert(&format!("{name}.mtx"), &format!("{name}.csv"), &[]));
+        for order in orders {
+            let moved = |line: &str| {
+                let cells: Vec<&str> = line.split(',').collect();
+                let cells: Vec<&str> =
+                    order.iter().filter_map(|&at| cells.get(at).copied()).collect();
+                cells.join(",") + "\n"
+            };
+            setting.file("moved.csv", &table.lines().map(moved).collect::<String>());
+            setting.convert("moved.csv", "moved.jsonl", &["--force"]);
+            for between in ["moved.csv", "moved.jsonl"] {
+                let back = setting.convert(between, "back.mtx", &["--force"]);
+                assert_eq!(entries(&back), entries(&source), "{name} {order:?} {between}");
+            }
+        }
+    }
+    setting.file("more.csv", "id,row,column,value\n1,0,0,1\n");
+    let output =
+        run(["convert", word(&setting.path("more.csv")), word(&setting.path("more.mtx"))]);
+    assert_eq!(code(&output), 2, "{output:?}");
+    assert!(stderr(&output).contains("there is not `value` alone"), "{output:?}");
+}
+
 #[test]
 fn a_table_goes_through_every_format_and_comes_back() {
     let setting = Setting::new();

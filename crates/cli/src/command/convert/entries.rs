@@ -25,13 +25,12 @@ use super::format::Format;
 use super::listing::{EntryListing, MatrixSize, keeps_metadata};
 use super::matrix::{made_ones, npz_options};
 use super::numbers::{Cells, cells, numbers};
-use super::size::{NAMES, SIZE, Size, above, is_listed, size_in};
+use super::size::{NAMES, PARTS, SIZE, Size, above, entry_columns, size_in};
 use super::{Conversion, Converted, matrix_options};
 use crate::failure::Refused;
 use crate::report::ReportName;
 
 const VALUE: &str = "value";
-const PARTS: [&str; 2] = ["real", "imaginary"];
 
 /// Number of entries in one batch.
 const BATCH: usize = 256 << 10;
@@ -183,10 +182,13 @@ pub(super) fn of_table(job: &Conversion<'_>, from: Format, to: Format) -> Result
         );
         bail!(Refused::new(what, "fill the missing values first"));
     }
-    let is_listed = is_listed(&table.schema());
     let schema = table.schema();
-    let told = size_in(|name| schema.metadata.get(name)).filter(|_| is_listed);
-    let matrix = if is_listed { entries(job, &table)? } else { not_zero(job, &table)? };
+    let listed = entry_columns(&schema);
+    let told = size_in(|name| schema.metadata.get(name)).filter(|_| listed.is_some());
+    let matrix = match listed {
+        Some(columns) => entries(job, &table.project(&columns)?)?,
+        None => not_zero(job, &table)?,
+    };
     drop(table);
     let matrix = sized(job, matrix, told)?;
     let read = Instant::now();
@@ -259,7 +261,8 @@ fn entries(job: &Conversion<'_>, table: &RecordBatch) -> Result<Coo<u64>> {
             complex(*first, *second)?
         }
         _ => {
-            let what = "cannot make a matrix: columns after `row` and `column` are not `value`";
+            let what =
+                "cannot make a matrix: beside `row` and `column` there is not `value` alone";
             bail!(Refused::new(what, "name the columns row, column and value"));
         }
     };

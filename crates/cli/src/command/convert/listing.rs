@@ -6,7 +6,7 @@ use arrow_schema::Schema;
 use super::Conversion;
 use super::format::Format;
 use super::numbers::{Cells, cells};
-use super::size::{above, is_listed, size_in};
+use super::size::{NAMES, above, entry_columns, size_in};
 use crate::report::ReportName;
 
 /// Whether a format has metadata of the whole table.
@@ -32,12 +32,12 @@ impl EntryListing {
     pub(super) fn new(schema: &Schema) -> Option<Self> {
         let (rows, columns) = size_in(|name| schema.metadata.get(name))?;
         let size = MatrixSize { rows, columns };
-        is_listed(schema).then_some(Self { size, left: MatrixSize::default() })
+        entry_columns(schema).map(|_| Self { size, left: MatrixSize::default() })
     }
 
     /// Adds some entries.
     pub(super) fn add(&mut self, batch: &RecordBatch) {
-        let above = |at: usize| match cells(batch.column(at)) {
+        let above = |name: &str| match batch.column_by_name(name).and_then(cells) {
             Some(Cells::I64(ids)) => {
                 above(ids.iter().map(|&id| u64::try_from(id).unwrap_or(0)))
             }
@@ -45,7 +45,8 @@ impl EntryListing {
             _ => 0,
         };
         let MatrixSize { rows, columns } = &mut self.left;
-        (*rows, *columns) = ((*rows).max(above(0)), (*columns).max(above(1)));
+        let [row, column] = NAMES;
+        (*rows, *columns) = ((*rows).max(above(row)), (*columns).max(above(column)));
     }
 
     /// Returns a note if the entries do not show the size.

@@ -26,10 +26,18 @@ pub(super) fn above(ids: impl Iterator<Item = u64>) -> u64 {
     ids.max().map_or(0, |most| most.saturating_add(1))
 }
 
-/// Whether a table is a list of entries.
-pub(super) fn is_listed(schema: &Schema) -> bool {
-    let names = schema.fields().iter().map(|field| field.name().as_str());
-    names.take(NAMES.len()).eq(NAMES)
+/// Names of the values of complex entries.
+pub(super) const PARTS: [&str; 2] = ["real", "imaginary"];
+
+/// Returns the columns of a list of entries, whose order in the table means nothing: row, column, then the others;
+/// `None` for any other table.
+pub(super) fn entry_columns(schema: &Schema) -> Option<Vec<usize>> {
+    let [row, column] = NAMES.map(|name| schema.index_of(name).ok());
+    let first = [row?, column?];
+    let mut others: Vec<usize> =
+        (0..schema.fields().len()).filter(|at| !first.contains(at)).collect();
+    others.sort_by_key(|&at| schema.field(at).name() != PARTS[0]);
+    Some(first.into_iter().chain(others).collect())
 }
 
 /// Returns rows and columns, if the metadata has them.
