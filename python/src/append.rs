@@ -1,5 +1,6 @@
 //! Writes results in parallel into the file of the serial program.
 
+use std::cell::Cell;
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -70,7 +71,27 @@ fn closed() -> PyErr {
     PyRuntimeError::new_err("it has ended: it was finished, committed or aborted")
 }
 
+thread_local! {
+    /// The output for whose `map_ordered` this thread calls a function; 0 for none.
+    static MAPPED: Cell<usize> = const { Cell::new(0) };
+}
+
 impl Append {
+    fn number(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    /// Fails in a function of `map_ordered`: when it writes would depend on the threads, and a wait for a place that it
+    /// holds itself would not end.
+    fn refuse_mapped(&self) -> PyResult<()> {
+        if MAPPED.get() != self.number() {
+            return Ok(());
+        }
+        let text = "the function of map_ordered writes to its own output, whose order is that of the items; \
+                    try: return the bytes";
+        Err(PyRuntimeError::new_err(text))
+    }
+
     /// Returns the output, as long as it is open.
     fn ordered(&self) -> PyResult<Option<Arc<Ordered>>> {
         match &*self.output.get()?.lock() {
@@ -136,6 +157,7 @@ impl Append {
     /// ...     place.write(b"one")
     /// 3
     fn place(&self, py: Python<'_>) -> PyResult<Place> {
+        self.refuse_mapped()?;
         if let Some(ticket) = self.ticket(py)? {
             return Ok(Place::new(AppendParent::Ticket(ticket)));
         }
@@ -153,6 +175,7 @@ impl Append {
     /// ...     out.write(b"one")
     /// 3
     fn write(&self, py: Python<'_>, data: Borrowed) -> PyResult<usize> {
+        self.refuse_mapped()?;
         let ticket = self.ticket(py)?;
         let output = self.output.get()?;
         detached(py, || {
@@ -172,7 +195,7 @@ impl Append {
     }
 
     /// Calls ``function(item)`` for each item, on ``workers`` threads (0: one per core), and writes what each
-    /// call returns, bytes or ``None``, in the order of the items.
+    /// call returns, bytes or ``None``, in the order of the items. The function cannot write to this output itself.
     ///
     /// A thread takes ``chunksize`` items at one time. The default, 0, measures how long they take, and lets a
     /// thread take as many as fill a millisecond: one, if it is slow. Pass 1 if an item waits for a later one, or
@@ -193,8 +216,19 @@ impl Append {
         workers: usize,
         chunksize: usize,
     ) -> PyResult<()> {
+        slf.get().refuse_mapped()?;
         let map = park::module(slf.py(), "swath._append")?.getattr("map_ordered")?;
         map.call1((slf, function, items, workers, chunksize)).map(drop)
+    }
+
+    /// Begins to call the function of `map_ordered` on this thread; returns what to pass to `_end_turn`.
+    fn _begin_turn(&self) -> usize {
+        MAPPED.replace(self.number())
+    }
+
+    #[staticmethod]
+    fn _end_turn(before: usize) {
+        MAPPED.set(before);
     }
 
     /// Gives the file its name: complete, and durable as ``durability`` says; returns its length in bytes.

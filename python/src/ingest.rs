@@ -4,6 +4,7 @@ mod files;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -20,7 +21,7 @@ use crate::input::path;
 use crate::memory::Buffer;
 use crate::own::Own;
 use crate::park;
-use crate::queue::{Queue, QueueItem};
+use crate::queue::{Queue, QueueItem, closed_stream};
 use crate::words::word;
 use crate::work::{PATIENCE, Takes, unlocked};
 
@@ -239,6 +240,7 @@ pub(crate) struct Stream {
     open: Own<OpenIngest>,
     token: CancelToken,
     raised: Raised,
+    is_closed: AtomicBool,
 }
 
 struct OpenIngest {
@@ -285,12 +287,16 @@ impl Stream {
                 QueueItem::Item(Ok(item)) => return part(py, item).map(Some),
                 QueueItem::Nothing => py.check_signals()?,
                 QueueItem::Item(Err(failure)) => {
-                    self.close(py);
+                    self.token.cancel();
+                    py.detach(|| self.end());
                     let raised = self.raised.take();
                     return Err(raised.unwrap_or_else(|| failure.into_exception(py)));
                 }
+                QueueItem::Over if self.is_closed.load(Ordering::SeqCst) => {
+                    return Err(self.raised.take().unwrap_or_else(closed_stream));
+                }
                 QueueItem::Over => {
-                    self.close(py);
+                    py.detach(|| self.end());
                     return self.raised.take().map_or(Ok(None), Err);
                 }
             }
@@ -306,15 +312,17 @@ impl Stream {
         self.close(py);
     }
 
-    /// Ends the stream; waits for reads in flight.
+    /// Ends the stream; waits for reads in flight. To iterate over it after that is an error, as with a file.
     ///
     /// >>> stream = swath.ingest_stream("images")
     /// >>> stream.close()
     /// >>> list(stream)
-    /// []
+    /// Traceback (most recent call last):
+    /// ValueError: the stream is closed; try: read it before close(), and within its `with` block
     fn close(&self, py: Python<'_>) {
         self.token.cancel();
         if !self.raised.is_calling() {
+            self.is_closed.store(true, Ordering::SeqCst);
             py.detach(|| self.end());
         }
     }
@@ -409,7 +417,8 @@ pub(crate) fn ingest_stream(
         produce(&options, paths_or_folder, &give);
     })?;
     let open = Own::new(OpenIngest { items, worker: Mutex::new(Some(worker)) });
-    Ok(Stream { open, token: watch.token.clone(), raised: watch.raised() })
+    let (token, is_closed) = (watch.token.clone(), AtomicBool::new(false));
+    Ok(Stream { open, token, raised: watch.raised(), is_closed })
 }
 
 struct Ended<'q>(&'q Queue<StreamResult>);

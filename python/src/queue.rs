@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use pyo3::PyErr;
+use pyo3::exceptions::PyValueError;
 use swath::machine::{Condvar, Mutex};
 
 /// A bounded queue; see the [module](self).
@@ -27,6 +29,13 @@ pub(crate) enum QueueItem<T> {
     Nothing,
     /// All items were taken.
     Over,
+}
+
+/// Returns the exception for a stream that is read after it was closed.
+pub(crate) fn closed_stream() -> PyErr {
+    PyValueError::new_err(
+        "the stream is closed; try: read it before close(), and within its `with` block",
+    )
 }
 
 /// The receiver has ended.

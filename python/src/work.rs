@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use swath::CancelToken;
+use swath::machine::Mutex;
 
 use crate::callback::attached;
 use crate::error::Failure;
@@ -108,18 +109,21 @@ where
     T: Send,
     E: Into<Failure> + Send,
 {
+    let waiting = Mutex::new(Some(call));
+    let make = || waiting.lock().take().expect("it is made once")();
     std::thread::scope(|scope| {
         let (over, ended) = sync_channel::<()>(1);
         let worker =
             std::thread::Builder::new().name("swath".into()).spawn_scoped(scope, move || {
-                let result = call();
+                let result = make();
                 // There is no receiver if the interpreter ends the process.
                 let _ = over.send(());
                 result
             });
         let worker = match worker {
             Ok(worker) => worker,
-            Err(error) => return Err(Failure::Python(error.into())),
+            // No thread can be started: Ctrl-C acts when the call has ended.
+            Err(_) => return make().map_err(Into::into),
         };
         let mut raised = None;
         while ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {

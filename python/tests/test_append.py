@@ -339,3 +339,33 @@ def test_random_trees_of_places_equal_the_serial_program(tmp_path):
             with out.place() as root:
                 expected = grow(root, 4)
         assert path.read_bytes() == expected, seed
+
+
+@pytest.mark.parametrize("mode", ["ordered", "plain", "segments"])
+def test_the_function_of_map_ordered_does_not_write_to_its_own_output(tmp_path, mode):
+    calls = [lambda out: out.write(b"x"), lambda out: out.place(), lambda out: out.map_ordered(bytes, [])]
+    for number, call in enumerate(calls):
+        with (
+            pytest.raises(RuntimeError, match="return the bytes"),
+            swath.append(tmp_path / str(number), mode=mode) as out,
+        ):
+            out.map_ordered(lambda _: call(out) and None, range(10), workers=2)  # noqa: B023
+    # To another output, in the same thread, and to its own afterwards.
+    with swath.append(tmp_path / "a", mode=mode) as out, swath.append(tmp_path / "b", mode=mode) as other:
+        inner = lambda item: other.map_ordered(lambda it: it, [item], workers=1)  # noqa: E731
+        out.map_ordered(lambda item: inner(b"%d" % item) or b"a", range(3), workers=1)
+        out.write(b"end")
+        other.write(b"end")
+    if mode != "segments":
+        assert (tmp_path / "a").read_bytes() == b"aaaend"
+        assert (tmp_path / "b").read_bytes() == b"012end"
+
+
+def test_where_no_thread_can_be_started_this_one_does_it_all(tmp_path, monkeypatch):
+    def refuse(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("threading.Thread.start", refuse)
+    with swath.append(tmp_path / "out") as out:
+        out.map_ordered(lambda item: b"%d" % item, range(10), workers=4)
+    assert (tmp_path / "out").read_bytes() == b"0123456789"

@@ -163,7 +163,10 @@ def test_a_stream_ends_early(tree):
     parts = swath.ingest_stream(tree, memory=1 << 20)
     first = next(parts)
     parts.close()
-    assert list(parts) == []
+    with pytest.raises(ValueError, match="the stream is closed"):
+        list(parts)
+    whole = swath.ingest_stream(tree)
+    assert list(whole) and list(whole) == []
     assert bytes(first.data) == open(first.path, "rb").read()[: len(first.data)]
     del parts
     # Never begun, and given up.

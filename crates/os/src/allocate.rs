@@ -31,7 +31,10 @@ pub fn reserve(file: &File, offset: u64, len: u64) -> io::Result<()> {
     }
     match retry_on_intr(|| fallocate(file, FallocateFlags::KEEP_SIZE, offset, len)) {
         Ok(()) => Ok(()),
-        Err(Errno::OPNOTSUPP | Errno::NOSYS) => Err(io::ErrorKind::Unsupported.into()),
+        // A sandbox answers EPERM.
+        Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::PERM) => {
+            Err(io::ErrorKind::Unsupported.into())
+        }
         Err(error) => Err(error.into()),
     }
 }

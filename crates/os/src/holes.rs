@@ -70,7 +70,10 @@ pub fn make_hole(file: &File, offset: u64, len: u64) -> io::Result<()> {
     let how = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
     match retry_on_intr(|| fallocate(file, how, offset, len)) {
         Ok(()) => Ok(()),
-        Err(Errno::OPNOTSUPP | Errno::NOSYS) => Err(io::ErrorKind::Unsupported.into()),
+        // A sandbox answers EPERM.
+        Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::PERM) => {
+            Err(io::ErrorKind::Unsupported.into())
+        }
         Err(error) => Err(error.into()),
     }
 }

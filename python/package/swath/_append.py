@@ -26,8 +26,13 @@ def map_ordered(
         threading.Thread(target=mapping.work, name=f"swath-map-{number}", daemon=True)
         for number in range(1, workers or os.cpu_count() or 1)
     ]
-    for helper in helpers:
-        helper.start()
+    for number, helper in enumerate(helpers):
+        try:
+            helper.start()
+        except RuntimeError:
+            # No more threads can be started: those that are there do it all.
+            del helpers[number:]
+            break
     try:
         mapping.work()
     except BaseException as error:
@@ -90,6 +95,7 @@ class _Mapping:
                 self.failures.append((number, error))
                 return False
         began = perf_counter()
+        before = self.output._begin_turn()
         try:
             with place:
                 held: list[bytes] = []
@@ -115,6 +121,8 @@ class _Mapping:
             with self.lock:
                 self.failures.append((number, error))
             return False
+        finally:
+            self.output._end_turn(before)
         self._learn(len(items), seconds + perf_counter() - began)
         return True
 

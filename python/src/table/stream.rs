@@ -24,6 +24,7 @@ use crate::error::Failure;
 use crate::how::Watch;
 use crate::input::Input;
 use crate::own::Own;
+use crate::queue::closed_stream;
 use crate::work::{Takes, is_main_thread, unlocked};
 
 /// A table in bounded memory: an iterator of ``Table``, in the order of the file.
@@ -71,8 +72,7 @@ impl Shared {
         self.watch.refuse_in_callback()?;
         let mut open = self.open.get()?.lock();
         if self.is_closed.load(Ordering::SeqCst) {
-            let text = "the stream is closed; try: read it before close(), and within its `with` block";
-            return Err(PyValueError::new_err(text).into());
+            return Err(closed_stream().into());
         }
         if open.is_taken && !is_library {
             let text = "the stream was passed on; try: read it there, or call stream_csv again";

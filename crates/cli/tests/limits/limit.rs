@@ -13,6 +13,8 @@ pub(crate) enum Limit<'l> {
     NoThreads,
     /// This many descriptors in addition to the standard streams.
     Descriptors(usize),
+    /// Less address space than half a gibibyte.
+    AddressSpace,
     /// No file may be longer than some kilobytes, standard output among them.
     FileSize,
     /// A file system with little room.
@@ -33,6 +35,7 @@ impl Limit<'_> {
             // The loader needs one for libraries: standard input is opened again before `main`.
             Self::Descriptors(0) => String::from(r#"ulimit -n 3; exec "$0" "$@" <&-"#),
             Self::Descriptors(free) => format!(r#"ulimit -n {}; exec "$0" "$@""#, 3 + free),
+            Self::AddressSpace => String::from(r#"ulimit -v 400000; exec "$0" "$@""#),
             Self::FileSize => String::from(r#"ulimit -f 8; exec "$0" "$@""#),
             Self::Closed => String::from(r#"exec "$0" "$@" <&- >&- 2>&-"#),
             Self::Group(group) => {

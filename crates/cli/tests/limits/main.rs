@@ -66,6 +66,19 @@ fn descriptors_are_few() {
 }
 
 #[test]
+fn a_file_is_longer_than_the_address_space() {
+    let mut file = tempfile::NamedTempFile::new().expect("a file");
+    file.as_file().set_len(512 << 20).expect("a hole");
+    // Only a cached file is mapped.
+    std::io::copy(&mut file, &mut std::io::sink()).expect("readable");
+    for verb in ["sum", "scan"] {
+        let output = Limit::AddressSpace.command().arg(verb).arg(file.path()).output();
+        let output = output.expect("it starts");
+        assert!(output.status.success(), "{output:?}");
+    }
+}
+
+#[test]
 fn memory_is_small() {
     let Some(group) = limit::Group::of_memory(64 << 20) else { return };
     let stage = Stage::make();

@@ -48,7 +48,16 @@ impl ReadOptions {
         if !is_to_be {
             return Ok(None);
         }
-        let map = self.map_extent(permit, &source, extent)?;
+        let map = match self.map_extent(permit, &source, extent) {
+            // A limit on address space is none on reading.
+            Err(error)
+                if self.wishes.engine == Engine::Auto
+                    && error.io_kind() == io::ErrorKind::OutOfMemory =>
+            {
+                return Ok(None);
+            }
+            map => map?,
+        };
         Ok(Some(Mapping { source, facts, map }))
     }
 
