@@ -467,7 +467,7 @@ mod tests {
         ];
         for name in left.into_iter().chain(others) {
             fs::create_dir(at(name)).expect("made");
-            // Whoever may write to one that is open can mark it.
+            // A user who may write to one that is open can mark it.
             let mode = if name == ".ours-open" { 0o770 } else { 0o700 };
             fs::set_permissions(at(name), Permissions::from_mode(mode)).expect("mine");
             fs::write(at(name).join("file"), "bytes").expect("written");

@@ -24,6 +24,7 @@ pub(crate) mod claim;
 pub(crate) mod direct;
 pub(crate) mod draft;
 mod existing;
+mod facts;
 pub(crate) mod folder;
 pub(crate) mod fs;
 #[cfg(test)]

@@ -359,9 +359,14 @@ def filled(kind: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     return {word: options.get(word, one.default) for word, one in _options(kind).items()}
 
 
+@functools.cache
+def _usual() -> tuple[Any, ...]:
+    return (*filled(ChunkOptions, {}).values(),)
+
+
 def how(options: Mapping[str, Any]) -> tuple[Any, ...]:
     """Returns the options of reading, for the library."""
-    return (*filled(ChunkOptions, options).values(),)
+    return (*filled(ChunkOptions, options).values(),) if options else _usual()
 
 
 def output(path: Any, options: Mapping[str, Any]) -> PythonOutput:

@@ -148,8 +148,10 @@ def _of_path(path: Any) -> Any:
     """Returns a shard or an index; for a folder, its index or else its shards; for a pattern, the files that
     match."""
     found = files_of(path)
+    if found == [path]:
+        return path
     if not os.path.isdir(path):
-        return path if found == [path] else found
+        return found
     indices = [one for one in found if one.endswith(".safetensors.index.json")]
     if len(indices) > 1:
         raise ValueError(f"{os.fsdecode(path)} has {len(indices)} indices; try: pass the path of one")

@@ -50,7 +50,7 @@ pub(super) fn folder_next_to(target: &Path, id: &str) -> PathBuf {
     target.with_file_name(name)
 }
 
-/// A job's folder as it was created: a copy is another one, whoever wrote what is copied.
+/// A job's folder as it was created: a copy is another one, and may hold the plan of another user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FolderOrigin {
     inode: u64,
@@ -66,14 +66,22 @@ impl FolderOrigin {
     }
 }
 
+/// A job's folder by its plan.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlannedFolder<'p> {
+    pub(super) path: &'p Path,
+    pub(super) origin: Option<FolderOrigin>,
+}
+
 /// Refuses a job's folder in another place than it was planned for, or one that was not created for it, if other users
 /// can move it there and another job's folder away.
 pub(super) fn check_place(
     fs: &dyn Fs,
     folder: &dyn FsFolder,
     path: &Path,
-    (planned, origin): (&Path, Option<FolderOrigin>),
+    by_plan: PlannedFolder<'_>,
 ) -> Result<()> {
+    let PlannedFolder { path: planned, origin } = by_plan;
     let at = |path: &Path| {
         let at = fs.locate(path)?;
         Ok((at.folder.own_facts()?.identity, at.name, at.folder.is_by_stranger()))

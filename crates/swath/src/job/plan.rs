@@ -12,7 +12,7 @@ use swath_os::access::Access;
 use swath_plan::parts::Division;
 
 use super::data::{DivisionText, Done, Form, Part, PartPiece, PlanPiece, is_number};
-use super::files::{self, FolderOrigin, VERSION};
+use super::files::{self, FolderOrigin, PlannedFolder, VERSION};
 use super::input::JobInput;
 use super::layout;
 use super::target::TargetPlace;
@@ -188,8 +188,8 @@ impl Plan {
         // The folder may have been moved, or have another path here.
         let absolute = std::path::absolute(folder)
             .map_err(|error| Error::io(Operation::Open, folder, error))?;
-        let planned = (&*plan.folder, plan.origin);
-        files::check_place(&*output.draft.fs, &*opened, &absolute, planned)?;
+        let by_plan = PlannedFolder { path: &plan.folder, origin: plan.origin };
+        files::check_place(&*output.draft.fs, &*opened, &absolute, by_plan)?;
         if plan.form == Form::Segments {
             plan.target.clone_from(&absolute);
         }

@@ -49,7 +49,7 @@ impl ReadOptions {
             return Ok(None);
         }
         let map = match self.map_extent(permit, &source, extent) {
-            // A limit on address space is none on reading.
+            // A limit on address space does not keep from reading.
             Err(error)
                 if self.wishes.engine == Engine::Auto
                     && error.io_kind() == io::ErrorKind::OutOfMemory =>

@@ -80,7 +80,7 @@ fn what_another_user_has_put_there_or_may_change_is_not_obeyed() {
         for others in [0o020, 0o002] {
             set_mode(&path, mode | others);
             refused("chmod go-w");
-            // Whoever may write to it can say so.
+            // A user who may write to it can claim that.
             fs::write(plan.folder().join("COMMITTED"), "").expect("room");
             refused("chmod go-w");
             fs::remove_file(plan.folder().join("COMMITTED")).expect("mine");
@@ -120,7 +120,7 @@ fn two_jobs_whose_closed_folders_were_exchanged_are_not_obeyed() {
     job::open(shared.join("first/job")).expect("only its owner can have moved it");
 }
 
-/// Whoever copies a neighbour's folder owns a plan that the neighbour has written.
+/// A user who copies a neighbour's folder owns a plan that the neighbour has written.
 #[test]
 fn where_others_can_move_folders_neither_a_copy_nor_a_strangers_link_is_obeyed() {
     let bench = Bench::new(&lines(10));
