@@ -29,13 +29,21 @@ pub fn reserve(file: &File, offset: u64, len: u64) -> io::Result<()> {
     if len == 0 {
         return Ok(());
     }
-    match retry_on_intr(|| fallocate(file, FallocateFlags::KEEP_SIZE, offset, len)) {
-        Ok(()) => Ok(()),
-        // A sandbox answers EPERM.
+    fallocate_here(file, FallocateFlags::KEEP_SIZE, offset, len)
+}
+
+/// Calls fallocate(2); `Unsupported` if the file system or a sandbox, which answers EPERM, does not have it.
+pub(crate) fn fallocate_here(
+    file: &File,
+    how: FallocateFlags,
+    offset: u64,
+    len: u64,
+) -> io::Result<()> {
+    match retry_on_intr(|| fallocate(file, how, offset, len)) {
         Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::PERM) => {
             Err(io::ErrorKind::Unsupported.into())
         }
-        Err(error) => Err(error.into()),
+        done => Ok(done?),
     }
 }
 

@@ -4,8 +4,10 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 
-use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
+use rustix::fs::{FallocateFlags, SeekFrom, seek};
 use rustix::io::{Errno, retry_on_intr};
+
+use crate::allocate::fallocate_here;
 
 /// Returns the first extent of data in `within`, cut to it; `None` if the rest is a hole.
 ///
@@ -68,14 +70,7 @@ pub fn next_data(file: &File, within: Range<u64>) -> io::Result<Option<Range<u64
 /// ```
 pub fn make_hole(file: &File, offset: u64, len: u64) -> io::Result<()> {
     let how = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-    match retry_on_intr(|| fallocate(file, how, offset, len)) {
-        Ok(()) => Ok(()),
-        // A sandbox answers EPERM.
-        Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::PERM) => {
-            Err(io::ErrorKind::Unsupported.into())
-        }
-        Err(error) => Err(error.into()),
-    }
+    fallocate_here(file, how, offset, len)
 }
 
 #[cfg(test)]

@@ -23,9 +23,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
+use swath_os::file_system::is_remote;
 use swath_plan::extent::Extent;
 use swath_plan::fallback::Fallback;
-use swath_plan::policy::Storage;
 
 use crate::engine::stream::{STREAM_SIZE, Stream};
 use crate::error::{Error, Operation, Reason, Result};
@@ -288,7 +288,7 @@ fn kernel(
     draft: &Draft,
     observer: &Observer,
 ) -> Result<bool> {
-    if !matches!(source.place().storage, Storage::Network | Storage::Fuse) {
+    if !source.file().is_some_and(is_remote) {
         return Ok(false);
     }
     let Some(from) = permissions::descriptor(source)? else { return Ok(false) };

@@ -67,9 +67,8 @@ pub(crate) fn facts(
         tuning: options.tuning(),
         hints: source.hints(),
     };
-    // Bytes in the page cache come from there: their storage does not matter, nor does that of a short file.
-    let is_short = extent.len() <= SMALL && !source.files().is_empty();
-    if may_bypass || !(small || is_short || facts.is_resident()) {
+    // Bytes in the page cache come from there: their storage does not matter.
+    if may_bypass || !(small || facts.is_resident()) {
         let place = source.place();
         (facts.storage, facts.ring) = (place.storage, place.ring);
         facts.readahead = place.readahead;
